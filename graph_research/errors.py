@@ -1,0 +1,80 @@
+"""The root of one error tree; every error a user can meet descends from `GraphResearchError`.
+
+    GraphResearchError
+    ├── UserMistake            wrong use or invalid input: exit code 2
+    │   ├── GraphInvalid       (graph/errors.py) a definition with findings
+    │   ├── InputInvalid       a run's input does not fit the graph's channels
+    │   ├── SettingInvalid     (config.py) a setting with a wrong name, type or place
+    │   ├── RunExists, UnknownRun, RunBusy   (graph/errors.py)
+    │   └── NameInvalid        an id that is no id
+    ├── HandoffInvalid         (graph/errors.py) an agent's input or output breaks its schema
+    ├── GuardFailed            (graph/errors.py) an expression that failed while it was evaluated
+    ├── StoreDamaged           (graph/errors.py) the checkpoint store cannot be trusted or written
+    ├── ProviderError          (providers/errors.py) something outside said no
+    │   ├── ProviderUnavailable   worth another try
+    │   ├── ProviderRefused       a key, a quota or a request that will not get better
+    │   └── ContextExceeded       the prompt is longer than the model's window
+    └── DocumentUnreadable     (text/errors.py) a file that gives no text
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["NAME_PATTERN", "GraphResearchError", "NameInvalid", "UserMistake", "check_name"]
+
+NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+class GraphResearchError(Exception):
+    """Anything that went wrong in a way we can name.
+
+    `message` says what and where; `help` says how to mend it; `file`, `line` and `column` (1-based) are set
+    where the cause stands in a file of the user's.
+    """
+
+    code = "error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        help: str = "",
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+        self.file = file
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        text = f"{place}: {self.message}" if place else self.message
+        return f"{text}; {self.help}" if self.help else text
+
+
+class UserMistake(GraphResearchError):
+    """The request itself is wrong; asking again without a change cannot help. Ends a command with exit code 2."""
+
+    code = "invalid"
+
+
+class NameInvalid(UserMistake):
+    """An id that does not match `NAME_PATTERN`; no path is ever built from such a thing."""
+
+    code = "name-invalid"
+
+
+def check_name(name: str, what: str) -> str:
+    """Return `name` if it is an id (`[a-z0-9][a-z0-9_-]{0,63}`), else raise `NameInvalid` saying `what` it is for."""
+    if not NAME_PATTERN.fullmatch(name):
+        shown = name if len(name) <= 80 else name[:77] + "..."
+        raise NameInvalid(
+            f"{what} {shown!r} is not a valid name",
+            help="use 1 to 64 characters of a-z, 0-9, _ and -, starting with a letter or digit",
+        )
+    return name

@@ -1,0 +1,126 @@
+"""What can go wrong in a graph's definition, in its run and in its store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graph_research.errors import GraphResearchError, UserMistake
+
+__all__ = [
+    "Finding",
+    "GraphInvalid",
+    "GuardFailed",
+    "HandoffInvalid",
+    "InputInvalid",
+    "NodeFailed",
+    "RunBusy",
+    "RunExists",
+    "StoreDamaged",
+    "UnknownRun",
+]
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Finding:
+    """One thing that static validation found; lines and columns count from 1.
+
+    `code` is a stable kebab-case name such as `unknown-node`. `message` says what, `help` how to mend it.
+    """
+
+    file: str
+    line: int
+    column: int
+    code: str
+    severity: Literal["error", "warning"] = "error"
+    message: str = ""
+    help: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.file}:{self.line}:{self.column}: {self.message}"
+        return f"{text}; {self.help}" if self.help else text
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as `graph validate --json` prints it."""
+        return {
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "help": self.help,
+        }
+
+
+class GraphInvalid(UserMistake):
+    """A definition with at least one finding of severity `error`; `findings` holds all of them, warnings too."""
+
+    code = "graph-invalid"
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        first = next((finding for finding in findings if finding.severity == "error"), findings[0])
+        super().__init__(first.message, help=first.help, file=first.file, line=first.line, column=first.column)
+        self.findings = tuple(findings)
+
+    def __str__(self) -> str:
+        return "\n".join(str(finding) for finding in self.findings)
+
+
+class InputInvalid(UserMistake):
+    """A run's input lacks a required channel, names an unknown one or has the wrong type."""
+
+    code = "input-invalid"
+
+
+class HandoffInvalid(GraphResearchError):
+    """A node's input or output does not fit its schema.
+
+    `path` is the JSON Pointer of the value at fault, `value` the value itself, shortened in the message only.
+    """
+
+    code = "handoff-invalid"
+
+    def __init__(self, message: str, *, node: str, schema: str, path: str, value: Any, help: str = "") -> None:
+        super().__init__(message, help=help)
+        self.node = node
+        self.schema = schema
+        self.path = path
+        self.value = value
+
+
+class GuardFailed(GraphResearchError):
+    """An expression of the graph could not be evaluated; file, line and column are the expression's."""
+
+    code = "guard-failed"
+
+
+class NodeFailed(GraphResearchError):
+    """A node failed for a reason the engine itself states: no edge applies, a limit, a child that did not complete."""
+
+    code = "node-failed"
+
+
+class RunExists(UserMistake):
+    """A run with this id is already stored."""
+
+    code = "run-exists"
+
+
+class UnknownRun(UserMistake):
+    """No run with this id is stored."""
+
+    code = "unknown-run"
+
+
+class RunBusy(UserMistake):
+    """Another process drives this run right now."""
+
+    code = "run-busy"
+
+
+class StoreDamaged(GraphResearchError):
+    """The checkpoint store cannot be read or written as it must: a broken page, a full disk, a wrong hash."""
+
+    code = "store-damaged"

@@ -1,0 +1,1 @@
+"""Everything outside that a run may ask: models and search."""

@@ -1,0 +1,51 @@
+"""What a provider of models or search can answer instead of a result."""
+
+from __future__ import annotations
+
+from graph_research.errors import GraphResearchError, UserMistake
+
+__all__ = ["ContextExceeded", "NoProvider", "ProviderError", "ProviderRefused", "ProviderUnavailable", "UnknownModel"]
+
+
+class ProviderError(GraphResearchError):
+    """Something outside said no. `provider` names who."""
+
+    code = "provider"
+
+    def __init__(self, message: str, *, provider: str, help: str = "") -> None:
+        super().__init__(message, help=help)
+        self.provider = provider
+
+
+class ProviderUnavailable(ProviderError):
+    """Out of reach, overloaded or too slow: the same request may succeed later."""
+
+    code = "provider-unavailable"
+
+
+class ProviderRefused(ProviderError):
+    """A key, a quota or a request that will not get better by asking again."""
+
+    code = "provider-refused"
+
+
+class ContextExceeded(ProviderError):
+    """The prompt is longer than the model's window; `limit_tokens` is the window where the provider told it."""
+
+    code = "context-exceeded"
+
+    def __init__(self, message: str, *, provider: str, limit_tokens: int | None = None, help: str = "") -> None:
+        super().__init__(message, provider=provider, help=help)
+        self.limit_tokens = limit_tokens
+
+
+class NoProvider(UserMistake):
+    """No search provider can be used; the run is refused before it starts."""
+
+    code = "no-provider"
+
+
+class UnknownModel(UserMistake):
+    """A model spec that names no known provider."""
+
+    code = "unknown-model"

@@ -1,0 +1,1 @@
+"""Search providers behind one protocol."""

@@ -1,0 +1,64 @@
+"""The seam to a search provider: a query goes in, documents with their relevant passages come out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from graph_research.text.document import Document
+
+__all__ = ["Passage", "SearchHit", "SearchProvider", "SearchRequest"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest:
+    """One query. `folders` confines `local` to these added folders (empty: the whole index)."""
+
+    query: str
+    max_results: int = 5
+    source_types: Sequence[str] = ("web",)
+    folders: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A stretch of a document's canonical text: `document.text[start:end]`; `score` is 0 to 1 within one search."""
+
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchHit:
+    """One document found.
+
+    `relevance` is 0 to 1. `document` holds the whole canonical text, or the snippet's where the provider gives no
+    more. `tier` is a value of `graph_research.research.models.source.Tier` where the provider knows it (the user's
+    `library.toml`, a journal index), else None. Dates are ISO 8601.
+    """
+
+    provider: str
+    title: str
+    url: str | None
+    snippet: str
+    relevance: float
+    document: Document
+    passages: Sequence[Passage] = ()
+    tier: str | None = None
+    publisher: str | None = None
+    authors: Sequence[str] = ()
+    published_at: str | None = None
+    doi: str | None = None
+    content_type: str = "text/plain"
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class SearchProvider(Protocol):
+    """A source of documents. Errors are those of `graph_research.providers.errors`."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]: ...

@@ -1,0 +1,39 @@
+"""Decision records: what the supervisor dispatched, evaluated and decided, for the log in the state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from graph_research.research.models.record import Record
+
+__all__ = ["Decision", "QualityAssessment", "Verdict"]
+
+
+class QualityAssessment(Record):
+    """The supervisor's marks for a phase; `score` is 1 to 10."""
+
+    score: float
+    strengths: list[str] = Field(default_factory=list)
+    weaknesses: list[str] = Field(default_factory=list)
+
+
+class Verdict(Record):
+    """The supervisor's answer to "go on?": `action` is `proceed`, `retry`, `iterate` or `complete`."""
+
+    action: str
+    rationale: str
+    quality_assessment: QualityAssessment
+    guidance: str | None = None
+
+
+class Decision(Record):
+    """One entry of the decision log; `outputs` is null until the action has run. `timestamp` is ISO 8601."""
+
+    agent: str
+    action: str
+    rationale: str
+    inputs: dict[str, Any] = Field(default_factory=dict)
+    outputs: dict[str, Any] | None = None
+    timestamp: str

@@ -1,0 +1,58 @@
+"""Findings, gaps and claims: what the analysis says, what it lacks, and how sure it may be."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from graph_research.research.models.record import Record
+
+__all__ = ["Claim", "Confidence", "Finding", "Gap"]
+
+
+class Confidence(StrEnum):
+    """Five levels; a model's prompt offers the middle three, the outer two come from the claim score (B9)."""
+
+    SPECULATION = "speculation"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CONFIRMED = "confirmed"
+
+
+class Finding(Record):
+    """A statement with its evidence. `id` is `find-` and 10 hex digits derived from its content."""
+
+    id: str
+    content: str
+    confidence: Confidence
+    source_ids: list[str] = Field(default_factory=list)
+    evidence_ids: list[str] = Field(default_factory=list)
+    category: str | None = None
+    iteration: int = 1
+
+
+class Gap(Record):
+    """What the sources do not answer. `priority` 1 is the most important."""
+
+    id: str
+    description: str
+    suggested_queries: list[str] = Field(default_factory=list)
+    priority: int = 1
+    addressed: bool = False
+    severity: str | None = None
+    iteration: int = 1
+
+
+class Claim(Record):
+    """A finding scored against its sources (requirements 17.3 and 17.4); `confidence` is 0 to 1."""
+
+    id: str
+    text: str
+    confidence: float
+    support_strength: float
+    support: list[str] = Field(default_factory=list)
+    against: list[str] = Field(default_factory=list)
+    contradiction: bool = False
+    finding_id: str = ""

@@ -1,0 +1,46 @@
+"""The plan: sub-queries, what their researchers found, and how far each came."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from graph_research.research.models.record import Record
+
+__all__ = ["Reflection", "SubQuery", "TopicResult"]
+
+
+class SubQuery(Record):
+    """One question of the plan. `id` is `sq-ITERATION-NUMBER`; `status` is `pending`, `completed` or `failed`."""
+
+    id: str
+    query: str
+    rationale: str = ""
+    priority: int = 1
+    status: str = "pending"
+    iteration: int = 1
+    gap_id: str | None = None
+    error: str | None = None
+
+
+class Reflection(Record):
+    """A researcher's verdict after a search, made without search tools at hand."""
+
+    continue_searching: bool
+    refined_query: str | None = None
+    research_complete: bool = False
+    rationale: str = ""
+
+
+class TopicResult(Record):
+    """What one topic researcher did. `tokens_used` counts its reflections."""
+
+    sub_query_id: str
+    queries: list[str] = Field(default_factory=list)
+    searches_performed: int = 0
+    source_ids: list[str] = Field(default_factory=list)
+    duplicates_skipped: int = 0
+    reflections: list[Reflection] = Field(default_factory=list)
+    research_complete: bool = False
+    compressed_findings: str | None = None
+    tokens_used: int = 0
+    error: str | None = None

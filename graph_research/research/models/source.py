@@ -1,0 +1,74 @@
+"""A source: one document found, archived by hash, scored on four dimensions."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from graph_research.research.models.record import Record
+
+__all__ = ["Quality", "Source", "SourceScore", "Tier"]
+
+
+class Tier(StrEnum):
+    """Credibility of a source, best first (requirements 17.2)."""
+
+    PRIMARY_SOURCE = "PRIMARY_SOURCE"
+    AUTHORITATIVE = "AUTHORITATIVE"
+    SECONDARY = "SECONDARY"
+    UNVERIFIED = "UNVERIFIED"
+    FLAGGED = "FLAGGED"
+
+
+class Quality(StrEnum):
+    """How good a source is for this question; set by tier at gathering, updated by the analyzer."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    UNKNOWN = "unknown"
+
+
+class SourceScore(Record):
+    """The four dimensions and their weighted sum, each 0 to 1, but `authority` 0 to 100."""
+
+    authority: float = 0.0
+    recency: float = 0.5
+    relevance: float = 0.0
+    credibility: float = 0.3
+    composite: float = 0.0
+
+
+class Source(Record):
+    """A document that a search returned.
+
+    `archive_hash` names its canonical text in the run's store, `layout_hash` the side table of its blocks and pages
+    (`text.document.Document.layout`). `id` is `src-` and 10 hex digits derived from the URL, or from the text where
+    there is none, so that the same document has the same id in every run. `content` is what a model is shown of
+    it, at most `CONTENT_CHARS` characters; quotes are taken from the archive, never from it.
+    """
+
+    id: str
+    sub_query_id: str = ""
+    title: str = ""
+    url: str | None = None
+    snippet: str = ""
+    content: str | None = None
+    content_type: str = "text/plain"
+    quality: Quality = Quality.UNKNOWN
+    tier: Tier = Tier.UNVERIFIED
+    score: SourceScore = Field(default_factory=SourceScore)
+    authors: list[str] = Field(default_factory=list)
+    publisher: str | None = None
+    published_at: str | None = None
+    retrieved_at: str | None = None
+    doi: str | None = None
+    provider: str = ""
+    iteration: int = 1
+    archive_hash: str
+    layout_hash: str | None = None
+    characters: int = 0
+    fidelity: str = "full"
+    metadata: dict[str, Any] = Field(default_factory=dict)

@@ -1,0 +1,64 @@
+"""A document: canonical text with its hash, and a side table of its blocks and pages."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+__all__ = ["Block", "BlockKind", "Document", "text_hash"]
+
+BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of the source: `text[start:end]` of the canonical text. `level` is a heading's, 1 to 6, else 0."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Document:
+    """Canonical text, the blocks it was made from in order, and where each page starts.
+
+    Blocks do not overlap and are sorted by `start`. `pages` holds the offset of each page's first character,
+    page 1 first; it is empty for a text without pages. A locator's offsets refer to `text`.
+    """
+
+    text: str
+    blocks: tuple[Block, ...] = ()
+    pages: tuple[int, ...] = ()
+    title: str = ""
+
+    @cached_property
+    def hash(self) -> str:
+        """`sha256:` and the hex digest of the canonical text in UTF-8."""
+        return text_hash(self.text)
+
+    def layout(self) -> dict[str, Any]:
+        """The side tables as JSON: `{title, blocks: [[kind, start, end, level]], pages}`; the text is not in it."""
+        return {
+            "title": self.title,
+            "blocks": [[block.kind, block.start, block.end, block.level] for block in self.blocks],
+            "pages": list(self.pages),
+        }
+
+    @classmethod
+    def from_layout(cls, text: str, layout: dict[str, Any]) -> Document:
+        """The inverse of `layout()`."""
+        return cls(
+            text=text,
+            blocks=tuple(Block(*row) for row in layout["blocks"]),
+            pages=tuple(layout["pages"]),
+            title=layout["title"],
+        )
+
+
+def text_hash(text: str) -> str:
+    """`sha256:` and the hex digest of `text` in UTF-8."""
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

@@ -5,7 +5,6 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 UV := $(shell command -v uv 2>/dev/null)
-QUESTION := $(shell sed -n 's/^question: //p' examples/README.md)
 DEMO := demo
 PYTEST_ARGS ?=
 
@@ -19,7 +18,7 @@ install: $(VENV)/.dev ## .venv with everything, ready for .venv/bin/graph-resear
 
 demo: $(VENV)/.run ## one research over examples/library: no key, no network, no server
 	@rm -rf $(DEMO)
-	@GRAPH_RESEARCH_HOME=$(DEMO)/home $(BIN)/graph-research run "$(QUESTION)" \
+	@GRAPH_RESEARCH_HOME=$(DEMO)/home $(BIN)/graph-research run "$$(cat examples/question.txt)" \
 		--library examples/library --out $(DEMO) --run-id demo --now 2026-01-01T00:00:00Z
 	@GRAPH_RESEARCH_HOME=$(DEMO)/home $(BIN)/graph-research verify demo
 	@echo "Open $(DEMO)/report.html in a browser; $(DEMO)/report.md is the same as text."

@@ -48,6 +48,8 @@ class Expression:
 
     text: str
     place: Place
+    key: Place | None = None
+    """Where the key stands that it is the value of, such as the channel's name under `set`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,3 +182,11 @@ class GraphSpec:
     edges: Sequence[EdgeSpec]
     limits: LimitsSpec = LimitsSpec()
     summary: str = ""
+    places: Mapping[str, Place] = field(default_factory=dict, repr=False, compare=False)
+    """Where each value stands, by its path such as `edges/3/to`; its key stands at the same path and `:key`."""
+
+    def place(self, path: str) -> Place:
+        """Where `path` stands, or the nearest thing around it that is written at all."""
+        while path not in self.places and path:
+            path = path.rpartition("/")[0]
+        return self.places.get(path, Place(self.file, 1, 1))

@@ -43,8 +43,8 @@ def shipped(kind: Kind) -> Path:
 class FolderResolver:
     """Finds `NAME` as `FOLDER/NAME{suffix}`; of several folders the last that has it wins.
 
-    A name is one to four parts of `a-z 0-9 _ -` joined by `.` or `/`, so that it never leaves its folder. A folder
-    that does not exist holds nothing. The file name that `find` shows is relative to the working directory where the
+    A name is one to four parts of `a-z 0-9 _ -` joined by `.` or `/`, and links that lead out are not followed, so that
+    a name never leaves its folder. A folder that does not exist holds nothing. The file name that `find` shows is relative to the working directory where the
     file is below it.
     """
 
@@ -63,7 +63,7 @@ class FolderResolver:
             return None
         for folder in reversed(self.folders):
             candidate = folder / f"{name}{self.suffix}"
-            if candidate.is_file():
+            if candidate.is_file() and _stays_inside(candidate, folder):
                 return candidate
         return None
 
@@ -100,6 +100,11 @@ def schema_resolver(*own: Path) -> FolderResolver:
 def prompt_resolver(*own: Path) -> FolderResolver:
     """Prompt templates such as `planner/system`, from the shipped folder and a user's `own` folders, which win."""
     return FolderResolver(shipped("prompts"), *own, suffix=".j2")
+
+
+def _stays_inside(path: Path, folder: Path) -> bool:
+    """False for a symbolic link that leads out of the folder."""
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 def _read(path: Path) -> str:

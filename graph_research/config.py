@@ -1,0 +1,277 @@
+"""Settings: their names, types and defaults, and which file, variable or option each value came from."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from graph_research.errors import UserMistake
+
+__all__ = [
+    "ENV_PREFIX",
+    "FOLDER_FILE",
+    "KEYS",
+    "ROLES",
+    "Configuration",
+    "Role",
+    "SettingInvalid",
+    "Settings",
+    "keys_present",
+    "load_configuration",
+]
+
+ENV_PREFIX = "GRAPH_RESEARCH_"
+FOLDER_FILE = "graph-research.toml"
+TABLE = "research"
+
+Role = Literal["research", "summarization", "compression", "reflection", "report"]
+ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflection", "report")
+
+KEYS: Mapping[str, str] = {
+    "OPENAI_API_KEY": "models `openai:MODEL` at the official host",
+    "ANTHROPIC_API_KEY": "models `anthropic:MODEL`",
+    "GEMINI_API_KEY": "models `gemini:MODEL`",
+    "TAVILY_API_KEY": "web search `tavily`",
+    "GOOGLE_API_KEY": "web search `google`, together with GOOGLE_CSE_ID",
+    "GOOGLE_CSE_ID": "web search `google`, together with GOOGLE_API_KEY",
+    "SEMANTIC_SCHOLAR_API_KEY": "a higher rate for the search `semantic_scholar`, which works without it too",
+}
+"""Every key that is read, and what it adds. Keys come from the environment alone and are never stored or shown."""
+
+_ENV_NOT_SETTINGS = frozenset({"HOME", "TOKENS_FILE"})
+"""`GRAPH_RESEARCH_*` variables that mean something else than a setting."""
+
+
+class SettingInvalid(UserMistake):
+    """A setting with an unknown name, a wrong type, or in a place that may not set it."""
+
+    code = "setting-invalid"
+
+
+def _as_list(value: Any) -> Any:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _no_switch(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("a number is wanted, not true or false")  # noqa: TRY004 -- pydantic collects ValueErrors
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_no_switch)]
+Seconds = Annotated[float, BeforeValidator(_no_switch)]
+Specs = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+"""A list of names, in TOML also one string; several in one string are separated by commas."""
+
+
+class Settings(BaseModel):
+    """Every setting with its default. Timeouts are in seconds; a model list is a fallback order."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    default_provider: Specs = Field((), description="model specs for every role without its own; empty: `extractive`")
+    research_model: Specs = Field((), description="model specs of the role `research`")
+    summarization_model: Specs = Field((), description="model specs of the role `summarization`")
+    compression_model: Specs = Field((), description="model specs of the role `compression`")
+    reflection_model: Specs = Field((), description="model specs of the role `reflection`")
+    report_model: Specs = Field((), description="model specs of the role `report`")
+    search_providers: Specs = Field(("local",), description="search providers, all of which are asked")
+    library: Specs = Field((), description="folders that `local` searches; empty: the whole index")
+    max_iterations: Whole = Field(3, ge=1, le=20, description="rounds of gathering and writing at most")
+    max_sub_queries: Whole = Field(5, ge=1, le=8, description="sub-queries of a plan at most")
+    max_sources_per_query: Whole = Field(5, ge=1, le=50, description="sources taken for one sub-query at most")
+    max_searches: Whole = Field(3, ge=1, le=20, description="searches of one topic researcher at most")
+    max_concurrent: Whole = Field(3, ge=1, le=64, description="sub-queries researched at the same time")
+    task_timeout: Seconds | None = Field(
+        None, gt=0, allow_inf_nan=False, description="seconds for a whole run; unset: the graph's limit"
+    )
+    deep_research_archive_content: bool = Field(True, description="keep the text of every source, to prove citations")
+    allow_clarification: bool = Field(True, description="let the clarifier judge the question before planning")
+    system_prompt: str | None = Field(None, max_length=20_000, description="standing wishes given to the planner")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration:
+    """The settings in force; `origins` says for each name where its value came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+    def role_specs(self) -> dict[str, tuple[str, ...]]:
+        """The model specs of each role that has its own."""
+        named = {role: getattr(self.settings, f"{role}_model") for role in ROLES}
+        return {role: specs for role, specs in named.items() if specs}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """`{name, value, origin, description}` for each setting, as `config show --json` prints them."""
+        values = self.settings.model_dump(mode="json")
+        return [
+            {
+                "name": name,
+                "value": values[name],
+                "origin": self.origins.get(name, "default"),
+                "description": field.description or "",
+            }
+            for name, field in Settings.model_fields.items()
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Given:
+    """A value as a source gave it: `place` names file and line, variable or option."""
+
+    value: Any
+    place: str
+    file: str | None = None
+    line: int | None = None
+
+
+def load_configuration(
+    *,
+    home_file: Path,
+    folder_file: Path | None,
+    environ: Mapping[str, str],
+    options: Mapping[str, Any] | None = None,
+) -> Configuration:
+    """Lay the sources over each other: defaults, `home_file`, `folder_file` (None: not trusted or absent),
+    `GRAPH_RESEARCH_<NAME>`, `options`; the later wins. `SettingInvalid` names the first value that does not fit.
+    """
+    given: dict[str, _Given] = {}
+    given.update(_from_file(home_file))
+    if folder_file is not None:
+        given.update(_refuse_reaching_out(_from_file(folder_file)))
+    given.update(_from_environment(environ))
+    for name, value in (options or {}).items():
+        if value is not None:
+            given[name] = _Given(value=value, place="option --" + name.replace("_", "-"))
+    return Configuration(settings=_build(given), origins={name: one.place for name, one in given.items()})
+
+
+def keys_present(environ: Mapping[str, str]) -> dict[str, bool]:
+    """Which keys are set; the values stay where they are."""
+    return {name: bool(environ.get(name)) for name in KEYS}
+
+
+def _build(given: Mapping[str, _Given]) -> Settings:
+    for name, one in given.items():
+        if name not in Settings.model_fields:
+            raise SettingInvalid(f"unknown setting {name!r} ({one.place})", help=_suggestion(name), **_place(one))
+    try:
+        return Settings.model_validate({name: one.value for name, one in given.items()})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        name = str(first["loc"][0])
+        what = Settings.model_fields[name].description
+        raise SettingInvalid(
+            f"setting {name} = {_short(given[name].value)} ({given[name].place}) is not valid: {first['msg']}",
+            help=f"it means: {what}",
+            **_place(given[name]),
+        ) from error
+
+
+def _place(given: _Given) -> dict[str, Any]:
+    return {} if given.file is None else {"file": given.file, "line": given.line}
+
+
+def _suggestion(name: str) -> str:
+    if re.search(r"key|secret|token|password", name):
+        return "keys come only from the environment (see `graph-research doctor`)"
+    near = difflib.get_close_matches(name, Settings.model_fields, n=1, cutoff=0.6)
+    known = "`graph-research config show` lists all settings"
+    return f'did you mean "{near[0]}"? {known}' if near else known
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _from_file(path: Path) -> dict[str, _Given]:
+    text = _read(path)
+    if text is None:
+        return {}
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"line (\d+)", str(error))
+        line = int(found[1]) if found else text.count("\n") + 1
+        raise SettingInvalid(
+            f"not valid TOML: {error}", help="mend the line, or remove the file", file=str(path), line=line
+        ) from error
+    for name, value in tables.items():
+        if name != TABLE or not isinstance(value, dict):
+            raise SettingInvalid(
+                f"{name!r} stands outside of the table [{TABLE}]",
+                help=f"write settings under a line [{TABLE}]",
+                file=str(path),
+                line=_line_of(text, name),
+            )
+    values: dict[str, Any] = tables.get(TABLE, {})
+    return {name: _given_in_file(path, text, name, value) for name, value in values.items()}
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingInvalid(
+            f"the settings file cannot be read: {error}", help="check its permissions, or remove it", file=str(path)
+        ) from error
+
+
+def _given_in_file(path: Path, text: str, name: str, value: Any) -> _Given:
+    line = _line_of(text, name)
+    return _Given(value=value, place=f"{path}:{line}", file=str(path), line=line)
+
+
+def _line_of(text: str, name: str) -> int:
+    pattern = re.compile(rf"""^\s*(?:\[+\s*)?["']?{re.escape(name)}["']?\s*[=.\]]""")
+    for number, line in enumerate(text.splitlines(), start=1):
+        if pattern.match(line):
+            return number
+    return 1
+
+
+def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
+    """A working directory may be a cloned repository: its file names no hosts, no commands, no folders to read."""
+    for name, one in given.items():
+        values = one.value if isinstance(one.value, list) else [one.value]
+        texts = [value for value in values if isinstance(value, str)]
+        if name == "library":
+            what = "data paths"
+        elif name.endswith(("_model", "_provider", "_providers")) and any("@" in text for text in texts):
+            what = "model URLs"
+        elif name.endswith(("_model", "_provider", "_providers")) and any(_runs_a_command(text) for text in texts):
+            what = "command lines or files to read"
+        else:
+            continue
+        raise SettingInvalid(
+            f"setting {name}: {what} may not be set by a folder's {FOLDER_FILE}",
+            help="set it in config.toml of your own home, in the environment or on the command line",
+            **_place(one),
+        )
+    return given
+
+
+def _runs_a_command(spec: str) -> bool:
+    return any(part.strip().startswith(("[", "scripted:")) for part in spec.split(","))
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, _Given]:
+    found = {}
+    for variable in sorted(environ):
+        name = variable.removeprefix(ENV_PREFIX)
+        if variable.startswith(ENV_PREFIX) and name not in _ENV_NOT_SETTINGS:
+            found[name.lower()] = _Given(value=environ[variable], place=f"environment {variable}")
+    return found

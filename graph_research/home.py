@@ -1,0 +1,97 @@
+"""The data home: one folder of the user's with the store, the index, audit logs and crash markers."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph_research.errors import UserMistake, check_name
+
+__all__ = ["CRASH_NOTE", "Home", "HomeUnusable", "find_home"]
+
+CRASH_NOTE = "crash marker: "
+"""How the note on an exception begins that names its crash marker."""
+
+_MODE = 0o700
+
+
+class HomeUnusable(UserMistake):
+    """The data home cannot be made, or nothing can be written there; nothing was started."""
+
+    code = "home-unusable"
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where everything of ours lies; mode 0700. Nothing is touched before `prepare`."""
+
+    path: Path
+
+    @property
+    def runs_db(self) -> Path:
+        return self.path / "runs.db"
+
+    @property
+    def index(self) -> Path:
+        return self.path / "index"
+
+    @property
+    def cache(self) -> Path:
+        return self.path / "cache"
+
+    @property
+    def config_file(self) -> Path:
+        return self.path / "config.toml"
+
+    @property
+    def trust_file(self) -> Path:
+        return self.path / "trust.json"
+
+    def audit_file(self, run_id: str) -> Path:
+        """The audit log of a run: JSON lines. `NameInvalid` for an id that is none."""
+        return self.path / "audit" / f"{check_name(run_id, 'run id')}.jsonl"
+
+    def crash_file(self, run_id: str) -> Path:
+        """The crash marker of a run: a traceback. `NameInvalid` for an id that is none."""
+        return self.path / "crash" / f"{check_name(run_id, 'run id')}.crash"
+
+    def write_crash(self, run_id: str, error: BaseException) -> None:
+        """Leave a marker with the traceback, and a note on the error that names it."""
+        marker = self.crash_file(run_id)
+        marker.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        error.add_note(f"{CRASH_NOTE}{marker}")
+
+    def prepare(self) -> Home:
+        """Make the folders, readable by the user alone, and prove that a file can be written.
+
+        `HomeUnusable` says what stands in the way. A home that exists keeps its mode, unless others may enter it.
+        """
+        try:
+            self.path.mkdir(mode=_MODE, parents=True, exist_ok=True)
+            if stat.S_IMODE(self.path.stat().st_mode) & 0o077:
+                self.path.chmod(_MODE)
+            for folder in ("cache", "index", "audit", "crash"):
+                (self.path / folder).mkdir(mode=_MODE, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.path) as probe:
+                probe.write(b"writable")
+                probe.flush()
+        except OSError as error:
+            raise HomeUnusable(
+                f"the data home {self.path} cannot be used: {error.strerror or error}",
+                help="make it writable with free space, or set GRAPH_RESEARCH_HOME to a folder of yours",
+            ) from error
+        return self
+
+
+def find_home(environ: Mapping[str, str]) -> Home:
+    """`$GRAPH_RESEARCH_HOME`, else `~/.graph-research`; made absolute, not made."""
+    named = environ.get("GRAPH_RESEARCH_HOME")
+    if named:
+        return Home(Path(named).expanduser().absolute())
+    base = environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 -- the fallback for an empty environment
+    return Home(Path(base) / ".graph-research")

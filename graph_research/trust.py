@@ -1,0 +1,117 @@
+"""Folder trust: what a working directory brings along is used only after the user agreed to its very content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from graph_research.config import FOLDER_FILE
+from graph_research.errors import UserMistake
+from graph_research.home import Home
+from graph_research.resources import Kind, shipped
+
+__all__ = ["FolderOffer", "TrustRefused", "agree", "find_offer", "is_trusted"]
+
+_SUFFIXES: dict[Kind, str] = {"graphs": ".yaml", "prompts": ".j2", "schemas": ".json"}
+_MOST_FILES = 2_000
+_MOST_BYTES = 20_000_000
+
+
+class TrustRefused(UserMistake):
+    """The folder's own files are too many or too large to agree to, or cannot be read."""
+
+    code = "trust-refused"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderOffer:
+    """What a folder brings along beyond the shipped files: settings, or graphs, prompts and schemas that override."""
+
+    folder: Path
+    files: tuple[str, ...]
+    """Paths relative to the folder, sorted; files equal to the shipped ones are not among them."""
+    hash: str
+
+    @property
+    def settings_file(self) -> Path | None:
+        return self.folder / FOLDER_FILE if FOLDER_FILE in self.files else None
+
+    def overrides(self, kind: Kind) -> Path | None:
+        """The folder of this kind, if it brings anything of its own."""
+        return self.folder / kind if any(name.startswith(f"{kind}/") for name in self.files) else None
+
+
+def find_offer(folder: Path) -> FolderOffer | None:
+    """What `folder` offers, or None where that is nothing, or nothing but the shipped files themselves."""
+    found = {path.relative_to(folder).as_posix(): path for path in _candidates(folder)}
+    if len(found) > _MOST_FILES or sum(path.stat().st_size for path in found.values()) > _MOST_BYTES:
+        raise TrustRefused(
+            f"{folder} holds more than {_MOST_FILES:,} files or {_MOST_BYTES:,} bytes of graphs, prompts and schemas",
+            help="run in another folder",
+        )
+    digests = {name: _digest(path) for name, path in sorted(found.items()) if not _is_shipped(name, path)}
+    if not digests:
+        return None
+    whole = hashlib.sha256(orjson.dumps(sorted(digests.items()))).hexdigest()
+    return FolderOffer(folder=folder, files=tuple(digests), hash=whole)
+
+
+def is_trusted(offer: FolderOffer, home: Home) -> bool:
+    """Whether the user agreed to exactly this content before."""
+    return offer.hash in _agreed(home)
+
+
+def agree(offer: FolderOffer, home: Home) -> None:
+    """Remember that the user agreed to this content; a later change of any of the files asks again."""
+    agreed = _agreed(home) | {offer.hash: str(offer.folder)}
+    descriptor, name = tempfile.mkstemp(dir=home.path, prefix="trust-")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(orjson.dumps(agreed, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+    Path(name).replace(home.trust_file)
+
+
+def _candidates(folder: Path) -> Iterator[Path]:
+    settings = folder / FOLDER_FILE
+    if settings.is_file():
+        yield settings
+    for kind, suffix in _SUFFIXES.items():
+        for path in sorted((folder / kind).rglob(f"*{suffix}")):
+            if path.is_file():
+                yield path
+
+
+def _is_shipped(name: str, path: Path) -> bool:
+    kind, _, rest = name.partition("/")
+    if kind not in _SUFFIXES:
+        return False
+    original = shipped(kind) / rest
+    if not original.is_file():
+        return False
+    return path.samefile(original) or _digest(path) == _digest(original)
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise TrustRefused(
+            f"cannot be read: {error.strerror}", help="check its permissions, or run in another folder", file=str(path)
+        ) from error
+
+
+def _agreed(home: Home) -> dict[str, str]:
+    try:
+        stored = orjson.loads(home.trust_file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise TrustRefused(
+            f"the list of trusted folders cannot be read: {error}", help="remove it", file=str(home.trust_file)
+        ) from error
+    return {str(key): str(value) for key, value in stored.items()} if isinstance(stored, dict) else {}

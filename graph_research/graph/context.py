@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 __all__ = ["Clock", "Context", "SystemClock"]
@@ -22,13 +23,9 @@ class SystemClock:
     """The machine's clock."""
 
     def now(self) -> datetime:
-        from datetime import UTC
-
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        import time
-
         return time.monotonic()
 
 
@@ -50,8 +47,11 @@ class Context(Protocol):
     attempt: int
     """From 1; a retry has the next."""
     interactive: bool
-    random: random.Random
-    """Seeded by run, node visit, item and attempt."""
+
+    @property
+    def random(self) -> random.Random:
+        """Seeded by run, node visit, item and attempt."""
+        ...
 
     async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
         """Make one outside call, or return its recorded answer.

@@ -1,0 +1,187 @@
+"""What a run tells about itself: frozen facts, stored in the transaction that made them true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar
+
+__all__ = [
+    "CallRecorded",
+    "EdgeTaken",
+    "Event",
+    "InputRequested",
+    "ItemFinished",
+    "NodeFailed",
+    "NodeFinished",
+    "NodeStarted",
+    "Note",
+    "Progress",
+    "RunEnded",
+    "RunPaused",
+    "RunResumed",
+    "RunStarted",
+    "event_from_json",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """The base of all events.
+
+    `seq` counts from 1 within a run, over its subgraphs too; it is None for what is shown and never stored. `path` is
+    the node's path from the root graph, such as `gather[2]/search`, empty for the run itself; `visit` counts from 1.
+    """
+
+    type: ClassVar[str] = "event"
+    run_id: str
+    seq: int | None
+    at: datetime
+    path: str = ""
+    visit: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """`{type, run_id, seq, at, path, visit, …}`; `at` as ISO 8601."""
+        return {"type": self.type, **vars(self), "at": self.at.isoformat()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStarted(Event):
+    type: ClassVar[str] = "run_started"
+    graph: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResumed(Event):
+    """`possibly_paid_twice` counts the calls that were sent before the interruption and have no recorded answer."""
+
+    type: ClassVar[str] = "run_resumed"
+    status: str
+    """The status the run was found in."""
+    possibly_paid_twice: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeStarted(Event):
+    type: ClassVar[str] = "node_started"
+    node: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeFinished(Event):
+    type: ClassVar[str] = "node_finished"
+    node: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeFailed(Event):
+    """An attempt of a node, or of one of its items, failed; `error` is `{type, message}`."""
+
+    type: ClassVar[str] = "node_failed"
+    node: str
+    error: Mapping[str, Any]
+    will_retry: bool
+    attempt: int = 1
+    item: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemFinished(Event):
+    """One item of a fan-out ended: `finished` or `failed`."""
+
+    type: ClassVar[str] = "item_finished"
+    node: str
+    item: int
+    status: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallRecorded(Event):
+    """An outside call was answered, or its recorded answer was used again (`reused`)."""
+
+    type: ClassVar[str] = "call_recorded"
+    kind: str
+    seconds: float
+    reused: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeTaken(Event):
+    """`path` is the source's; `on` names the event of an event edge."""
+
+    type: ClassVar[str] = "edge_taken"
+    source: str
+    target: str
+    loop: str | None = None
+    on: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputRequested(Event):
+    type: ClassVar[str] = "input_requested"
+    question: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPaused(Event):
+    """`when` is `before` or `after` the node at `path`."""
+
+    type: ClassVar[str] = "run_paused"
+    when: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunEnded(Event):
+    """`status` is `completed`, `aborted` or `failed`; `cause` is `cancelled`, `timeout`, `error` or None."""
+
+    type: ClassVar[str] = "run_ended"
+    status: str
+    cause: str | None = None
+    error: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note(Event):
+    """What a handler said with `ctx.emit`."""
+
+    type: ClassVar[str] = "note"
+    name: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress(Event):
+    """What a handler said with `ctx.progress`: shown to whoever watches, never stored."""
+
+    type: ClassVar[str] = "progress"
+    name: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+_TYPES: Mapping[str, type[Event]] = {
+    kind.type: kind
+    for kind in (
+        RunStarted,
+        RunResumed,
+        NodeStarted,
+        NodeFinished,
+        NodeFailed,
+        ItemFinished,
+        CallRecorded,
+        EdgeTaken,
+        InputRequested,
+        RunPaused,
+        RunEnded,
+        Note,
+        Progress,
+    )
+}
+
+
+def event_from_json(data: Mapping[str, Any]) -> Event:
+    """The event that `to_json` wrote."""
+    fields = {key: value for key, value in data.items() if key != "type"}
+    return _TYPES[data["type"]](**{**fields, "at": datetime.fromisoformat(data["at"])})

@@ -43,9 +43,9 @@ def shipped(kind: Kind) -> Path:
 class FolderResolver:
     """Finds `NAME` as `FOLDER/NAME{suffix}`; of several folders the last that has it wins.
 
-    A name is one to four parts of `a-z 0-9 _ -` joined by `.` or `/`, and links that lead out are not followed, so that
-    a name never leaves its folder. A folder that does not exist holds nothing. The file name that `find` shows is relative to the working directory where the
-    file is below it.
+    A name is one to four parts of `a-z 0-9 _ -` joined by `.` or `/`, and links that lead out are not followed, so
+    that a name never leaves its folder. A folder that does not exist holds nothing. The file name that `find` shows
+    is relative to the working directory where the file is below it.
     """
 
     def __init__(self, *folders: Path, suffix: str) -> None:

@@ -25,16 +25,19 @@ class AuditUnwritable(GraphResearchError):
 
 
 class AuditLog:
-    """Appends events to a file of mode 0600. Long texts are cut, values under names of secrets are left out."""
+    """Appends a run's events to a file of mode 0600, each once. Long texts are cut, values under names of secrets left
+    out. `last_seq` is the number of the last event in the file; a line that a crash cut short is removed on opening."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.last_seq = 0
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> Self:
         try:
-            self._file = self.path.open("ab")
+            self._file = self.path.open("a+b")
             self.path.chmod(0o600)
+            self._read_end(self._file)
         except OSError as error:
             raise self._unwritable(error) from error
         return self
@@ -46,13 +49,26 @@ class AuditLog:
             self._file.close()
 
     def write(self, event: Mapping[str, Any]) -> None:
-        """Append one event, complete or not at all."""
+        """Append an event with its `seq`; one that is in the file already is left alone."""
         assert self._file is not None, "the log is written inside its `with` block"
+        if event["seq"] <= self.last_seq:
+            return
         try:
             self._file.write(orjson.dumps(_clean(event), option=orjson.OPT_NON_STR_KEYS) + b"\n")
             self._file.flush()
         except OSError as error:
             raise self._unwritable(error) from error
+        self.last_seq = event["seq"]
+
+    def _read_end(self, file: BinaryIO) -> None:
+        file.seek(0)
+        whole = 0
+        for line in file:
+            if not line.endswith(b"\n"):
+                file.truncate(whole)
+                return
+            whole += len(line)
+            self.last_seq = orjson.loads(line)["seq"]
 
     def _unwritable(self, error: OSError) -> AuditUnwritable:
         return AuditUnwritable(

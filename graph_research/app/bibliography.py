@@ -1,0 +1,158 @@
+"""A report's sources for other programs: CSV, BibTeX, RIS and CSL-JSON.
+
+Nothing of a source is trusted: cells that a spreadsheet would run as a formula are made text, characters that are
+markup in BibTeX are escaped, and a line break never starts a new RIS field.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+__all__ = ["BIBLIOGRAPHY_FORMATS", "render_bibliography"]
+
+Sources = Sequence[Mapping[str, Any]]
+
+_COLUMNS = (
+    "id",
+    "title",
+    "authors",
+    "publisher",
+    "url",
+    "doi",
+    "tier",
+    "composite",
+    "published_at",
+    "retrieved_at",
+    "quality",
+    "fidelity",
+)
+_FORMULA = ("=", "+", "-", "@")
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+}
+
+
+def render_bibliography(sources: Sources, format: str) -> str:
+    """The `sources` of a `report.json` as `csv`, `bibtex`, `ris` or `csl-json` text."""
+    return _RENDERERS[format](sources)
+
+
+def _csv(sources: Sources) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for source in sources:
+        writer.writerow([_cell(source.get(column)) for column in _COLUMNS])
+    return out.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (int, float)):
+        return str(value)
+    text = _one_line("; ".join(map(str, value)) if isinstance(value, list) else str(value))
+    return "'" + text if text.startswith(_FORMULA) else text
+
+
+def _bibtex(sources: Sources) -> str:
+    return "\n".join(_bibtex_entry(source) for source in sources)
+
+
+def _bibtex_entry(source: Mapping[str, Any]) -> str:
+    year, _ = _date(source)
+    fields = {
+        "title": source.get("title"),
+        "author": " and ".join(f"{{{_tex(author)}}}" for author in source.get("authors") or ()),
+        "publisher": source.get("publisher"),
+        "year": year,
+        "url": source.get("url"),
+        "doi": source.get("doi"),
+    }
+    lines = [
+        f"  {name} = {{{value if name == 'author' else _tex(str(value))}}}," for name, value in fields.items() if value
+    ]
+    return "\n".join([f"@misc{{{source['id']},", *lines, "}", ""])
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(character, character) for character in _one_line(text))
+
+
+def _ris(sources: Sources) -> str:
+    return "".join(_ris_entry(source) for source in sources)
+
+
+def _ris_entry(source: Mapping[str, Any]) -> str:
+    year, rest = _date(source)
+    url = source.get("url") or ""
+    fields = [
+        ("TY", "ELEC" if url.startswith(("http://", "https://")) else "GEN"),
+        ("ID", source["id"]),
+        ("TI", source.get("title")),
+        *(("AU", author) for author in source.get("authors") or ()),
+        ("PB", source.get("publisher")),
+        ("PY", year),
+        ("DA", "/".join([year, *rest]) if rest else None),
+        ("UR", url),
+        ("DO", source.get("doi")),
+    ]
+    lines = [f"{tag}  - {_one_line(str(value))}" for tag, value in fields if value]
+    return "\n".join([*lines, "ER  - ", "", ""])
+
+
+def _csl_json(sources: Sources) -> str:
+    entries = [_csl_entry(source) for source in sources]
+    return orjson.dumps(entries, option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def _csl_entry(source: Mapping[str, Any]) -> dict[str, Any]:
+    year, rest = _date(source)
+    url = source.get("url") or ""
+    entry = {
+        "id": source["id"],
+        "type": "webpage" if url.startswith(("http://", "https://")) else "document",
+        "title": source.get("title"),
+        "author": [{"literal": author} for author in source.get("authors") or ()],
+        "publisher": source.get("publisher"),
+        "issued": {"date-parts": [[int(part) for part in (year, *rest)]]} if year else None,
+        "URL": url,
+        "DOI": source.get("doi"),
+    }
+    return {name: value for name, value in entry.items() if value}
+
+
+def _date(source: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """`(year, [month, day])` of an ISO 8601 date, which may stop earlier; `("", [])` for anything else."""
+    found = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", str(source.get("published_at") or ""))
+    if not found:
+        return "", []
+    return found[1], [part for part in found.groups()[1:] if part]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+_RENDERERS: Mapping[str, Callable[[Sources], str]] = {
+    "csv": _csv,
+    "bibtex": _bibtex,
+    "ris": _ris,
+    "csl-json": _csl_json,
+}
+BIBLIOGRAPHY_FORMATS = tuple(_RENDERERS)

@@ -1,0 +1,98 @@
+"""The budget of a run: once `--max-cost` or `--max-tokens` is reached, no further model call is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from graph_research.app.models import price
+from graph_research.errors import UserMistake
+from graph_research.providers.llm.base import Model, ModelReply, ModelRequest
+from graph_research.research.services import ModelRouter
+
+__all__ = ["Budget", "BudgetUnknowable", "within_budget"]
+
+
+class BudgetUnknowable(UserMistake):
+    """A budget in money for a model whose price is not known."""
+
+    code = "budget-unknowable"
+
+
+class PaidCall(Protocol):
+    """A model call as the journal keeps it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def answer(self) -> Any: ...
+
+
+@dataclass(kw_only=True)
+class Budget:
+    """What may be spent and what was. `reason` is set once a call was held back."""
+
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    tokens: int = 0
+    cost: float = 0.0
+    reason: str | None = None
+
+    def count_recorded(self, calls: Iterable[PaidCall]) -> None:
+        """Count what a run spent before it was interrupted."""
+        for call in calls:
+            if call.kind == "model" and call.status == "answered":
+                used = (int(call.answer.get("input_tokens") or 0), int(call.answer.get("output_tokens") or 0))
+                self.count(str(call.answer.get("model", "")), *used)
+
+    def count(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        """Count one call."""
+        self.tokens += input_tokens + output_tokens
+        self.cost += price(model, input_tokens, output_tokens) or 0.0
+
+    def spent(self) -> str | None:
+        """Which limit is reached, in words, or None."""
+        if self.max_tokens is not None and self.tokens >= self.max_tokens:
+            return f"the models used {self.tokens:,} tokens of --max-tokens {self.max_tokens:,}"
+        if self.max_cost is not None and self.cost >= self.max_cost:
+            return f"the models cost {self.cost:.4f} USD of --max-cost {self.max_cost}"
+        return None
+
+
+def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[], Awaitable[None]]) -> ModelRouter:
+    """The same models behind the budget. `stop` asks for the run's cancellation and is awaited before the call that
+    is held back; that call never returns, it ends with the run. `BudgetUnknowable` where no price is known."""
+    if budget.max_cost is not None:
+        models = [*router.default, *(model for models in router.roles.values() for model in models)]
+        unknown = sorted({model.spec for model in models if price(model.spec, 1, 1) is None})
+        if unknown:
+            raise BudgetUnknowable(f"the price of {', '.join(unknown)} is not known", help="use --max-tokens instead")
+    return ModelRouter(
+        default=tuple(_Budgeted(model, budget, stop) for model in router.default),
+        roles={role: tuple(_Budgeted(one, budget, stop) for one in models) for role, models in router.roles.items()},
+    )
+
+
+class _Budgeted:
+    def __init__(self, model: Model, budget: Budget, stop: Callable[[], Awaitable[None]]) -> None:
+        self._model = model
+        self._budget = budget
+        self._stop = stop
+
+    @property
+    def spec(self) -> str:
+        return self._model.spec
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        reason = self._budget.spent()
+        if reason is not None:
+            self._budget.reason = reason
+            await self._stop()
+            await asyncio.Event().wait()
+        reply = await self._model.complete(request)
+        self._budget.count(reply.model, reply.usage.input_tokens, reply.usage.output_tokens)
+        return reply

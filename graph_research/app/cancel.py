@@ -1,0 +1,42 @@
+"""Ending a run from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import aclosing
+
+from graph_research.app.graph_run import reopen_any
+from graph_research.app.runs import RunStatus, goes_on, is_driven, run_status
+from graph_research.app.store import checked_run_id, open_store
+from graph_research.app.workspace import Workspace
+
+__all__ = ["cancel_run"]
+
+_CANCEL_SECONDS = 15.0
+_POLL_SECONDS = 0.1
+
+
+async def cancel_run(workspace: Workspace, run_id: str) -> RunStatus:
+    """End a run over its `cancelled` edges: the process that drives it does that, or this one if nobody does.
+
+    A run that has ended already is left as it is. Returns where it stands then, after some seconds at the latest.
+    """
+    checked_run_id(run_id)
+    async with open_store(workspace.home) as store:
+        if goes_on(await store.run(run_id)):
+            await store.request_cancel(run_id)
+        end = time.monotonic() + _CANCEL_SECONDS
+        while await is_driven(store, run_id) and time.monotonic() < end:  # noqa: ASYNC110 -- another process ends it
+            await asyncio.sleep(_POLL_SECONDS)
+        abandoned = goes_on(await store.run(run_id)) and not await is_driven(store, run_id)
+    if abandoned:
+        await _lead_to_its_end(workspace, run_id)
+    return await run_status(workspace, run_id)
+
+
+async def _lead_to_its_end(workspace: Workspace, run_id: str) -> None:
+    """Drive a run whose cancellation was asked for; it goes straight over its `cancelled` edges."""
+    async with reopen_any(workspace, run_id) as run, aclosing(run.events()) as events:
+        async for _ in events:
+            pass

@@ -1,0 +1,84 @@
+"""Graph definitions by name or file: listed, loaded, validated and exported."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from graph_research.app.services import definition_registry
+from graph_research.app.workspace import Workspace
+from graph_research.errors import UserMistake
+from graph_research.graph.compiler import Graph
+from graph_research.graph.errors import Finding
+from graph_research.graph.loader import check_graph, load_graph
+from graph_research.graph.registry import Registry
+
+__all__ = ["UnknownGraph", "export", "list_graphs", "load", "validate"]
+
+
+class UnknownGraph(UserMistake):
+    """No file and no known graph goes by this name."""
+
+    code = "unknown-graph"
+
+
+def load(workspace: Workspace, name: str, registry: Registry) -> Graph:
+    """The graph that `name` means: a file ending in `.yaml` or `.yml`, else a known graph. `GraphInvalid` holds every
+    finding."""
+    return load_graph(graph_file(workspace, name), registry=registry)
+
+
+def validate(workspace: Workspace, name: str) -> list[Finding]:
+    """Every finding about a definition, empty when it is clean."""
+    return check_graph(graph_file(workspace, name), registry=definition_registry(workspace))
+
+
+def export(workspace: Workspace, name: str, format: str) -> str:
+    """The definition as `mermaid`, `dot`, `svg` or `json` text."""
+    return _renderers()[format](load(workspace, name, definition_registry(workspace)).spec)
+
+
+def list_graphs(workspace: Workspace) -> list[dict[str, Any]]:
+    """`{name, file, version, summary}` of every graph that goes by a name; one with errors has the first as summary."""
+    registry = definition_registry(workspace)
+    return [_described(workspace, name, registry) for name in workspace.graphs.names()]
+
+
+def graph_file(workspace: Workspace, name: str) -> Path:
+    """The file behind a name or a path."""
+    if name.endswith((".yaml", ".yml")) or "/" in name:
+        path = workspace.folder / Path(name).expanduser()
+        if not path.is_file():
+            raise UnknownGraph(f"no graph file {name[:200]!r}", help="`graph-research graph list` shows known graphs")
+        return _relative(path, workspace.folder)
+    found = workspace.graphs.path(name)
+    if found is None:
+        near = difflib.get_close_matches(name, workspace.graphs.names(), n=1)
+        hint = f'did you mean "{near[0]}"? ' if near else ""
+        raise UnknownGraph(
+            f"no graph {name[:80]!r}", help=f"{hint}`graph-research graph list` shows them; a file ends in .yaml"
+        )
+    return _relative(found, workspace.folder)
+
+
+def _relative(path: Path, folder: Path) -> Path:
+    """As short as it can be shown from the working directory."""
+    resolved = path.resolve()
+    return resolved.relative_to(folder.resolve()) if resolved.is_relative_to(folder.resolve()) else path
+
+
+def _described(workspace: Workspace, name: str, registry: Registry) -> dict[str, Any]:
+    path = graph_file(workspace, name)
+    errors = [finding for finding in check_graph(path, registry=registry) if finding.severity == "error"]
+    if errors:
+        return {"name": name, "file": str(path), "version": None, "summary": f"invalid: {errors[0]}"}
+    spec = load_graph(path, registry=registry).spec
+    return {"name": name, "file": str(path), "version": spec.version, "summary": spec.summary}
+
+
+def _renderers() -> Mapping[str, Callable[..., str]]:
+    from graph_research.graph.export import render_dot, render_json, render_mermaid, render_svg
+
+    return {"mermaid": render_mermaid, "dot": render_dot, "svg": render_svg, "json": render_json}

@@ -1,0 +1,123 @@
+"""A run's report from its store: built, rendered in every format, verified, and written into a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
+from graph_research.app.definitions import load
+from graph_research.app.files import write_atomically
+from graph_research.app.models import price
+from graph_research.app.request import ResearchRequest
+from graph_research.app.runs import error_text
+from graph_research.app.services import definition_registry
+from graph_research.app.store import Store, open_store, request_of
+from graph_research.app.workspace import Workspace
+from graph_research.config import ROLES
+from graph_research.errors import UserMistake
+from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.export import render_svg
+from graph_research.research.report.build import archived, build_report
+from graph_research.research.report.facts import RunFacts, usage_of
+from graph_research.research.report.html import render_html
+from graph_research.research.report.markdown import render_markdown
+from graph_research.research.report.model import Report
+from graph_research.research.verify import Verification, verify
+
+__all__ = ["Built", "NoReport", "build_from_store", "render_report", "verify_run", "write_report"]
+
+
+class NoReport(UserMistake):
+    """The run has no report (yet)."""
+
+    code = "no-report"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """A report with the archived texts that prove it; both maps go by archive hash."""
+
+    report: Report
+    texts: Mapping[str, str]
+    layouts: Mapping[str, Mapping[str, Any]]
+    graph: str
+
+    def render(self, workspace: Workspace, format: str) -> str:
+        """The report as `md`, `html`, `json` or one of `BIBLIOGRAPHY_FORMATS`."""
+        if format == "md":
+            return render_markdown(self.report)
+        if format == "json":
+            return orjson.dumps(self.report.to_json(), option=orjson.OPT_INDENT_2).decode() + "\n"
+        if format in BIBLIOGRAPHY_FORMATS:
+            return render_bibliography([source.to_json() for source in self.report.sources], format)
+        graph = load(workspace, self.graph, definition_registry(workspace))
+        return render_html(self.report, texts=self.texts, layouts=self.layouts, picture_svg=render_svg(graph.spec))
+
+
+async def render_report(workspace: Workspace, run_id: str, format: str) -> str:
+    """The report of a stored run as text. `UnknownRun`, or `NoReport` where it has not come so far."""
+    async with open_store(workspace.home) as store:
+        built = await build_from_store(store, run_id)
+    return built.render(workspace, format)
+
+
+async def verify_run(workspace: Workspace, run_id: str) -> Verification:
+    """Every citation of a stored run against its archived texts."""
+    async with open_store(workspace.home) as store:
+        built = await build_from_store(store, run_id)
+    return verify(built.report, built.texts, built.layouts)
+
+
+def write_report(workspace: Workspace, built: Built, folder: Path) -> dict[str, str]:
+    """Write `report.md`, `report.html` and `report.json`; `{format: path}`."""
+    paths = {}
+    for format in ("md", "html", "json"):
+        path = folder / f"report.{format}"
+        write_atomically(path, built.render(workspace, format))
+        paths[format] = str(path)
+    return paths
+
+
+async def build_from_store(store: Store, run_id: str) -> Built:
+    """The report as the run's latest committed state has it. `NoReport` where nothing was written yet."""
+    record = await store.run(run_id)
+    state = await store.state(run_id)
+    request = request_of(record)
+    if request is None or not state.get("draft"):
+        raise NoReport(
+            f"run {run_id} has no report (status {record.status})",
+            help=f"graph-research status {run_id} says where it stands",
+        )
+    hashes = archived(state)
+    texts = {one: await store.text(one) for one in hashes}
+    layouts = {one: orjson.loads(await store.text(layout)) for one, layout in hashes.items() if layout}
+    facts = await _facts(store, record, request)
+    report = build_report(state, texts=texts, layouts=layouts, run=facts)
+    return Built(report=report, texts=texts, layouts=layouts, graph=request.graph)
+
+
+async def _facts(store: Store, record: RunRecord, request: ResearchRequest) -> RunFacts:
+    calls = await store.calls(record.run_id)
+    answered = [call for call in calls if call.status == "answered"]
+    started, finished = record.created_at, record.updated_at
+    return RunFacts(
+        run_id=record.run_id,
+        question=request.question,
+        graph=record.graph,
+        status=record.status,
+        cause=record.cause,
+        error=error_text(record.error),
+        models={role: ", ".join(request.roles.get(role) or request.models) for role in ROLES},
+        search=request.search,
+        started_at=started.isoformat(),
+        finished_at=finished.isoformat(),
+        wall_seconds=(finished - started).total_seconds(),
+        searches=sum(call.kind == "search" for call in answered),
+        usage=usage_of(answered, price),
+        possibly_paid_twice=sum(call.status == "lost" for call in calls),
+    )

@@ -1,0 +1,168 @@
+"""A research as it is asked for: everything that decides what a run does, kept with the run so that it can go on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from graph_research.app.clock import parse_timestamp
+from graph_research.app.workspace import Workspace
+from graph_research.config import ROLES
+from graph_research.errors import UserMistake
+
+__all__ = ["QUESTION_CHARS", "QuestionInvalid", "RequestInvalid", "ResearchRequest", "request_for"]
+
+QUESTION_CHARS = 50_000
+"""The longest question (contract.md)."""
+
+_Number = TypeVar("_Number", int, float)
+
+_DEFAULT_MODEL = "extractive"
+_INPUT_SETTINGS = (
+    "max_iterations",
+    "max_sub_queries",
+    "max_sources_per_query",
+    "max_searches",
+    "max_concurrent",
+    "system_prompt",
+)
+
+
+class QuestionInvalid(UserMistake):
+    """A question that is empty or too long."""
+
+    code = "question-invalid"
+
+
+class RequestInvalid(UserMistake):
+    """An option of a research with a value that it cannot have."""
+
+    code = "request-invalid"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResearchRequest:
+    """What was asked, with which graph, models and searches. Paths are absolute; `now` fixes the clock.
+
+    `inputs` are values for the graph's input channels, of which it takes those that it declares. `max_cost` is in
+    USD, `max_tokens` counts input and output.
+    """
+
+    question: str
+    graph: str = "deep_research"
+    models: tuple[str, ...] = (_DEFAULT_MODEL,)
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    search: tuple[str, ...] = ("local",)
+    library: tuple[str, ...] = ()
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    interactive: bool = False
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    timeout_seconds: float | None = None
+    now: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as plain JSON, for the run's metadata."""
+        return {**asdict(self), "roles": {role: list(specs) for role, specs in self.roles.items()}}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ResearchRequest:
+        """The inverse of `to_json`; a key that a later version wrote is ignored."""
+        known = {name: value for name, value in data.items() if name in cls.__dataclass_fields__}
+        lists = {name: tuple(known[name]) for name in ("models", "search", "library") if name in known}
+        named: Mapping[str, Sequence[str]] = known.get("roles") or {}
+        roles = {role: tuple(specs) for role, specs in named.items()}
+        return cls(**{**known, **lists, "roles": roles})
+
+    def specs(self) -> list[str]:
+        """Every model spec that is named, each once."""
+        return list(dict.fromkeys([*self.models, *(spec for specs in self.roles.values() for spec in specs)]))
+
+
+def request_for(
+    workspace: Workspace,
+    question: str,
+    *,
+    graph: str = "deep_research",
+    roles: Sequence[str] = (),
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
+    interactive: bool = False,
+    now: str | None = None,
+) -> ResearchRequest:
+    """Complete a question with the settings in force. `roles` are `ROLE=SPEC` texts, which win over the settings.
+
+    Raises `QuestionInvalid` and `RequestInvalid`; nothing is started and nothing but file names is looked at.
+    """
+    if now is not None:
+        parse_timestamp(now)
+    settings = workspace.settings
+    inputs = {name: getattr(settings, name) for name in _INPUT_SETTINGS}
+    return ResearchRequest(
+        question=_checked_question(question),
+        graph=_absolute(graph, workspace.folder) if graph.endswith((".yaml", ".yml")) else graph,
+        models=_absolute_specs(settings.default_provider or (_DEFAULT_MODEL,), workspace.folder),
+        roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
+        search=_absolute_specs(settings.search_providers, workspace.folder),
+        library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
+        inputs={name: value for name, value in inputs.items() if value is not None},
+        interactive=interactive,
+        max_cost=_above_zero(max_cost, "--max-cost"),
+        max_tokens=_above_zero(max_tokens, "--max-tokens"),
+        timeout_seconds=settings.task_timeout,
+        now=now,
+    )
+
+
+def _checked_question(question: str) -> str:
+    if not question.strip():
+        raise QuestionInvalid("the question is empty", help="ask something, in 1 to 50,000 characters")
+    if len(question) > QUESTION_CHARS:
+        raise QuestionInvalid(
+            f"the question has {len(question):,} characters", help=f"shorten it to at most {QUESTION_CHARS:,}"
+        )
+    if "\x00" in question or any(0xD800 <= ord(character) <= 0xDFFF for character in question):
+        raise QuestionInvalid("the question is not valid text", help="remove bytes that are no UTF-8")
+    return question
+
+
+def _above_zero(value: _Number | None, option: str) -> _Number | None:
+    if value is not None and not value > 0:
+        raise RequestInvalid(f"{option} {value} allows nothing", help="give a number above 0")
+    return value
+
+
+def _configured_roles(workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    configured = workspace.configuration.role_specs()
+    return {role: _absolute_specs(specs, workspace.folder) for role, specs in configured.items()}
+
+
+def _roles_of(texts: Sequence[str], folder: Path) -> dict[str, tuple[str, ...]]:
+    roles: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        role, equals, spec = text.partition("=")
+        if not equals or not spec:
+            raise RequestInvalid(f"--role {text[:80]!r} is no ROLE=SPEC", help="such as --role report=extractive")
+        if role not in ROLES:
+            near = difflib.get_close_matches(role, ROLES, n=1)
+            hint = f'did you mean "{near[0]}"? ' if near else ""
+            raise RequestInvalid(f"no model role {role[:80]!r}", help=f"{hint}roles are {', '.join(ROLES)}")
+        roles[role] = (*roles.get(role, ()), *_absolute_specs(spec.split(","), folder))
+    return roles
+
+
+def _absolute_specs(specs: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """Specs that name a file name it absolutely, so that a run can be resumed from anywhere."""
+    return tuple(_absolute_spec(spec.strip(), folder) for spec in specs if spec.strip())
+
+
+def _absolute_spec(spec: str, folder: Path) -> str:
+    kind, colon, rest = spec.partition(":")
+    return f"{kind}:{_absolute(rest, folder)}" if kind == "scripted" and colon else spec
+
+
+def _absolute(path: str, folder: Path) -> str:
+    return str((folder / Path(path).expanduser()).absolute())

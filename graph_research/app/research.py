@@ -1,0 +1,304 @@
+"""One research from question to report, as the command line and `deep_research` drive it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from graph_research.app.budget import Budget, within_budget
+from graph_research.app.clock import make_clock
+from graph_research.app.definitions import load
+from graph_research.app.files import check_writable
+from graph_research.app.models import build_router
+from graph_research.app.reports import NoReport, build_from_store, write_report
+from graph_research.app.request import RequestInvalid, ResearchRequest, request_for
+from graph_research.app.runs import error_text, waiting_for
+from graph_research.app.search import open_search
+from graph_research.app.services import build_registry, build_services
+from graph_research.app.store import Store, metadata_of, open_store, request_of
+from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.errors import GraphResearchError, check_name
+from graph_research.graph.compiler import Graph
+from graph_research.graph.errors import RunExists, UnknownRun
+from graph_research.graph.events import Event
+from graph_research.graph.runtime import NO_ANSWER, Runtime
+from graph_research.graph.spec import LimitsSpec
+from graph_research.observability import AuditLog
+
+__all__ = [
+    "Research",
+    "ResearchResult",
+    "deep_research",
+    "new_run_id",
+    "open_research",
+    "refuse_known",
+    "reopen_research",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResearchResult:
+    """How a research ended. `report` maps `md`, `html`, `json` to files, None where there is none; `confidence` is 0
+    to 1; `waiting_for` is the question that it asks, `summary` the short answer in plain text."""
+
+    run_id: str
+    question: str
+    status: str
+    cause: str | None = None
+    error: str | None = None
+    waiting_for: str | None = None
+    report: Mapping[str, str] | None = None
+    confidence: float | None = None
+    iterations: int = 1
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    summary: str = ""
+    sources: int = 0
+    citations: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as `run --json` prints it."""
+        return asdict(self)
+
+
+class Research:
+    """One research, checked and ready: `events` drives it, `result` says how it ended and writes its report.
+
+    An async context manager: an error that nobody named leaves a crash marker for the run.
+    """
+
+    def __init__(
+        self,
+        *,
+        workspace: Workspace,
+        request: ResearchRequest,
+        run_id: str,
+        store: Store,
+        graph: Graph,
+        budget: Budget,
+        out: Path,
+        new: bool,
+    ) -> None:
+        self.request = request
+        self.run_id = run_id
+        self._workspace = workspace
+        self._store = store
+        self._graph = graph
+        self._budget = budget
+        self._out = out
+        self._new = new
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, GraphResearchError):
+            self._workspace.home.write_crash(self.run_id, error)
+
+    async def events(self, answer: str | None = None) -> AsyncGenerator[Event, None]:
+        """Start the run or go on with it, until it ends or waits; each event is written to the audit log first."""
+        going_on = not self._new
+        stream = await self._stream(answer)
+        if stream is None:
+            return
+        with AuditLog(self._workspace.home.audit_file(self.run_id)) as log:
+            if going_on:
+                for missed in await self._store.events(self.run_id, after=log.last_seq):
+                    log.write(missed.to_json())
+            async with aclosing(stream):
+                async for event in stream:
+                    if event.seq is not None:
+                        log.write(event.to_json())
+                    yield event
+
+    async def state(self) -> Mapping[str, Any]:
+        """The latest committed state."""
+        return await self._store.state(self.run_id)
+
+    async def result(self) -> ResearchResult:
+        """How the run stands; where it has something to report, the report is written."""
+        record = await self._store.run(self.run_id)
+        result = ResearchResult(
+            run_id=self.run_id,
+            question=self.request.question,
+            status=record.status,
+            cause=record.cause,
+            error=self._budget.reason or error_text(record.error),
+            waiting_for=await waiting_for(self._store, record),
+        )
+        if record.status not in {"completed", "aborted"} or record.cause == "error":
+            return replace(result, iterations=(await self.state()).get("iteration") or 1)
+        try:
+            built = await build_from_store(self._store, self.run_id)
+        except NoReport:
+            return replace(result, iterations=(await self.state()).get("iteration") or 1)
+        report = built.report
+        return replace(
+            result,
+            report=write_report(self._workspace, built, self._out),
+            confidence=report.confidence.value,
+            iterations=report.iterations,
+            statistics=report.statistics.to_json(),
+            summary="\n".join(statement.text for statement in report.short_answer),
+            sources=len(report.sources),
+            citations=len(report.citations),
+        )
+
+    async def _stream(self, answer: str | None) -> AsyncGenerator[Event, None] | None:
+        runtime = Runtime(
+            self._graph,
+            checkpointer=self._store,
+            clock=make_clock(self.request.now),
+            interactive=self.request.interactive,
+        )
+        if self._new:
+            self._new = False
+            declared = {name for name, channel in self._graph.spec.channels.items() if channel.input}
+            given = {"question": self.request.question, **self.request.inputs}
+            values = {name: value for name, value in given.items() if name in declared}
+            return runtime.stream(values, run_id=self.run_id, metadata=metadata_of(self.request))
+        if (await self._store.run(self.run_id)).status == "completed":
+            return None
+        return runtime.resume(self.run_id, answer=NO_ANSWER if answer is None else answer)
+
+
+def new_run_id() -> str:
+    """`run-` and 10 random hex digits."""
+    return f"run-{secrets.token_hex(5)}"
+
+
+@asynccontextmanager
+async def open_research(
+    workspace: Workspace,
+    request: ResearchRequest,
+    *,
+    run_id: str | None = None,
+    out: Path | None = None,
+    make_id: Callable[[], str] = new_run_id,
+) -> AsyncIterator[Research]:
+    """A new research, with everything checked that can be checked before it starts: models, searches, library, graph,
+    run id and the folder for the report. Library folders are indexed on the way."""
+    chosen = make_id() if run_id is None else check_name(run_id, "run id")
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(workspace.home))
+        await refuse_known(store, chosen)
+        yield await _assembled(stack, workspace, request, store, run_id=chosen, out=out, new=True)
+
+
+@asynccontextmanager
+async def reopen_research(workspace: Workspace, run_id: str, *, out: Path | None = None) -> AsyncIterator[Research]:
+    """A stored research with the models, searches and options it was started with. `UnknownRun` where there is none."""
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(workspace.home))
+        request = request_of(await store.run(check_name(run_id, "run id")))
+        if request is None:
+            raise UnknownRun(f"run {run_id} is no research", help="`graph run` runs cannot be resumed as one")
+        yield await _assembled(stack, workspace, request, store, run_id=run_id, out=out, new=False)
+
+
+async def refuse_known(store: Store, run_id: str) -> None:
+    """`RunExists` where the id is taken."""
+    try:
+        await store.run(run_id)
+    except UnknownRun:
+        return
+    raise RunExists(
+        f"a run {run_id} exists", help=f"choose another --run-id, or go on with it: graph-research resume {run_id}"
+    )
+
+
+async def _assembled(
+    stack: AsyncExitStack,
+    workspace: Workspace,
+    request: ResearchRequest,
+    store: Store,
+    *,
+    run_id: str,
+    out: Path | None,
+    new: bool,
+) -> Research:
+    budget = Budget(max_tokens=request.max_tokens, max_cost=request.max_cost)
+    if not new:
+        budget.count_recorded(await store.calls(run_id))
+    models = within_budget(
+        build_router(request.models, request.roles), budget, stop=lambda: store.request_cancel(run_id)
+    )
+    search = await stack.enter_async_context(open_search(workspace, request.search, request.library, index=new))
+    services = build_services(workspace, models=models, search=search, folders=request.library)
+    graph = _limited(load(workspace, request.graph, build_registry(workspace, services)), request)
+    folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
+    check_writable(folder)
+    research = Research(
+        workspace=workspace,
+        request=request,
+        run_id=run_id,
+        store=store,
+        graph=graph,
+        budget=budget,
+        out=folder,
+        new=new,
+    )
+    return await stack.enter_async_context(research)
+
+
+def _limited(graph: Graph, request: ResearchRequest) -> Graph:
+    """The graph with the request's timeout; refused where it is no graph that answers a question."""
+    channels = graph.spec.channels
+    if "question" not in channels or not channels["question"].input:
+        raise RequestInvalid(
+            f'graph "{graph.spec.name}" has no input channel "question"',
+            help=f"run it with: graph-research graph run {request.graph}",
+        )
+    if request.timeout_seconds is None:
+        return graph
+    limits = LimitsSpec(steps=graph.spec.limits.steps, seconds=request.timeout_seconds)
+    return replace(graph, spec=replace(graph.spec, limits=limits))
+
+
+async def deep_research(
+    question: str,
+    *,
+    llm: str | Sequence[str] | None = None,
+    roles: Mapping[str, str] | None = None,
+    library: Sequence[str | Path] = (),
+    search: Sequence[str] | None = None,
+    graph: str = "deep_research",
+    max_iterations: int | None = None,
+    max_sub_queries: int | None = None,
+    timeout_seconds: float | None = None,
+    run_id: str | None = None,
+    now: str | None = None,
+    out: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> ResearchResult:
+    """Research one question and write its report into `out` (default `./research/RUN_ID/`).
+
+    What is not given comes from the settings. A folder's own files are used only if its user agreed to them before.
+    The run is kept in the data home like one of the command line. Raises `UserMistake` for a request that cannot be
+    started; a run that fails is a result with `status` and `cause`.
+    """
+    options = {
+        "default_provider": [llm] if isinstance(llm, str) else llm and list(llm),
+        "search_providers": search and list(search),
+        "library": [str(folder) for folder in library] or None,
+        "max_iterations": max_iterations,
+        "max_sub_queries": max_sub_queries,
+        "task_timeout": timeout_seconds,
+    }
+    workspace = open_workspace(
+        os.environ if environ is None else environ, Path.cwd(), may_use=lambda _: False, options=options
+    )
+    named = [f"{role}={spec}" for role, spec in (roles or {}).items()]
+    request = request_for(workspace, question, graph=graph, roles=named, now=now)
+    async with open_research(workspace, request, run_id=run_id, out=Path(out) if out else None) as research:
+        async with aclosing(research.events()) as events:
+            async for _ in events:
+                pass
+        return await research.result()

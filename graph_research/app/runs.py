@@ -1,0 +1,165 @@
+"""Stored runs: where each stands, what it did, and how it is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from graph_research.app.store import Store, checked_run_id, open_store, request_of
+from graph_research.app.workspace import Workspace
+from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.errors import RunBusy
+from graph_research.graph.events import InputRequested
+
+__all__ = [
+    "RunStatus",
+    "delete_run",
+    "error_text",
+    "goes_on",
+    "is_driven",
+    "list_runs",
+    "run_history",
+    "run_status",
+    "waiting_for",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStatus:
+    """Where a run stands. `interrupted` is true for a `running` one that no process drives; times are ISO 8601."""
+
+    run_id: str
+    status: str
+    cause: str | None
+    error: str | None
+    question: str
+    graph: str
+    phase: str | None
+    iteration: int
+    step: int
+    sources: int
+    findings: int
+    interrupted: bool
+    waiting_for: str | None
+    created_at: str
+    updated_at: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The status as `status --json` prints it."""
+        return asdict(self)
+
+
+async def run_status(workspace: Workspace, run_id: str) -> RunStatus:
+    """Where a run stands. `UnknownRun` where there is none."""
+    checked_run_id(run_id)
+    async with open_store(workspace.home) as store:
+        return await _status(store, run_id)
+
+
+async def list_runs(workspace: Workspace) -> list[dict[str, Any]]:
+    """`{run_id, question, status, cause, graph, created_at, interrupted}` of every run, the newest first."""
+    async with open_store(workspace.home) as store:
+        return [
+            {
+                "run_id": record.run_id,
+                "question": _question(record),
+                "status": record.status,
+                "cause": record.cause,
+                "graph": record.graph,
+                "created_at": record.created_at.isoformat(),
+                "interrupted": await _is_interrupted(store, record),
+            }
+            for record in await store.runs()
+        ]
+
+
+async def run_history(workspace: Workspace, run_id: str) -> list[dict[str, Any]]:
+    """`{step, node, item, status, started_at, seconds, hash}` of every step; `node` is the path from the root."""
+    checked_run_id(run_id)
+    async with open_store(workspace.home) as store:
+        return [
+            {
+                "step": step.step,
+                "node": step.path,
+                "visit": step.visit,
+                "item": step.item,
+                "attempt": step.attempt,
+                "status": step.status,
+                "started_at": step.started_at.isoformat(),
+                "seconds": step.seconds,
+                "hash": step.hash,
+            }
+            for step in await store.steps(run_id)
+        ]
+
+
+async def delete_run(workspace: Workspace, run_id: str) -> None:
+    """Remove a run with its audit log and crash marker. `RunBusy` while a process drives it."""
+    checked_run_id(run_id)
+    async with open_store(workspace.home) as store:
+        await store.delete(run_id)
+    for file in (workspace.home.audit_file(run_id), workspace.home.crash_file(run_id)):
+        file.unlink(missing_ok=True)
+
+
+async def waiting_for(store: Store, record: RunRecord) -> str | None:
+    """What a run asks that waits for an answer, else None."""
+    if record.status != "awaiting_input":
+        return None
+    asked = [event for event in await store.events(record.run_id) if isinstance(event, InputRequested)]
+    return str(asked[-1].question) if asked else ""
+
+
+def error_text(error: Mapping[str, Any] | None) -> str | None:
+    """A run's stored error in one line."""
+    if error is None:
+        return None
+    node = f"{error['node']}: " if error.get("node") else ""
+    return f"{node}{error.get('message') or error.get('type') or 'unknown'}"
+
+
+async def _status(store: Store, run_id: str) -> RunStatus:
+    record = await store.run(run_id)
+    state = await store.state(run_id)
+    return RunStatus(
+        run_id=run_id,
+        status=record.status,
+        cause=record.cause,
+        error=error_text(record.error),
+        question=_question(record),
+        graph=record.graph,
+        phase=state.get("phase") or (record.nodes[0] if record.nodes else None),
+        iteration=state.get("iteration") or 1,
+        step=record.step,
+        sources=len(state.get("sources") or []),
+        findings=len(state.get("findings") or []),
+        interrupted=await _is_interrupted(store, record),
+        waiting_for=await waiting_for(store, record),
+        created_at=record.created_at.isoformat(),
+        updated_at=record.updated_at.isoformat(),
+    )
+
+
+def goes_on(record: RunRecord) -> bool:
+    """Whether the run has not ended yet."""
+    return record.status in {"running", "awaiting_input", "paused"}
+
+
+def _question(record: RunRecord) -> str:
+    request = request_of(record)
+    return request.question if request is not None else ""
+
+
+async def _is_interrupted(store: Store, record: RunRecord) -> bool:
+    return record.status == "running" and not await is_driven(store, record.run_id)
+
+
+async def is_driven(store: Store, run_id: str) -> bool:
+    """Whether a process drives the run right now."""
+    try:
+        lease = await store.lease(run_id)
+    except RunBusy:
+        return True
+    lease.release()
+    return False

@@ -1,0 +1,60 @@
+"""The services and the registry of a run: models, searches, prompts, schemas, handlers and functions put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graph_research.app.models import build_router
+from graph_research.app.workspace import Workspace
+from graph_research.graph.registry import Registry
+from graph_research.providers.search.base import SearchProvider
+from graph_research.research.functions import research_functions
+from graph_research.research.handlers import research_handlers, research_prompter
+from graph_research.research.prompts import PromptRenderer
+from graph_research.research.services import AnswerSchemas, ModelRouter, Services
+from graph_research.research.settings import ResearchSettings
+
+__all__ = ["build_registry", "build_services", "definition_registry"]
+
+
+def build_services(
+    workspace: Workspace,
+    *,
+    models: ModelRouter,
+    search: Sequence[SearchProvider],
+    folders: Sequence[str] = (),
+) -> Services:
+    """What research handlers work with. `folders` confine the local search; empty: the whole index."""
+    settings = workspace.settings
+    return Services(
+        models=models,
+        search=tuple(search),
+        prompts=PromptRenderer(workspace.prompts),
+        schemas=AnswerSchemas(workspace.schemas),
+        settings=ResearchSettings(
+            max_iterations=settings.max_iterations,
+            max_sub_queries=settings.max_sub_queries,
+            max_sources_per_query=settings.max_sources_per_query,
+            max_searches=settings.max_searches,
+            max_concurrent=settings.max_concurrent,
+            folders=tuple(folders),
+        ),
+    )
+
+
+def build_registry(workspace: Workspace, services: Services) -> Registry:
+    """Everything that a graph's names may resolve to."""
+    return Registry(
+        handlers=research_handlers(services),
+        functions=research_functions(),
+        schemas=workspace.schemas,
+        graphs=workspace.graphs,
+        prompts=workspace.prompts,
+        prompter=research_prompter(services),
+    )
+
+
+def definition_registry(workspace: Workspace) -> Registry:
+    """The registry for looking at definitions: every name is there, nothing is asked of a model or a search."""
+    models = build_router(("extractive",), {})
+    return build_registry(workspace, build_services(workspace, models=models, search=()))

@@ -1,0 +1,44 @@
+"""The checkpoint store of the data home, opened for one command."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from graph_research.app.request import ResearchRequest
+from graph_research.errors import check_name
+from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
+from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
+from graph_research.home import Home
+
+__all__ = ["Store", "metadata_of", "open_store", "request_of"]
+
+Store = Checkpointer
+
+_REQUEST_KEY = "research"
+
+
+@asynccontextmanager
+async def open_store(home: Home) -> AsyncIterator[Store]:
+    """The store in `runs.db`, closed at the end. `StoreDamaged` where it cannot be read or written."""
+    store = SqliteCheckpointer(home.runs_db)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def metadata_of(request: ResearchRequest) -> dict[str, object]:
+    """What is kept with a run so that `resume` rebuilds it."""
+    return {_REQUEST_KEY: request.to_json(), "question": request.question}
+
+
+def request_of(record: RunRecord) -> ResearchRequest | None:
+    """The request behind a run, None for one that `graph run` started."""
+    data = record.metadata.get(_REQUEST_KEY)
+    return ResearchRequest.from_json(data) if isinstance(data, dict) else None
+
+
+def checked_run_id(run_id: str) -> str:
+    """The id, or `NameInvalid`."""
+    return check_name(run_id, "run id")

@@ -1,0 +1,83 @@
+"""Where a command works: the data home, the settings in force, and the folders that names are looked up in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graph_research import resources
+from graph_research.config import Configuration, Settings, load_configuration
+from graph_research.home import Home, find_home
+from graph_research.resources import FolderResolver, Kind
+from graph_research.trust import FolderOffer, agree, find_offer, is_trusted
+
+__all__ = ["Workspace", "open_workspace"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workspace:
+    """`offer` is what the working directory brings along, None where that is nothing or not trusted."""
+
+    home: Home
+    configuration: Configuration
+    environ: Mapping[str, str]
+    folder: Path
+    offer: FolderOffer | None = None
+
+    @property
+    def settings(self) -> Settings:
+        return self.configuration.settings
+
+    @property
+    def graphs(self) -> FolderResolver:
+        return resources.graph_resolver(*self._own("graphs"))
+
+    @property
+    def schemas(self) -> FolderResolver:
+        return resources.schema_resolver(*self._own("schemas"))
+
+    @property
+    def prompts(self) -> FolderResolver:
+        return resources.prompt_resolver(*self._own("prompts"))
+
+    @property
+    def prompt_folders(self) -> tuple[Path, ...]:
+        """The folders of prompt templates, the shipped one first; a later one wins."""
+        return (resources.shipped("prompts"), *self._own("prompts"))
+
+    def _own(self, kind: Kind) -> tuple[Path, ...]:
+        """The user's own folders: in the data home, then in the trusted working directory, which wins."""
+        in_folder = self.offer.overrides(kind) if self.offer else None
+        own = (self.home.path / kind, in_folder)
+        return tuple(folder for folder in own if folder is not None and folder.is_dir())
+
+
+def open_workspace(
+    environ: Mapping[str, str],
+    folder: Path,
+    *,
+    may_use: Callable[[FolderOffer], bool],
+    options: Mapping[str, Any] | None = None,
+) -> Workspace:
+    """Prepare the data home and load the settings. `may_use` is asked about a folder that the user has not agreed to
+    yet; its yes is remembered. `HomeUnusable`, `SettingInvalid` and `TrustRefused` say what is wrong."""
+    home = find_home(environ).prepare()
+    offer = _trusted(find_offer(folder), home, may_use)
+    configuration = load_configuration(
+        home_file=home.config_file,
+        folder_file=offer.settings_file if offer else None,
+        environ=environ,
+        options=options,
+    )
+    return Workspace(home=home, configuration=configuration, environ=environ, folder=folder, offer=offer)
+
+
+def _trusted(offer: FolderOffer | None, home: Home, may_use: Callable[[FolderOffer], bool]) -> FolderOffer | None:
+    if offer is None or is_trusted(offer, home):
+        return offer
+    if not may_use(offer):
+        return None
+    agree(offer, home)
+    return offer

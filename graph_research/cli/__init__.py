@@ -1,0 +1,97 @@
+"""The command line. Each file holds one command group; nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from graph_research.cli import config, doctor, graph, library, run, runs
+from graph_research.cli.failure import (
+    DONE,
+    INTERRUPTED,
+    INVALID,
+    CommandEnded,
+    end_with,
+    install_crash_hook,
+    wants_json,
+)
+from graph_research.cli.output import say, show, show_json
+from graph_research.errors import GraphResearchError
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """The console script: run the command that the arguments name and exit with its code."""
+    if not os.environ.get("PYTHONWARNINGS"):
+        warnings.simplefilter("ignore")
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
+    json = wants_json(arguments)
+    install_crash_hook(os.environ, json=json)
+    command = typer.main.get_command(_application())
+    try:
+        code = command.main(args=arguments, prog_name="graph-research", standalone_mode=False)
+    except CommandEnded as ended:
+        return ended.exit_code
+    except GraphResearchError as error:
+        return end_with(error, json=json)
+    except TyperException as error:
+        return _wrong_use(error, json=json)
+    except typer.Abort:
+        say("graph-research: interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 -- what is left to flush at exit goes nowhere
+        return DONE
+    return code if isinstance(code, int) else DONE
+
+
+def _application() -> typer.Typer:
+    app = typer.Typer(
+        name="graph-research",
+        help="Deep research whose citations are proved.",
+        epilog="Start with: graph-research run 'How do heat pumps cope with cold winters?' --library papers/",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_top)
+    run.register(app)
+    runs.register(app)
+    graph.register(app)
+    library.register(app)
+    config.register(app)
+    doctor.register(app)
+    return app
+
+
+def _top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        show(f"graph-research {installed('graph-research')}")
+        raise typer.Exit
+
+
+def _wrong_use(error: TyperException, *, json: bool) -> int:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        show(error.format_message())
+        say("graph-research: a command is missing; choose one of those above")
+        return INVALID
+    message = " ".join(error.format_message().split())
+    help_text = "`graph-research COMMAND --help` shows the options and examples"
+    say(f"graph-research: {message} {help_text}")
+    if json:
+        show_json({"error": {"code": "usage", "message": message, "help": help_text}})
+    return INVALID

@@ -1,0 +1,166 @@
+"""Driving a run to its end: progress, signals, the question on the terminal, and what is printed when it is over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import orjson
+
+from graph_research.app.graph_run import GraphRun, GraphRunResult, open_graph_run, reopen_any
+from graph_research.app.request import ResearchRequest
+from graph_research.app.research import Research, ResearchResult, open_research
+from graph_research.app.workspace import Workspace
+from graph_research.cli.ending import end_of, resume_command
+from graph_research.cli.failure import INTERRUPTED
+from graph_research.cli.output import say, show, show_json
+from graph_research.cli.progress import Progress, make_view
+from graph_research.graph.context import SystemClock
+from graph_research.graph.events import Event
+
+__all__ = ["go_on", "start", "start_graph"]
+
+
+async def start(
+    workspace: Workspace, request: ResearchRequest, *, run_id: str | None, out: Path | None, json: bool
+) -> int:
+    """Start a new research, drive it and return the exit code."""
+    async with open_research(workspace, request, run_id=run_id, out=out) as research:
+        say(f"run {research.run_id}")
+        return await _drive_research(research, answer=None, json=json)
+
+
+async def start_graph(
+    workspace: Workspace, name: str, values: Mapping[str, Any], *, run_id: str | None, now: str | None, json: bool
+) -> int:
+    """Start a new run of any graph, drive it and return the exit code."""
+    async with open_graph_run(workspace, name, values, run_id=run_id, now=now) as run:
+        return await _drive_graph(run, answer=None, json=json)
+
+
+async def go_on(workspace: Workspace, run_id: str, *, answer: str | None, out: Path | None, json: bool) -> int:
+    """Go on with a stored run and return the exit code."""
+    async with reopen_any(workspace, run_id, out=out) as run:
+        if isinstance(run, Research):
+            return await _drive_research(run, answer=answer, json=json)
+        return await _drive_graph(run, answer=answer, json=json)
+
+
+async def _drive_research(research: Research, *, answer: str | None, json: bool) -> int:
+    async def watch(given: str | None) -> None:
+        with make_view(research.request.question, SystemClock()) as view:
+            progress = Progress(view)
+            async with contextlib.aclosing(research.events(given)) as events:
+                async for event in events:
+                    if progress.saw(event):
+                        progress.read(await research.state())
+
+    result = await _until_it_ends(research, watch, answer)
+    if result is None:
+        return INTERRUPTED
+    if json:
+        show_json(result.to_json())
+    else:
+        _show_research(result)
+    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)
+
+
+async def _drive_graph(run: GraphRun, *, answer: str | None, json: bool) -> int:
+    async def watch(given: str | None) -> None:
+        async with contextlib.aclosing(run.events(given)) as events:
+            async for _ in events:
+                pass
+
+    result = await _until_it_ends(run, watch, answer)
+    if result is None:
+        return INTERRUPTED
+    if json:
+        shown = {"run_id": result.run_id, "status": result.status, "cause": result.cause, "state": result.state}
+        show_json(shown)
+    else:
+        _show_graph(result)
+    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)
+
+
+class _Result(Protocol):
+    @property
+    def waiting_for(self) -> str | None: ...
+
+
+_R = TypeVar("_R", bound=_Result, covariant=True)
+
+
+class _Run(Protocol[_R]):
+    @property
+    def run_id(self) -> str: ...
+    def events(self, answer: str | None = None) -> AsyncGenerator[Event, None]: ...
+    async def result(self) -> _R: ...
+
+
+async def _until_it_ends(
+    run: _Run[_R], watch: Callable[[str | None], Awaitable[None]], answer: str | None
+) -> _R | None:
+    """Drive, and on a terminal ask what the run asks, until it ends; None where a signal stopped it."""
+    with _stopped_by_signals() as stopped:
+        try:
+            while True:
+                await watch(answer)
+                result = await run.result()
+                if result.waiting_for is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+                    return result
+                say(f"\n{result.waiting_for}")
+                answer = (await asyncio.to_thread(sys.stdin.readline)).strip()
+                if not answer:
+                    return result
+        except asyncio.CancelledError:
+            if not stopped:
+                raise
+            say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run.run_id)}")
+            return None
+
+
+@contextlib.contextmanager
+def _stopped_by_signals() -> Iterator[list[signal.Signals]]:
+    """The first SIGINT or SIGTERM cancels this task; a second one ends the process as usual."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None, "driven inside a task"
+    seen: list[signal.Signals] = []
+
+    def stop(received: signal.Signals) -> None:
+        seen.append(received)
+        for one in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(one)
+        task.cancel()
+
+    for one in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(one, stop, one)
+    try:
+        yield seen
+    finally:
+        for one in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(one)
+        if seen:
+            task.uncancel()
+
+
+def _show_research(result: ResearchResult) -> None:
+    if result.report is None:
+        return
+    if result.summary:
+        show(result.summary)
+        show("")
+    confidence = "not scored" if result.confidence is None else f"{result.confidence:.0%}"
+    show(f"{result.sources} sources, {result.citations} citations, confidence {confidence}")
+    for path in result.report.values():
+        show(path)
+
+
+def _show_graph(result: GraphRunResult) -> None:
+    show(f"{result.run_id}: {result.status}" + (f" ({result.cause})" if result.cause else ""))
+    for channel, value in result.state.items():
+        show(f"{channel}: {orjson.dumps(value).decode()}")

@@ -1,0 +1,33 @@
+"""How a run's end becomes an exit code and, where it is not 0, a line that says why and how to go on."""
+
+from __future__ import annotations
+
+from graph_research.cli.failure import ABORTED, DONE, FAILED, WAITING
+from graph_research.cli.output import say
+
+__all__ = ["end_of", "resume_command"]
+
+
+def resume_command(run_id: str, *, answer: bool = False) -> str:
+    """The command line that goes on with a run."""
+    return f"graph-research resume {run_id}" + (' --answer "…"' if answer else "")
+
+
+def end_of(run_id: str, status: str, cause: str | None, error: str | None, question: str | None = None) -> int:
+    """The exit code of a run that ended with `status` and `cause`; says why where that is not 0."""
+    if status == "completed":
+        return DONE
+    if status == "awaiting_input":
+        say(f"graph-research: the run asks: {question or 'for an answer'}")
+        say(f"graph-research: answer with: {resume_command(run_id, answer=True)}")
+        return WAITING
+    if status == "paused":
+        say(f"graph-research: the run is paused; go on with: {resume_command(run_id)}")
+        return WAITING
+    if status == "aborted" and cause in {"cancelled", "timeout"}:
+        what = "cancelled" if cause == "cancelled" else "timed out"
+        why = f" ({error})" if error else ""
+        say(f"graph-research: {run_id} was {what}{why}; its state is kept, go on with: {resume_command(run_id)}")
+        return ABORTED
+    say(f"graph-research: {run_id} failed: {error or cause or status}; try again with: {resume_command(run_id)}")
+    return FAILED

@@ -1,0 +1,44 @@
+"""Opening the workspace of a command: data home, settings, and the working directory once the user trusts it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graph_research.cli.output import say
+
+if TYPE_CHECKING:
+    from graph_research.app.workspace import Workspace
+    from graph_research.trust import FolderOffer
+
+__all__ = ["describe_offer", "open_here"]
+
+_SHOWN_FILES = 8
+
+
+def open_here(options: Mapping[str, Any] | None = None) -> Workspace:
+    """The workspace of the working directory. Asks on a terminal whether a folder's own files may be used; elsewhere
+    they are left out and a line on standard error says how to agree."""
+    from graph_research.app.workspace import open_workspace
+
+    return open_workspace(os.environ, Path.cwd(), may_use=_ask_or_leave_out, options=options)
+
+
+def describe_offer(offer: FolderOffer) -> str:
+    """The files that are asked about, a few of them by name."""
+    shown = ", ".join(offer.files[:_SHOWN_FILES])
+    more = len(offer.files) - _SHOWN_FILES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _ask_or_leave_out(offer: FolderOffer) -> bool:
+    what = f"{offer.folder} brings its own {describe_offer(offer)}"
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        say(f"graph-research: {what}; not used. If you trust it: graph-research config trust")
+        return False
+    sys.stderr.write(f"{what}.\nThey can change what is asked of a model and of searches. Use them? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -1,0 +1,117 @@
+"""`graph`: list, validate, export and run graph definitions."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graph_research.cli.failure import INVALID, CommandEnded
+from graph_research.cli.folder import open_here
+from graph_research.cli.options import Json, Now, examples
+from graph_research.cli.output import say, show, show_json, show_table
+
+__all__ = ["register"]
+
+Name = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A graph file, or the name of a known graph.")]
+
+
+class GraphFormat(StrEnum):
+    """What `graph export` writes."""
+
+    MERMAID = "mermaid"
+    DOT = "dot"
+    SVG = "svg"
+    JSON = "json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add `graph list`, `graph validate`, `graph export` and `graph run`."""
+    group = typer.Typer(help="Graph definitions.", no_args_is_help=True, rich_markup_mode=None)
+    group.command("list", epilog=examples("graph list", "graph list --json"))(_list)
+    group.command("validate", epilog=examples("graph validate my_graph.yaml", "graph validate deep_research --json"))(
+        _validate
+    )
+    group.command(
+        "export",
+        epilog=examples("graph export deep_research --format mermaid", "graph export my.yaml --format svg -o my.svg"),
+    )(_export)
+    group.command("run", epilog=examples("graph run countdown.yaml", "graph run countdown.yaml --set n=5 --json"))(_run)
+    app.add_typer(group, name="graph")
+
+
+def _list(json: Json = False) -> None:
+    """Graphs that have a name.
+
+    The shipped ones and your own.
+    """
+    from graph_research.app.definitions import list_graphs
+
+    graphs = list_graphs(open_here())
+    if json:
+        show_json(graphs)
+    else:
+        show_table(("GRAPH", "FILE", "SUMMARY"), [(one["name"], one["file"], one["summary"]) for one in graphs])
+
+
+def _validate(name: Name, json: Json = False) -> None:
+    """Check a definition.
+
+    Every finding is told at once with its place and a remedy. Exit code 2 on any error.
+    """
+    from graph_research.app.definitions import validate
+
+    findings = validate(open_here(), name)
+    if json:
+        show_json([finding.to_json() for finding in findings])
+    else:
+        for finding in findings:
+            show(f"{finding.severity}: {finding}")
+    errors = sum(finding.severity == "error" for finding in findings)
+    if errors:
+        say(f"graph-research: {name}: {errors} error{'s' if errors > 1 else ''} in the definition")
+        raise CommandEnded(INVALID)
+    if not json:
+        show(f"{name}: valid" + (f", {len(findings)} warnings" if findings else ""))
+
+
+def _export(
+    name: Name,
+    format: Annotated[GraphFormat, typer.Option("--format", help="What to write.")] = GraphFormat.MERMAID,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")] = None,
+) -> None:
+    """A definition as a picture or as data."""
+    from graph_research.app.definitions import export
+
+    text = export(open_here(), name, format.value)
+    if output is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        return
+    from graph_research.app.files import write_atomically
+
+    write_atomically(output, text)
+    say(f"written: {output}")
+
+
+def _run(
+    name: Name,
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PATH=JSON", help="An input channel's value. May be repeated.")
+    ] = None,
+    run_id: Annotated[str | None, typer.Option("--run-id", help="The new run's id. [default: random]")] = None,
+    now: Now = None,
+    json: Json = False,
+) -> None:
+    """Run any graph and print its final state."""
+    from graph_research.app.graph_run import values_of
+    from graph_research.cli.drive import start_graph
+
+    workspace = open_here()
+    values = values_of(assignments or [])
+    code = asyncio.run(start_graph(workspace, name, values, run_id=run_id, now=now, json=json))
+    if code:
+        raise CommandEnded(code)

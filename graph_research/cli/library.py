@@ -1,0 +1,96 @@
+"""`library`: the local documents that `local` searches."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graph_research.cli.folder import open_here
+from graph_research.cli.options import Json, Library, examples
+from graph_research.cli.output import say, show, show_json, show_table
+
+__all__ = ["register"]
+
+_EXCERPT_CHARS = 300
+
+
+def register(app: typer.Typer) -> None:
+    """Add `library add`, `library list`, `library search` and `library remove`."""
+    group = typer.Typer(help="Local documents: md, txt, html and pdf.", no_args_is_help=True, rich_markup_mode=None)
+    group.command("add", epilog=examples("library add papers/ notes/", "library add papers/ --json"))(_add)
+    group.command("list", epilog=examples("library list", "library list --json"))(_list)
+    group.command("search", epilog=examples("library search 'defrost cycle'", "library search defrost -n 3 --json"))(
+        _search
+    )
+    group.command("remove", epilog=examples("library remove papers/"))(_remove)
+    app.add_typer(group, name="library")
+
+
+def _add(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders to index, with what is below them.")],
+    json: Json = False,
+) -> None:
+    """Index folders, or what changed."""
+    from graph_research.app.library import add_folders
+
+    counts = asyncio.run(add_folders(open_here(), [Path(path) for path in paths]))
+    for failure in counts.failed:
+        say(f"not indexed: {failure['path']}: {failure['reason']}")
+    if json:
+        show_json(counts.to_json())
+    else:
+        show(
+            f"{counts.added} added, {counts.updated} updated, {counts.unchanged} unchanged, {counts.removed} removed, "
+            f"{len(counts.failed)} failed"
+        )
+
+
+def _list(json: Json = False) -> None:
+    """The indexed folders."""
+    from graph_research.app.library import list_folders
+
+    folders = asyncio.run(list_folders(open_here()))
+    if json:
+        show_json(folders)
+    elif not folders:
+        show("the index is empty; add documents with: graph-research library add FOLDER")
+    else:
+        show_table(("DOCUMENTS", "FOLDER"), [(one["documents"], one["folder"]) for one in folders])
+
+
+def _search(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.", show_default=False)],
+    library: Library = None,
+    most: Annotated[int, typer.Option("-n", "--most", min=1, max=100, help="Passages at most.")] = 10,
+    json: Json = False,
+) -> None:
+    """The best passages for a text."""
+    from graph_research.app.library import search_passages
+
+    passages = asyncio.run(search_passages(open_here({"library": library or None}), text, most=most))
+    if json:
+        show_json(passages)
+        return
+    if not passages:
+        show("nothing found")
+    for passage in passages:
+        show(f"{passage['score']:.2f}  {passage['title']}  ({passage['path']}, {passage['locator']})")
+        excerpt = " ".join(passage["text"].split())
+        show("      " + (excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS] + "…"))
+
+
+def _remove(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders to forget; the files stay.")],
+    json: Json = False,
+) -> None:
+    """Forget folders; the files stay."""
+    from graph_research.app.library import remove_folders
+
+    removed = asyncio.run(remove_folders(open_here(), [Path(path) for path in paths]))
+    if json:
+        show_json({"removed": removed})
+    else:
+        show(f"{removed} documents removed from the index")

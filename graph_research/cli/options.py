@@ -1,0 +1,30 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["Json", "Library", "Now", "Out", "RunId", "examples"]
+
+RunId = Annotated[str, typer.Argument(metavar="RUN_ID", help="The run's id, as `list` shows it.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="Folder for report.md, report.html and report.json. [default: ./research/RUN_ID/]"),
+]
+Library = Annotated[
+    list[str] | None,
+    typer.Option("--library", metavar="DIR", help="Search only this folder, indexed on the way. May be repeated."),
+]
+Now = Annotated[
+    str | None,
+    typer.Option("--now", metavar="TIMESTAMP", help="Fix the clock, such as 2026-01-31T12:00:00Z, for equal bytes."),
+]
+
+
+def examples(*lines: str) -> str:
+    """The epilog of a command's help: one example a line (`\\b` keeps the lines apart)."""
+    return "\b\nExamples:\n" + "\n".join(f"  graph-research {line}" for line in lines)

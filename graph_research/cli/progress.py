@@ -1,0 +1,169 @@
+"""Live progress on standard error: a table that renews itself on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from graph_research.cli.output import say, visible
+from graph_research.graph.events import Event, ItemFinished, NodeFinished, NodeStarted
+
+if TYPE_CHECKING:
+    from rich.live import Live
+    from rich.table import Table
+
+    from graph_research.graph.context import Clock
+
+__all__ = ["LineView", "Progress", "Snapshot", "TerminalView", "View", "make_view"]
+
+_REVIEW = "review_"
+"""The supervisor's nodes; they take no time worth showing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """What is known of a run right now. `done` of `planned` sub-queries are researched."""
+
+    phase: str = "starting"
+    iteration: int = 1
+    done: int = 0
+    planned: int = 0
+    sources: int = 0
+    findings: int = 0
+
+    def with_state(self, state: Mapping[str, Any]) -> Snapshot:
+        """The counts of a committed state; channels it lacks count as empty."""
+        sub_queries = state.get("sub_queries") or []
+        return replace(
+            self,
+            iteration=state.get("iteration") or 1,
+            done=sum(one.get("status") != "pending" for one in sub_queries),
+            planned=len(sub_queries),
+            sources=len(state.get("sources") or []),
+            findings=len(state.get("findings") or []),
+        )
+
+    def facts(self) -> str:
+        """The counts in words, those that are zero left out."""
+        parts = [
+            f"{self.done}/{self.planned} sub-queries" if self.planned else "",
+            f"{self.sources} sources" if self.sources else "",
+            f"{self.findings} findings" if self.findings else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+
+class View(Protocol):
+    """Shows a snapshot; used as a context manager around the whole run."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def show(self, snapshot: Snapshot) -> None: ...
+
+
+class Progress:
+    """Turns a run's events into snapshots for a view."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.snapshot = Snapshot()
+
+    def saw(self, event: Event) -> bool:
+        """Take an event in; True where the root's state has changed and `read` is worth calling."""
+        if not event.path or "/" in event.path:
+            return False
+        if isinstance(event, NodeStarted) and not event.node.startswith(_REVIEW):
+            self._set(replace(self.snapshot, phase=event.node))
+        elif isinstance(event, ItemFinished):
+            done = self.snapshot.done + 1
+            self._set(replace(self.snapshot, done=done, planned=max(self.snapshot.planned, done)))
+        return isinstance(event, NodeFinished)
+
+    def read(self, state: Mapping[str, Any]) -> None:
+        """Take the counts of a committed state over."""
+        self._set(self.snapshot.with_state(state))
+
+    def _set(self, snapshot: Snapshot) -> None:
+        if snapshot != self.snapshot:
+            self.snapshot = snapshot
+            self._view.show(snapshot)
+
+
+class LineView:
+    """One line a change, for logs and pipes."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def show(self, snapshot: Snapshot) -> None:
+        facts = snapshot.facts()
+        line = f"[{snapshot.iteration}] {snapshot.phase}" + (f": {facts}" if facts else "")
+        if line != self._last:
+            self._last = line
+            say(line)
+
+
+class TerminalView:
+    """A small table that rich renews a few times a second, with the seconds since the start."""
+
+    def __init__(self, question: str, clock: Clock) -> None:
+        self._question = " ".join(visible(question).split())[:200]
+        self._clock = clock
+        self._started = clock.monotonic()
+        self._snapshot = Snapshot()
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._live = Live(
+            get_renderable=self._table, console=Console(stderr=True), refresh_per_second=4, transient=True
+        )
+        self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.__exit__(kind, error, trace)
+
+    def show(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def _table(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        snapshot = self._snapshot
+        table = Table(show_header=False, box=None, pad_edge=False)
+        elapsed = self._clock.monotonic() - self._started
+        for name, value in (
+            ("question", self._question),
+            ("phase", f"{snapshot.phase} (iteration {snapshot.iteration})"),
+            ("sub-queries", f"{snapshot.done}/{snapshot.planned}" if snapshot.planned else "-"),
+            ("sources", str(snapshot.sources)),
+            ("findings", str(snapshot.findings)),
+            ("elapsed", f"{elapsed:.0f} s"),
+        ):
+            table.add_row(Text(name, style="dim"), Text(value))
+        return table
+
+
+def make_view(question: str, clock: Clock) -> View:
+    """A table where standard error is a terminal, else lines."""
+    return TerminalView(question, clock) if sys.stderr.isatty() else LineView()

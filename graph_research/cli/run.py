@@ -1,0 +1,101 @@
+"""`run` and `resume`: one research from the question, or from where it stopped, to its report."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from graph_research.cli.failure import CommandEnded
+from graph_research.cli.folder import open_here
+from graph_research.cli.options import Json, Library, Now, Out, RunId, examples
+
+__all__ = ["register"]
+
+_RUN_EXAMPLES = (
+    "run 'How do heat pumps cope with cold winters?' --library papers/",
+    "run 'What changed in TLS 1.3?' --library rfcs/ --library notes/ --out report/",
+    "run 'Your question' --llm extractive --search local --max-iterations 2 --json",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `run` and `resume`."""
+    app.command("run", epilog=examples(*_RUN_EXAMPLES))(_run)
+    app.command("resume", epilog=examples("resume RUN_ID", "resume RUN_ID --answer 'the one in Europe'"))(_resume)
+
+
+def _run(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="1 to 50,000 characters.", show_default=False)],
+    graph: Annotated[str, typer.Option("--graph", metavar="NAME|FILE", help="The graph to run.")] = "deep_research",
+    llm: Annotated[
+        list[str] | None,
+        typer.Option("--llm", metavar="SPEC", help="Model for every role; repeat it for a fallback order."),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", metavar="ROLE=SPEC", help="Model of one role: research, summarization, …"),
+    ] = None,
+    search: Annotated[
+        list[str] | None, typer.Option("--search", metavar="NAME,…", help="Search providers, such as local.")
+    ] = None,
+    library: Library = None,
+    max_iterations: Annotated[int | None, typer.Option(metavar="N", help="Rounds at most.")] = None,
+    max_sub_queries: Annotated[int | None, typer.Option(metavar="N", help="Sub-queries of a plan at most.")] = None,
+    max_cost: Annotated[float | None, typer.Option(metavar="USD", help="Stop when the models have cost this.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(metavar="N", help="Stop when the models used so many.")] = None,
+    timeout: Annotated[float | None, typer.Option(metavar="S", help="Stop after so many seconds.")] = None,
+    interactive: Annotated[bool, typer.Option("--interactive", help="Let the clarifier ask you.")] = False,
+    run_id: Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")] = None,
+    now: Now = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Research a question, write its report.
+
+    The report comes as report.md, report.html and report.json.
+    """
+    from graph_research.app.request import request_for
+    from graph_research.cli.drive import start
+
+    settings: dict[str, Any] = {
+        "default_provider": llm or None,
+        "search_providers": search and ",".join(search),
+        "library": library or None,
+        "max_iterations": max_iterations,
+        "max_sub_queries": max_sub_queries,
+        "task_timeout": timeout,
+    }
+    workspace = open_here(settings)
+    request = request_for(
+        workspace,
+        question,
+        graph=graph,
+        roles=role or (),
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+        interactive=interactive,
+        now=now,
+    )
+    code = asyncio.run(start(workspace, request, run_id=run_id, out=out, json=json))
+    if code:
+        raise CommandEnded(code)
+
+
+def _resume(
+    run_id: RunId,
+    answer: Annotated[str | None, typer.Option("--answer", metavar="TEXT", help="The answer it waits for.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the report. [./research/RUN_ID/]")] = None,
+    json: Json = False,
+) -> None:
+    """Go on with a run where it stopped.
+
+    No recorded call is made again. A completed run writes its report again.
+    """
+    from graph_research.cli.drive import go_on
+
+    code = asyncio.run(go_on(open_here(), run_id, answer=answer, out=out, json=json))
+    if code:
+        raise CommandEnded(code)

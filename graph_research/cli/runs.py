@@ -1,0 +1,198 @@
+"""A run's life after its start: `status`, `list`, `history`, `cancel`, `delete`, `report` and `verify`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graph_research.cli.failure import FAILED, CommandEnded
+from graph_research.cli.folder import open_here
+from graph_research.cli.options import Json, RunId, examples
+from graph_research.cli.output import say, show, show_json, show_table
+
+if TYPE_CHECKING:
+    from graph_research.app.runs import RunStatus
+    from graph_research.research.verify import Verification
+
+__all__ = ["register"]
+
+_QUESTION_CHARS = 60
+_PROBLEMS_SHOWN = 20
+
+
+class ReportFormat(StrEnum):
+    """What `report --format` writes."""
+
+    MD = "md"
+    HTML = "html"
+    JSON = "json"
+    CSV = "csv"
+    BIBTEX = "bibtex"
+    RIS = "ris"
+    CSL_JSON = "csl-json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands that look at stored runs or end them."""
+    app.command("status", epilog=examples("status RUN_ID", "status RUN_ID --json"))(_status)
+    app.command("list", epilog=examples("list", "list --json"))(_list)
+    app.command("history", epilog=examples("history RUN_ID", "history RUN_ID --json"))(_history)
+    app.command("cancel", epilog=examples("cancel RUN_ID"))(_cancel)
+    app.command("delete", epilog=examples("delete RUN_ID"))(_delete)
+    app.command("report", epilog=examples("report RUN_ID", "report RUN_ID --format bibtex -o sources.bib"))(_report)
+    app.command("verify", epilog=examples("verify RUN_ID", "verify RUN_ID --json"))(_verify)
+
+
+def _status(run_id: RunId, json: Json = False) -> None:
+    """Where a run stands, and how to go on."""
+    from graph_research.app.runs import run_status
+
+    _show_status(asyncio.run(run_status(open_here(), run_id)), json=json)
+
+
+def _show_status(status: RunStatus, *, json: bool) -> None:
+    if json:
+        show_json(status.to_json())
+        return
+    cause = f" ({status.cause})" if status.cause else ""
+    show(f"{status.run_id}: {status.status}{cause}")
+    if status.question:
+        show(f"question:  {status.question}")
+    show(f"phase:     {status.phase or '-'}, iteration {status.iteration}")
+    show(f"found:     {status.sources} sources, {status.findings} findings")
+    show(f"updated:   {status.updated_at}")
+    if status.error:
+        show(f"error:     {status.error}")
+    if status.waiting_for:
+        show(f"it asks:   {status.waiting_for}")
+        show(f'answer it: graph-research resume {status.run_id} --answer "…"')
+    elif status.interrupted:
+        show(f"interrupted; go on with: graph-research resume {status.run_id}")
+
+
+def _list(json: Json = False) -> None:
+    """All stored runs, the newest first."""
+    from graph_research.app.runs import list_runs
+
+    runs = asyncio.run(list_runs(open_here()))
+    if json:
+        show_json(runs)
+    elif not runs:
+        show("no runs yet; start one with: graph-research run 'your question'")
+    else:
+        rows = [(run["run_id"], run["status"], run["created_at"], _cut(run["question"])) for run in runs]
+        show_table(("RUN", "STATUS", "CREATED", "QUESTION"), rows)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _QUESTION_CHARS else text[: _QUESTION_CHARS - 1] + "…"
+
+
+def _history(run_id: RunId, json: Json = False) -> None:
+    """Every step: node, status, time, hash."""
+    from graph_research.app.runs import run_history
+
+    steps = asyncio.run(run_history(open_here(), run_id))
+    if json:
+        show_json(steps)
+        return
+    headings = ("STEP", "NODE", "ITEM", "STATUS", "STARTED", "SECONDS", "HASH")
+    show_table(headings, [_step_row(step) for step in steps])
+
+
+def _step_row(step: dict[str, Any]) -> tuple[Any, ...]:
+    seconds = "" if step["seconds"] is None else f"{step['seconds']:.2f}"
+    return (
+        step["step"],
+        step["node"],
+        step["item"],
+        step["status"],
+        step["started_at"],
+        seconds,
+        str(step["hash"])[:12],
+    )
+
+
+def _cancel(run_id: RunId, json: Json = False) -> None:
+    """Stop a run, keep what it has.
+
+    It may be driven by another process, or by none. `resume` goes on from there.
+    """
+    from graph_research.app.cancel import cancel_run
+
+    _show_status(asyncio.run(cancel_run(open_here(), run_id)), json=json)
+
+
+def _delete(run_id: RunId, json: Json = False) -> None:
+    """Remove a run and its texts.
+
+    Texts that another run refers to stay.
+    """
+    from graph_research.app.runs import delete_run
+
+    asyncio.run(delete_run(open_here(), run_id))
+    if json:
+        show_json({"run_id": run_id, "deleted": True})
+    else:
+        show(f"{run_id} deleted")
+
+
+def _report(
+    run_id: RunId,
+    format: Annotated[ReportFormat, typer.Option("--format", help="What to write.")] = ReportFormat.MD,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+) -> None:
+    """A run's report or sources again.
+
+    From the store; csv, bibtex, ris and csl-json hold the sources, for a spreadsheet or a reference manager.
+    """
+    from graph_research.app.reports import render_report
+
+    text = asyncio.run(render_report(open_here(), run_id, "json" if json else format.value))
+    if output is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        return
+    from graph_research.app.files import write_atomically
+
+    write_atomically(output, text)
+    say(f"written: {output}")
+
+
+def _verify(
+    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="The run whose citations are checked.")],
+    json: Json = False,
+) -> None:
+    """Check every citation of a run.
+
+    Each is compared with the archived text; exit code 1 if any is not exactly there.
+    """
+    from graph_research.app.reports import verify_run
+
+    verification = asyncio.run(verify_run(open_here(), run_id))
+    if json:
+        show_json(verification.to_json())
+    else:
+        _show_verification(verification)
+    if verification.invalid or verification.fabricated:
+        say(
+            f"graph-research: {verification.invalid} invalid and {verification.fabricated} fabricated citations in "
+            f"{run_id}"
+        )
+        raise CommandEnded(FAILED)
+
+
+def _show_verification(verification: Verification) -> None:
+    show(f"citations:  {verification.citations}, valid {verification.valid}, invalid {verification.invalid}")
+    show(
+        f"statements: {verification.statements}, supported {verification.supported}, "
+        f"unsupported {verification.unsupported}, fabricated {verification.fabricated}"
+    )
+    show(f"coverage:   {verification.coverage:.0%}")
+    for problem in list(verification.problems)[:_PROBLEMS_SHOWN]:
+        show(f"  {problem}")

@@ -1,0 +1,107 @@
+"""How sure the report may be, in one word, with every factor that made it so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from graph_research.research.citations import Cited, CitedStatement
+from graph_research.research.models.draft import StatementKind
+from graph_research.research.models.finding import Claim, Gap
+from graph_research.research.report.model import ConfidenceFactor, ReportConfidence
+
+__all__ = ["confidence_of"]
+
+_HIGH, _MEDIUM = 0.7, 0.4
+_STRONG_CLAIM = 0.6
+_FULL_SOURCES = 10
+"""Job confidence counts sources up to ten (requirements 17.5)."""
+
+Level = Literal["high", "medium", "low", "none"]
+
+
+def confidence_of(
+    scored: Mapping[str, Any], *, claims: Sequence[Claim], gaps: Sequence[Gap], cited: Cited, origins: int
+) -> ReportConfidence:
+    """The state's `confidence` channel as a word with factors; one origin is never `high`.
+
+    `origins` counts who stands behind the cited sources. A claim is strong from 0.6 on where nothing contradicts it.
+    """
+    value = scored.get("confidence")
+    strong = [claim.id for claim in claims if claim.confidence >= _STRONG_CLAIM and not claim.contradiction]
+    return ReportConfidence(
+        value=None if value is None else round(float(value), 4),
+        level=_level(value, origins),
+        factors=[
+            *_claim_factors(claims, int(scored.get("source_count") or 0)),
+            _origins_factor(origins),
+            _disagreements_factor(cited),
+            _proved_factor(cited),
+            _gaps_factor(gaps),
+        ],
+        strong=strong,
+        weak=[claim.id for claim in claims if claim.id not in strong],
+    )
+
+
+def _level(value: float | None, origins: int) -> Level:
+    if value is None:
+        return "none"
+    if value >= _HIGH:
+        return "high" if origins > 1 else "medium"
+    return "medium" if value >= _MEDIUM else "low"
+
+
+def _claim_factors(claims: Sequence[Claim], sources: int) -> list[ConfidenceFactor]:
+    if not claims:
+        return [ConfidenceFactor(name="Claims", value="none", effect="nothing to be confident about")]
+    mean = sum(claim.confidence for claim in claims) / len(claims)
+    return [
+        ConfidenceFactor(
+            name="Mean confidence of the claims",
+            value=f"{mean:.2f}",
+            effect=f"{_count(len(claims), 'claim')}, each scored by the sources that carry it",
+        ),
+        ConfidenceFactor(
+            name="Number of sources",
+            value=str(sources),
+            effect=f"× {min(sources / _FULL_SOURCES, 1):.2f}; {_FULL_SOURCES} or more count in full",
+        ),
+    ]
+
+
+def _origins_factor(origins: int) -> ConfidenceFactor:
+    effect = "who stands behind the cited sources; a single one is never rated high"
+    return ConfidenceFactor(name="Independent origins", value=str(origins), effect=effect)
+
+
+def _disagreements_factor(cited: Cited) -> ConfidenceFactor:
+    found = len(cited.contradictions)
+    effect = "both sides are shown; each contradicting source lowers a claim by 0.15" if found else "none found"
+    return ConfidenceFactor(name="Disagreements", value=str(found), effect=effect)
+
+
+def _proved_factor(cited: Cited) -> ConfidenceFactor:
+    facts = [one for one in _statements(cited) if one.kind is not StatementKind.CONNECTIVE]
+    supported = sum(one.supported for one in facts)
+    effect = (
+        "each with a citation that was checked against the archived text"
+        if supported == len(facts)
+        else ("the rest is marked (unsupported)")
+    )
+    return ConfidenceFactor(name="Statements proved", value=f"{supported} of {len(facts)}", effect=effect)
+
+
+def _gaps_factor(gaps: Sequence[Gap]) -> ConfidenceFactor:
+    still_open = sum(not gap.addressed for gap in gaps)
+    effect = "see “What is missing”" if still_open else "no open question was noted"
+    return ConfidenceFactor(name="Open gaps", value=str(still_open), effect=effect)
+
+
+def _statements(cited: Cited) -> list[CitedStatement]:
+    in_sections = [one for section in cited.sections for one in section.statements]
+    return [*cited.short_answer, *in_sections, *cited.conclusions, *cited.more_evidence]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

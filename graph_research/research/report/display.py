@@ -1,0 +1,86 @@
+"""What is shown of foreign texts and how: no control characters, only web links, names and labels in words."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from graph_research.research.report.model import ReportSource
+
+__all__ = ["LEVELS", "TIERS", "attribution", "clean", "day", "one_line", "percent", "place", "source_title", "web_link"]
+
+TIERS = {
+    "PRIMARY_SOURCE": "primary",
+    "AUTHORITATIVE": "authoritative",
+    "SECONDARY": "secondary",
+    "UNVERIFIED": "unverified",
+    "FLAGGED": "flagged",
+}
+LEVELS = {"high": "High", "medium": "Medium", "low": "Low", "none": "Not assessed"}
+
+# Controls but tab and newline, direction overrides and isolates, and the invisible tag characters; a text must not
+# be able to reorder or hide what stands beside it.
+_UNSHOWABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff"
+    "\U000e0000-\U000e007f]"
+)
+_SHORT_CHARS = 64
+_LOCATOR = re.compile(r"(?:page:(\d+):)?char:(\d+)-(\d+)")
+
+
+def clean(text: str) -> str:
+    """The text without characters that are invisible or change how their neighbours are shown."""
+    return _UNSHOWABLE.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """The cleaned text with every run of whitespace as one space."""
+    return " ".join(clean(text).split())
+
+
+def web_link(url: str | None) -> str | None:
+    """The URL if it is a plain http or https one, else None: it may then be shown, never followed."""
+    if not url or any(character.isspace() or not character.isprintable() for character in url):
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def source_title(source: ReportSource) -> str:
+    """What a source is called: its title, else its address, else its id."""
+    return one_line(source.title) or one_line(source.url or "") or source.id
+
+
+def attribution(source: ReportSource) -> str:
+    """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`."""
+    who = one_line(source.publisher or "") or _authors(source) or source_title(source)
+    who = who if len(who) <= _SHORT_CHARS else who[: _SHORT_CHARS - 1].rstrip() + "…"
+    year = (source.published_at or "")[:4]
+    return f"{who}, {year}" if year.isdigit() else who
+
+
+def day(timestamp: str | None) -> str:
+    """The date of an ISO 8601 time, or a dash."""
+    return one_line(timestamp[:10]) if timestamp else "–"
+
+
+def percent(share: float) -> str:
+    """`0.634` as `63%`."""
+    return f"{share * 100:.0f}%"
+
+
+def place(locator: str) -> str:
+    """A locator in words: `page 3, characters 120–180`, counted as the locator counts, from 0."""
+    match = _LOCATOR.fullmatch(locator)
+    if not match:
+        return one_line(locator)
+    page = f"page {match[1]}, " if match[1] else ""
+    return f"{page}characters {match[2]}–{match[3]}"
+
+
+def _authors(source: ReportSource) -> str:
+    names = [one_line(name) for name in source.authors]
+    return names[0] + (" et al." if len(names) > 2 else f" and {names[1]}" if len(names) == 2 else "") if names else ""

@@ -1,0 +1,156 @@
+"""The report as one HTML file: no script, no network; a click on `[n]` opens the archived text at the quote."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import groupby
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+from graph_research.research.citations import Archive, Citation, CitedStatement
+from graph_research.research.models.draft import StatementKind
+from graph_research.research.report import display
+from graph_research.research.report.model import Report, ReportSource
+from graph_research.research.report.passage import Mark, Paragraph, around, paragraphs
+from graph_research.research.report.picture import safe_picture
+
+__all__ = ["WHOLE_TEXT_BYTES", "render_html"]
+
+WHOLE_TEXT_BYTES = 2_000_000
+"""Whole archived texts are carried up to this many bytes in all (contract)."""
+
+
+def render_html(
+    report: Report,
+    *,
+    texts: Mapping[str, str],
+    layouts: Mapping[str, Mapping[str, Any]] | None = None,
+    picture_svg: str = "",
+) -> str:
+    """The page. `texts` and `layouts` are keyed by archive hash, as for `build_report`; `picture_svg` is the graph."""
+    archive = Archive(texts, layouts)
+    proved = _proved(report, archive)
+    whole = _whole_texts(report, archive, proved)
+    picture = safe_picture(picture_svg)
+    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    return _template().render(
+        report=report,
+        style=Markup(style),  # noqa: S704 -- our own file
+        policy=_policy([style, *(picture.styles if picture else ())]),
+        picture=Markup(picture.markup) if picture else "",  # noqa: S704 -- rebuilt from allowed elements
+        sources={source.id: source for source in report.sources},
+        citations={citation.n: citation for citation in report.citations},
+        passages=[_passage(citation, archive, proved, whole) for citation in report.citations],
+        whole_texts=whole,
+        places=_Places(),
+        display=display,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Passage:
+    """One citation with the stretch of text around its quote; no paragraphs where the quote is not proved."""
+
+    citation: Citation
+    paragraphs: list[Paragraph]
+    cut_before: bool = False
+    cut_after: bool = False
+    in_whole: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _WholeText:
+    """A source's text with every quote marked; `paragraphs` is empty where it was too long to carry."""
+
+    source: ReportSource
+    paragraphs: list[Paragraph]
+
+
+class _Places:
+    """Where each number stands in the page, so that its passage can lead back."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, int] = {}
+
+    def add(self, n: int) -> str:
+        """A new element id for one more place of `[n]`."""
+        self._seen[n] = self._seen.get(n, 0) + 1
+        return f"r-{n}-{self._seen[n]}"
+
+    def of(self, n: int) -> list[str]:
+        """The ids given out for `[n]` so far."""
+        return [f"r-{n}-{place}" for place in range(1, self._seen.get(n, 0) + 1)]
+
+
+def _template() -> Template:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters["groupby_run"] = _runs
+    return environment.from_string(files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8"))
+
+
+def _runs(statements: Iterable[CitedStatement]) -> list[list[CitedStatement]]:
+    """Neighbours that are shown alike: quotes as a list, other sentences as running text."""
+    return [list(group) for _, group in groupby(statements, lambda one: one.kind is StatementKind.QUOTE)]
+
+
+def _policy(styles: Iterable[str]) -> str:
+    """A content security policy that allows these style sheets and nothing else."""
+    hashes = [base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() for style in styles]
+    allowed = " ".join(f"'sha256-{one}'" for one in dict.fromkeys(hashes))
+    return f"default-src 'none'; style-src {allowed}; base-uri 'none'; form-action 'none'"
+
+
+def _proved(report: Report, archive: Archive) -> dict[int, Mark]:
+    """Where the quotes stand that stand at all; checked again here, for a mark must not be put on trust."""
+    marks = {}
+    for citation in report.citations:
+        proof = archive.prove(citation.quote, citation.locator, citation.archive_hash)
+        if citation.valid and not proof.problem:
+            marks[citation.n] = Mark(n=citation.n, start=proof.start, end=proof.end)
+    return marks
+
+
+def _passage(citation: Citation, archive: Archive, proved: Mapping[int, Mark], whole: Iterable[_WholeText]) -> _Passage:
+    mark = proved.get(citation.n)
+    if mark is None:
+        return _Passage(citation=citation, paragraphs=[])
+    text = archive.text(citation.archive_hash)
+    start, end = around(text, mark)
+    carried = {one.source.archive_hash for one in whole if one.paragraphs}
+    return _Passage(
+        citation=citation,
+        paragraphs=paragraphs(text, archive.layout(citation.archive_hash), [mark], start=start, end=end),
+        cut_before=start > 0,
+        cut_after=end < len(text),
+        in_whole=citation.archive_hash in carried,
+    )
+
+
+def _whole_texts(report: Report, archive: Archive, proved: Mapping[int, Mark]) -> list[_WholeText]:
+    """The cited sources' texts, first cited first, while they fit into `WHOLE_TEXT_BYTES`."""
+    left = WHOLE_TEXT_BYTES
+    carried: list[_WholeText] = []
+    for source in sorted((one for one in report.sources if one.citations), key=lambda one: one.citations[0]):
+        known = any(one.source.archive_hash == source.archive_hash for one in carried)
+        if known or archive.problem_of(source.archive_hash):
+            continue
+        text = archive.text(source.archive_hash)
+        size = len(text.encode())
+        fits = size <= left
+        left -= size if fits else 0
+        marks = [proved[one.n] for one in _quotes(report, source) if one.n in proved]
+        shown = paragraphs(text, archive.layout(source.archive_hash), marks) if fits else []
+        carried.append(_WholeText(source=source, paragraphs=shown))
+    return carried
+
+
+def _quotes(report: Report, source: ReportSource) -> list[Citation]:
+    return [one for one in report.citations if one.archive_hash == source.archive_hash]

@@ -1,0 +1,124 @@
+"""Limitations: what a reader has to know before relying on a report, gathered from what the run recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.research.citations import Cited
+from graph_research.research.report.model import (
+    ReportDecision,
+    ReportGap,
+    ReportSource,
+    SubQueryOutcome,
+)
+
+__all__ = ["limitations_of"]
+
+_STANDING = "A proved citation shows that the source says so, word for word. It does not show that the source is right."
+
+
+def limitations_of(
+    *,
+    cited: Cited,
+    sources: Sequence[ReportSource],
+    gaps: Sequence[ReportGap],
+    sub_queries: Sequence[SubQueryOutcome],
+    decisions: Sequence[ReportDecision],
+    search_failures: Sequence[Mapping[str, Any]],
+    degraded: Sequence[str],
+    quotes_dropped: int,
+    fabricated_dropped: int,
+    origins: int,
+) -> list[str]:
+    """One sentence each, the standing one first, then what happened; no error's own words, which may hold paths."""
+    return [
+        _STANDING,
+        *_about_sources(sources, origins),
+        *_about_the_search(sub_queries, search_failures),
+        *_about_the_writing(cited, degraded),
+        *_about_the_dropped(quotes_dropped, fabricated_dropped),
+        *_about_the_gates(decisions, gaps),
+    ]
+
+
+def _about_sources(sources: Sequence[ReportSource], origins: int) -> list[str]:
+    cited = [source for source in sources if source.citations]
+    said = []
+    if cited and origins == 1:
+        said.append("Everything cited comes from one origin; nothing independent confirms it.")
+    undated = sum(source.published_at is None for source in cited)
+    if undated:
+        said.append(
+            f"{_of(undated, len(cited), 'cited source')} {_carry(undated)} no date, so recency is unknown there."
+        )
+    weak = sum(source.tier in ("UNVERIFIED", "FLAGGED") for source in cited)
+    if weak:
+        said.append(f"{_of(weak, len(cited), 'cited source')} {_is(weak)} unverified or flagged.")
+    shortened = sum(source.fidelity != "full" for source in sources)
+    if shortened:
+        said.append(f"{_of(shortened, len(sources), 'source')} {_is(shortened)} known in part only.")
+    return said
+
+
+def _about_the_search(sub_queries: Sequence[SubQueryOutcome], failures: Sequence[Mapping[str, Any]]) -> list[str]:
+    said = [
+        f"A question asked on the way failed and was left out: {one.query}."
+        for one in sub_queries
+        if one.status == "failed"
+    ]
+    if failures:
+        named = dict.fromkeys(f"{one['provider']} on “{one['query']}” ({one['error']})" for one in failures)
+        said.append(f"Searches that failed: {'; '.join(named)}.")
+    return said
+
+
+def _about_the_writing(cited: Cited, degraded: Sequence[str]) -> list[str]:
+    said = []
+    invalid = sum(not citation.valid for citation in cited.citations)
+    if invalid:
+        said.append(
+            f"{_of(invalid, len(cited.citations), 'citation')} could not be proved; what rests on it is marked."
+        )
+    if degraded:
+        steps = dict.fromkeys(step.split(": ")[0] for step in degraded)
+        said.append(f"Steps that went on at less than full quality: {', '.join(steps)}.")
+    return said
+
+
+def _about_the_dropped(quotes: int, fabricated: int) -> list[str]:
+    said = []
+    if quotes:
+        said.append(f"{_number(quotes, 'quote')} of the analysis stood in no archived text and {_was(quotes)} dropped.")
+    if fabricated:
+        said.append(f"{_number(fabricated, 'citation')} the writer had made up {_was(fabricated)} dropped.")
+    return said
+
+
+def _about_the_gates(decisions: Sequence[ReportDecision], gaps: Sequence[ReportGap]) -> list[str]:
+    last = {decision.phase: decision.issues for decision in decisions if decision.action == "evaluate_phase"}
+    issues = dict.fromkeys(issue for issues in last.values() for issue in issues)
+    said = [f"Quality checks that were not met: {'; '.join(issues)}."] if issues else []
+    if any(not gap.addressed for gap in gaps):
+        said.append("The research ended with open questions; they are listed under “What is missing”.")
+    return said
+
+
+def _of(number: int, whole: int, noun: str) -> str:
+    return f"{number} of {whole} {noun}" + ("" if whole == 1 else "s")
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _carry(number: int) -> str:
+    return "carries" if number == 1 else "carry"

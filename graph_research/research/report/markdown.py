@@ -1,0 +1,252 @@
+"""The report as Markdown: readable as plain text, safe in any renderer, the same bytes for the same research."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from graph_research.research.citations import Citation, CitedContradiction, CitedSide, CitedStatement
+from graph_research.research.models.draft import StatementKind
+from graph_research.research.report.display import (
+    LEVELS,
+    TIERS,
+    attribution,
+    day,
+    one_line,
+    percent,
+    source_title,
+    web_link,
+)
+from graph_research.research.report.model import Report, ReportSource
+
+__all__ = ["escape", "render_markdown"]
+
+_ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<=\])\(|!(?=\[)|(?<![^\W_])_|_(?![^\W_])|\$(?=\S)")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_LINE_START = re.compile(r"^(?=[#+=-])|^(\d{1,9})(?=[.)](?:\s|$))")
+
+
+def escape(text: str) -> str:
+    """Foreign text as one line that Markdown and HTML leave alone: no markup, link, image, table cell or heading."""
+    line = _ACTIVE.sub(lambda match: "\\" + match[0], one_line(text))
+    line = _ENTITY.sub("&amp;", line).replace("<", "&lt;")
+    line = "\\" + line if line.startswith(">") else line
+    return _LINE_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\", line)
+
+
+def render_markdown(report: Report) -> str:
+    """The report, ending in a newline. It holds no time, duration, absolute path or run id."""
+    blocks = (block for block in _Page(report).blocks() if block)
+    return "\n\n".join(blocks) + "\n"
+
+
+class _Page:
+    """One report's blocks from top to bottom; an empty one is left out."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.citations = {citation.n: citation for citation in report.citations}
+        self.sources = {source.id: source for source in report.sources}
+
+    def blocks(self) -> Iterator[str]:
+        report = self.report
+        yield f"# {escape(report.question) or 'Research'}"
+        yield f"> {escape(report.notice)}" if report.notice else ""
+        yield from self._answer()
+        for section in report.sections:
+            yield f"## {escape(section.heading)}"
+            yield from self._statements(section.statements)
+        yield from self._disagreements()
+        yield from self._gaps()
+        yield from self._titled("Conclusions", report.conclusions)
+        yield from self._confidence()
+        yield from self._sources()
+        yield from self._titled("More evidence", report.more_evidence)
+        yield "## Limitations"
+        yield _bullets(escape(line) for line in report.limitations)
+        yield "## How this was made"
+        yield self._how()
+
+    def _answer(self) -> Iterator[str]:
+        report = self.report
+        if report.written and report.found:
+            yield "## Short answer"
+            yield from self._statements(report.short_answer) if report.short_answer else iter(["Nothing was written."])
+            return
+        yield "## Not found" if report.written else "## No report was written"
+        yield self._not_found() if report.written else self._what_exists()
+        yield from self._statements(report.short_answer)
+        if report.searched:
+            yield "Searched for:"
+            yield _bullets(escape(query) for query in report.searched)
+
+    def _not_found(self) -> str:
+        """Said by the writer itself where its answer opens with a connective."""
+        opening = self.report.short_answer[:1]
+        said = opening and opening[0].kind is StatementKind.CONNECTIVE
+        return "" if said else "The sources do not answer this question; what is quoted here comes nearest."
+
+    def _what_exists(self) -> str:
+        report = self.report
+        done = sum(one.status == "completed" for one in report.sub_queries)
+        return _bullets(
+            [
+                f"Questions asked on the way: {done} of {len(report.sub_queries)} answered by a search.",
+                f"Sources collected: {len(report.sources)}.",
+                f"Claims scored: {len(report.claims)}.",
+            ]
+        )
+
+    def _titled(self, title: str, statements: Sequence[CitedStatement]) -> Iterator[str]:
+        if statements:
+            yield f"## {title}"
+            yield from self._statements(statements)
+
+    def _statements(self, statements: Sequence[CitedStatement]) -> Iterator[str]:
+        """Quotes as a list with who says it; a writer's own sentences as running text."""
+        for quoted, group in groupby(statements, lambda one: one.kind is StatementKind.QUOTE):
+            if quoted:
+                yield _bullets(self._quote(one) for one in group)
+            else:
+                yield " ".join(self._sentence(one) for one in group)
+
+    def _quote(self, statement: CitedStatement) -> str:
+        parts = [f"“{escape(statement.text)}”", *self._numbers(statement.citations[:1])]
+        first = self._source_of(statement.citations[0]) if statement.citations else None
+        if first:
+            parts.append(f"*{escape(attribution(first))}*")
+        if len(statement.citations) > 1:
+            parts[-1] += ";"
+            parts.append("also in " + " ".join(self._numbers(statement.citations[1:])))
+        return " ".join([*parts, *_mark(statement)])
+
+    def _sentence(self, statement: CitedStatement) -> str:
+        return " ".join([escape(statement.text), *self._numbers(statement.citations), *_mark(statement)])
+
+    def _numbers(self, numbers: Iterable[int]) -> list[str]:
+        return [f"[{n}]" for n in numbers]
+
+    def _source_of(self, n: int) -> ReportSource | None:
+        return self.sources.get(self.citations[n].source_id)
+
+    def _disagreements(self) -> Iterator[str]:
+        if not self.report.contradictions:
+            return
+        yield "## Where sources disagree"
+        yield "Both sides, as they are written; neither is chosen."
+        for contradiction in self.report.contradictions:
+            yield from self._disagreement(contradiction)
+
+    def _disagreement(self, contradiction: CitedContradiction) -> Iterator[str]:
+        yield f"### {escape(contradiction.topic)}"
+        yield escape(contradiction.description)
+        sides = contradiction.sides
+        yield "\n".join(
+            [
+                _row(f"**{escape(side.value)}**" for side in sides),
+                _row("---" for _ in sides),
+                _row(self._side(side) for side in sides),
+            ]
+        )
+
+    def _side(self, side: CitedSide) -> str:
+        return "<br>".join(self._side_quote(self.citations[n]) for n in side.citations)
+
+    def _side_quote(self, citation: Citation) -> str:
+        source = self.sources.get(citation.source_id)
+        who = f" *{escape(attribution(source))}* ({TIERS.get(source.tier, source.tier)})" if source else ""
+        return f"“{escape(citation.quote)}” [{citation.n}]{who}" + ("" if citation.valid else " **(unsupported)**")
+
+    def _gaps(self) -> Iterator[str]:
+        if not self.report.gaps:
+            return
+        yield "## What is missing"
+        yield _bullets(
+            escape(gap.description) + (" (looked into again, with new sources)" if gap.addressed else "")
+            for gap in self.report.gaps
+        )
+
+    def _confidence(self) -> Iterator[str]:
+        confidence = self.report.confidence
+        value = "" if confidence.value is None else f" ({percent(confidence.value)})"
+        yield "## Confidence"
+        yield f"**{LEVELS[confidence.level]}**{value}"
+        yield _table(
+            ["Factor", "Value", "What it means"],
+            [[escape(one.name), escape(one.value), escape(one.effect)] for one in confidence.factors],
+        )
+        strong, weak = (self._claim_numbers(ids) for ids in (confidence.strong, confidence.weak))
+        if strong:
+            yield f"Better supported: {strong}"
+        if weak:
+            yield f"Weakly supported, by one source or by sources of low standing, or contradicted: {weak}"
+
+    def _claim_numbers(self, ids: Sequence[str]) -> str:
+        numbers = {n for claim in self.report.claims if claim.id in ids for n in claim.citations}
+        return " ".join(self._numbers(sorted(numbers)))
+
+    def _sources(self) -> Iterator[str]:
+        yield "## Sources"
+        if not self.report.sources:
+            yield "None were found."
+            return
+        yield _table(
+            ["Source", "Tier", "Score", "Date", "Cited as"],
+            [self._source_row(source) for source in self.report.sources],
+        )
+
+    def _source_row(self, source: ReportSource) -> list[str]:
+        title, link = escape(source_title(source)), web_link(source.url)
+        shown = f"[{title}](<{_target(link)}>)" if link else title
+        publisher = escape(source.publisher or "")
+        where = escape(_relative(source.url)) if source.url and not link and one_line(source.url) != title else ""
+        named = "<br>".join(part for part in (shown, publisher, where) if part)
+        cited = " ".join(self._numbers(source.citations)) or "–"
+        tier = TIERS.get(source.tier, escape(source.tier))
+        return [named, tier, f"{source.composite:.2f}", escape(day(source.published_at)), cited]
+
+    def _how(self) -> str:
+        report = self.report
+        numbers = report.statistics
+        lines = [
+            f"Model: {escape(report.model) or 'none'}. Search: {escape(', '.join(report.search)) or 'none'}.",
+            f"Graph: {escape(report.graph)}, {_count(report.iterations, 'iteration')}, "
+            f"{_count(len(report.sub_queries), 'question')} asked on the way.",
+            f"{_count(numbers.sources_found, 'source')} found, {numbers.sources_cited} cited, "
+            f"from {_count(numbers.origins_cited, 'origin')}.",
+            f"{sum(one.valid for one in report.citations)} of {_count(len(report.citations), 'citation')} stand word "
+            "for word in the archived texts.",
+        ]
+        return _bullets(lines)
+
+
+def _mark(statement: CitedStatement) -> list[str]:
+    return [] if statement.supported else ["**(unsupported)**"]
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join([_row(heads), _row("---" for _ in heads), *(_row(row) for row in rows)])
+
+
+def _target(url: str) -> str:
+    """A link's address inside `<…>`; what could end it or the table's cell is percent-encoded."""
+    return "".join(f"%{ord(character):02X}" if character in '<>|\\`"' else character for character in url)
+
+
+def _relative(url: str) -> str:
+    """A local document's path below the folder that was added; of an absolute one only the file's name."""
+    path = url.removeprefix("file://")
+    return path.rsplit("/", 1)[-1] if path.startswith("/") or re.match(r"[A-Za-z]:[\\/]", path) else url
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,227 @@
+"""The report as data: `report.json`, whose schema is `schemas/report.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import Field
+
+from graph_research.research.citations import Citation, CitedContradiction, CitedSection, CitedStatement
+from graph_research.research.models.record import Record
+
+__all__ = [
+    "ConfidenceFactor",
+    "ContentFidelity",
+    "Report",
+    "ReportClaim",
+    "ReportConfidence",
+    "ReportDecision",
+    "ReportGap",
+    "ReportSource",
+    "ReportStatistics",
+    "SubQueryOutcome",
+    "Usage",
+    "UsageTotals",
+    "report_schema",
+]
+
+
+class ReportClaim(Record):
+    """A scored claim. `support` and `against` are source ids, `citations` the numbers that carry it in this report."""
+
+    id: str
+    text: str
+    confidence: float = Field(ge=0, le=1)
+    support: list[str]
+    against: list[str]
+    contradiction: bool
+    support_strength: float
+    citations: list[int]
+
+
+class ReportSource(Record):
+    """A source with its scores. `citations` are the numbers that quote it; `origin` is who stands behind it."""
+
+    id: str
+    title: str
+    authors: list[str]
+    publisher: str | None
+    url: str | None
+    doi: str | None
+    tier: str
+    composite: float
+    published_at: str | None
+    retrieved_at: str | None
+    quality: str
+    fidelity: str
+    origin: str
+    authority: float
+    recency: float
+    relevance: float
+    credibility: float
+    provider: str
+    archive_hash: str
+    characters: int
+    citations: list[int]
+
+
+class ReportGap(Record):
+    """What the sources do not answer, or did not at first where `addressed`."""
+
+    id: str
+    description: str
+    priority: int
+    severity: str | None
+    addressed: bool
+    suggested_queries: list[str]
+
+
+class ConfidenceFactor(Record):
+    """One thing that made the confidence what it is; `value` is for people."""
+
+    name: str
+    value: str
+    effect: str = ""
+
+
+class ReportConfidence(Record):
+    """The job's confidence, 0 to 1 (requirements 17.5), its word, and why. `value` is null where nothing was scored."""
+
+    value: float | None
+    level: Literal["high", "medium", "low", "none"]
+    factors: list[ConfidenceFactor]
+    strong: list[str]
+    weak: list[str]
+
+
+class Usage(Record):
+    """Calls of one role in one phase; `cost_usd` is null where no price is known."""
+
+    role: str
+    phase: str
+    calls: int
+    seconds: float
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = None
+
+
+class UsageTotals(Record):
+    """The sum over all rows; `cost_usd` is null if any row's price is unknown."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+class ContentFidelity(Record):
+    """How much of the sources' texts the models were shown: sources by level, their mean 0 to 1, and its band."""
+
+    levels: dict[str, int]
+    score: float
+    band: Literal["full", "condensed", "compressed", "minimal"]
+
+
+class ReportStatistics(Record):
+    """Time, calls, tokens and cost. Seconds are wall clock; `model_seconds` sums calls that may have overlapped."""
+
+    wall_seconds: float
+    model_seconds: float
+    calls: int
+    searches: int
+    possibly_paid_twice: int
+    usage: list[Usage]
+    totals: UsageTotals
+    content_fidelity: ContentFidelity
+    sources_found: int
+    sources_cited: int
+    origins_cited: int
+
+
+class SubQueryOutcome(Record):
+    """A question that was asked on the way, and how it went."""
+
+    id: str
+    query: str
+    status: str
+    iteration: int
+    sources: int
+    error: str | None = None
+
+
+class ReportDecision(Record):
+    """One entry of the decision log in words; `issues` are those of the gate it looked at, in that phase."""
+
+    agent: str
+    action: str
+    rationale: str
+    timestamp: str
+    phase: str
+    issues: list[str]
+
+
+class Report(Record):
+    """One research, ready to be read. `[n]` is an entry of `citations`.
+
+    `partial` is true where the run ended before its end; then what there was is here and nothing is made up.
+    `quotes_dropped` and `fabricated_dropped` count quotes that stand in no archived text and evidence ids that the
+    writer made up, both thrown away before the report. `model` names every model used, `models` each role's. Times
+    are ISO 8601 in UTC.
+    """
+
+    format: Literal["report/1"] = "report/1"
+    run_id: str
+    graph: str
+    question: str
+    status: str
+    cause: str | None
+    error: str | None
+    partial: bool
+    model: str
+    models: dict[str, str]
+    search: list[str]
+    started_at: str | None
+    finished_at: str | None
+    iterations: int
+    notice: str
+    found: bool
+    written: bool
+    searched: list[str]
+    research_brief: str
+    short_answer: list[CitedStatement]
+    sections: list[CitedSection]
+    contradictions: list[CitedContradiction]
+    gaps: list[ReportGap]
+    conclusions: list[CitedStatement]
+    confidence: ReportConfidence
+    claims: list[ReportClaim]
+    citations: list[Citation]
+    sources: list[ReportSource]
+    more_evidence: list[CitedStatement]
+    limitations: list[str]
+    statistics: ReportStatistics
+    sub_queries: list[SubQueryOutcome]
+    decisions: list[ReportDecision]
+    degraded: list[str]
+    quotes_dropped: int
+    fabricated_dropped: int
+
+    def statements(self) -> Iterator[CitedStatement]:
+        """Every statement, in reading order."""
+        yield from self.short_answer
+        for section in self.sections:
+            yield from section.statements
+        yield from self.conclusions
+        yield from self.more_evidence
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of `report.json`, made from the model; `schemas/report.json` holds this."""
+    schema = Report.model_json_schema(mode="serialization")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "report.json",
+        **schema,
+    }

@@ -1,0 +1,66 @@
+"""Canonical text: the one form of a document's words that is hashed, archived and pointed into."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from graph_research.text.document import Block, BlockKind, Document
+
+__all__ = ["DocumentBuilder", "canonical_text"]
+
+# Control characters that no reader sees, and halves of surrogate pairs, which UTF-8 cannot carry.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def canonical_text(text: str) -> str:
+    """`text` in NFC, whitespace and control characters as single spaces, stripped; idempotent (requirements 11.10).
+
+    No markup is decoded or removed here: that happens once, where HTML becomes text nodes.
+    """
+    text = _SURROGATE.sub("\ufffd", _UNPRINTABLE.sub(" ", text))
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+class DocumentBuilder:
+    """Collects blocks in reading order into a `Document` whose text has one space between them and no newline."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._blocks: list[Block] = []
+        self._length = 0
+
+    def add(self, kind: BlockKind, text: str, *, level: int = 0) -> None:
+        """Append one block; text without a visible character is left out."""
+        self.add_lines([(kind, text, level)])
+
+    def add_lines(self, parts: list[tuple[BlockKind | None, str, int]]) -> None:
+        """Append parts `(kind, text, level)`; a part of kind None stays in the text but belongs to no block."""
+        for kind, raw, level in parts:
+            text = canonical_text(raw)
+            if not text:
+                continue
+            start = self._length + 1 if self._texts else 0
+            self._texts.append(text)
+            self._length = start + len(text)
+            if kind is not None:
+                self._blocks.append(Block(kind, start, self._length, level))
+
+    def first_heading(self) -> str:
+        """The text of the first heading of the highest rank there is, or an empty string."""
+        headings = [(block.level, block.start, block.end) for block in self._blocks if block.kind == "heading"]
+        if not headings:
+            return ""
+        _, start, end = min(headings)
+        return self.text()[start:end]
+
+    def text(self) -> str:
+        """What was added so far, as canonical text."""
+        return " ".join(self._texts)
+
+    def document(self, title: str = "") -> Document:
+        """The finished document; without a `title` it takes its first heading's."""
+        return Document(
+            text=self.text(), blocks=tuple(self._blocks), title=canonical_text(title) or self.first_heading()
+        )

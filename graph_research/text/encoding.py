@@ -1,0 +1,54 @@
+"""Bytes of a text file become characters: byte order mark, UTF-8, declared charset, then Windows-1252 or Latin-1."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from graph_research.text.errors import DocumentUnreadable
+
+__all__ = ["decode"]
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE)
+# Charsets a page may choose; Python knows codecs that are none (rot13) or that hide markup (utf-7).
+_CHARSETS = re.compile(
+    r"utf-?8|us-ascii|latin-?1|iso-?8859-\d{1,2}|(?:windows-?|cp)(?:125\d|874|932|949|950|1361)|koi8-[rut]"
+    r"|mac-?(?:roman|cyrillic|greek|intosh)|shift[-_]?jis|sjis|euc-(?:jp|kr)|gb2312|gbk|gb18030|big5(?:-?hkscs)?"
+    r"|tis-620|iso-2022-(?:jp|kr)(?:-\d)?",
+    re.IGNORECASE,
+)
+_HEAD_BYTES = 2048
+
+
+def decode(data: bytes) -> str:
+    """The characters of `data`, without a byte order mark; raises `DocumentUnreadable` for binary data.
+
+    Valid UTF-8 is UTF-8 whatever the page declares, since no other charset produces it by chance; only the seven-bit
+    ISO-2022 charsets, which look like ASCII, are believed first.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, errors="replace")
+    if b"\0" in data[:8192]:
+        raise DocumentUnreadable("the file is binary, not text")
+    declared = _declared(data)
+    seven_bit = [declared] if declared.startswith("iso-2022") else []
+    for encoding in [*seven_bit, "utf-8", declared or "utf-8", "cp1252"]:
+        try:
+            return data.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return data.decode("latin-1")
+
+
+def _declared(data: bytes) -> str:
+    match = _DECLARED.search(data[:_HEAD_BYTES])
+    name = match[1].decode("ascii").lower() if match else ""
+    return name if _CHARSETS.fullmatch(name) else ""

@@ -1,0 +1,239 @@
+"""HTML becomes a document: text nodes only, spaces at block tags only, and what is page furniture marked as such."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from graph_research.text.canonical import DocumentBuilder, canonical_text
+from graph_research.text.document import BlockKind, Document
+from graph_research.text.nesting import bound_nesting
+from graph_research.text.tags import (
+    BLOCK_TAGS,
+    DROPPED_TAGS,
+    FURNITURE_ROLES,
+    FURNITURE_TAGS,
+    FURNITURE_WORDS,
+    NAMED_TAGS,
+)
+
+__all__ = ["html_document"]
+
+_CONTENT = "h1, main, article, [role=main]"
+_ANCHOR_WORDS = frozenset({"headerlink", "anchorlink", "permalink"})
+_ANCHOR_SIGNS = frozenset("¶#§🔗⚓∞")
+_DROPPED_CLASSES = frozenset({"mw-editsection", "linenos", "lineno"})
+_WORDS = re.compile(r"[a-z0-9]+")
+_HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
+_LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
+_MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
+
+
+def html_document(source: str) -> Document:
+    """The page's visible text as a document (requirements 11.10 with B3).
+
+    Tags are tokenized first and entities decoded in text nodes only, so `a &lt; b` keeps its sign. Raises
+    `DocumentUnreadable` for a page with more tags than anyone wrote.
+    """
+    parser = LexborHTMLParser(bound_nesting(source).encode("utf-8", "replace"))
+    body = parser.body or parser.root
+    builder = DocumentBuilder()
+    if body is not None:
+        _Reader(builder, _main(body)).read(body)
+    return builder.document(_title(parser, builder.first_heading()))
+
+
+def _title(parser: LexborHTMLParser, heading: str) -> str:
+    """The page's title; its first heading where the title only adds the site's name to it."""
+    node = parser.css_first("head > title")
+    title = canonical_text(node.text()) if node is not None else ""
+    return heading if heading and title.startswith(heading) else title
+
+
+def _main(body: LexborNode) -> LexborNode | None:
+    mains = body.css("main, [role=main]")
+    if len(mains) != 1:
+        return None
+    share = len(_visible_text(mains[0])) / max(1, len(_visible_text(body)))
+    return mains[0] if share >= _MAIN_SHARE else None
+
+
+def _visible_text(node: LexborNode) -> str:
+    return canonical_text("".join(text.text_content or "" for text in _texts(node)))
+
+
+def _texts(root: LexborNode) -> Iterator[LexborNode]:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.is_text_node:
+            yield node
+        elif node.tag not in DROPPED_TAGS:
+            pending.extend(node.iter(include_text=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in the page a text node stands."""
+
+    kind: BlockKind = "paragraph"
+    level: int = 0
+    furniture: bool = False
+    link: bool = False
+    row: bool = False
+    content: bool = False
+
+
+class _Reader:
+    """Walks the tree without recursion and hands finished blocks to the builder."""
+
+    def __init__(self, builder: DocumentBuilder, main: LexborNode | None) -> None:
+        self._builder = builder
+        self._main_id = main.mem_id if main is not None else None
+        self._pieces: list[str] = []
+        self._place = _Place()
+        self._link_chars = 0
+        self._after_break = False
+
+    def read(self, root: LexborNode) -> None:
+        start = _Place(furniture=self._main_id is not None)
+        pending: list[tuple[LexborNode, _Place, bool]] = [(root, start, False)]
+        while pending:
+            node, place, leaving = pending.pop()
+            if leaving:
+                self._boundary(place)
+            elif node.is_text_node:
+                self._add(node.text_content or "", place)
+            elif node.is_element_node and not _is_dropped(node):
+                pending.extend(self._enter(node, place))
+        self._flush()
+
+    def _enter(self, node: LexborNode, place: _Place) -> list[tuple[LexborNode, _Place, bool]]:
+        tag = node.tag or ""
+        if tag in ("br", "hr"):
+            self._break(place)
+            return []
+        inside = self._inside(node, tag, place)
+        steps: list[tuple[LexborNode, _Place, bool]] = []
+        if tag in BLOCK_TAGS:
+            self._boundary(place)
+            steps.append((node, inside, True))
+        steps.extend((child, inside, False) for child in reversed(list(node.iter(include_text=True))))
+        return steps
+
+    def _inside(self, node: LexborNode, tag: str, place: _Place) -> _Place:
+        if tag == "a":
+            return replace(place, link=True)
+        if node.mem_id == self._main_id:
+            return replace(place, furniture=False, content=True)
+        if tag not in BLOCK_TAGS:
+            return place
+        if not place.furniture and _is_furniture(node, tag, place):
+            place = replace(place, furniture=True)
+        if tag in ("main", "article"):
+            place = replace(place, content=True)
+        return _of_kind(node, tag, place)
+
+    def _boundary(self, place: _Place) -> None:
+        """A block tag: the end of a block, but between the cells of a table's row only a space."""
+        if place.row and self._place.row:
+            self._pieces.append(" ")
+        else:
+            self._flush()
+
+    def _break(self, place: _Place) -> None:
+        """One line break is a space, two in a row end a paragraph."""
+        if self._after_break and place.kind != "code":
+            self._flush()
+        self._pieces.append(" ")
+        self._after_break = True
+
+    def _add(self, text: str, place: _Place) -> None:
+        if not text.strip():
+            self._pieces.append(text)
+            return
+        self._after_break = False
+        self._pieces.append(text)
+        self._place = place
+        if place.link:
+            self._link_chars += len(text.strip())
+
+    def _flush(self) -> None:
+        text = canonical_text("".join(self._pieces))
+        if text:
+            place = self._place
+            kind = place.kind
+            if place.furniture or (kind in ("paragraph", "item", "table") and self._is_links(text)):
+                kind = "boilerplate"
+            self._builder.add(kind, text, level=place.level if kind == "heading" else 0)
+        self._pieces.clear()
+        self._link_chars = 0
+        self._after_break = False
+        self._place = _Place()
+
+    def _is_links(self, text: str) -> bool:
+        return self._link_chars >= _LINK_SHARE * len(text)
+
+
+def _of_kind(node: LexborNode, tag: str, place: _Place) -> _Place:
+    if place.row:
+        return place
+    if level := _HEADING_LEVELS.get(tag):
+        return replace(place, kind="heading", level=level)
+    if tag == "tr" and not _is_layout(node):
+        return replace(place, kind="table", row=True)
+    if tag in ("li", "dt"):
+        return replace(place, kind="code" if "sig" in _classes(node) else "item")
+    if tag in ("blockquote", "dd"):
+        return replace(place, kind="quote" if tag == "blockquote" else "paragraph")
+    if tag in ("pre", "xmp", "listing"):
+        return replace(place, kind="code")
+    if tag == "caption":
+        return replace(place, kind="table")
+    return place
+
+
+def _is_layout(row: LexborNode) -> bool:
+    """A row that holds whole page parts is there to place them, not to say anything."""
+    return row.css_first("table, h1, h2, h3, article, nav, p + p") is not None
+
+
+def _is_dropped(node: LexborNode) -> bool:
+    if node.tag in DROPPED_TAGS:
+        return True
+    if node.tag == "a":
+        return _is_anchor(node)
+    return node.tag in ("span", "td") and not _DROPPED_CLASSES.isdisjoint(_classes(node))
+
+
+def _is_anchor(link: LexborNode) -> bool:
+    """The sign beside a heading that links to the heading itself, as Sphinx sets it."""
+    attributes = link.attributes
+    text = link.text().strip()
+    if text in _ANCHOR_SIGNS:
+        return (attributes.get("href") or "").startswith("#")
+    return len(text) <= 2 and not _ANCHOR_WORDS.isdisjoint(_classes(link))
+
+
+def _is_furniture(node: LexborNode, tag: str, place: _Place) -> bool:
+    attributes = node.attributes
+    role = attributes.get("role") or ""
+    if tag == "aside" and role in ("note", "doc-footnote"):
+        return False
+    if role in FURNITURE_ROLES or "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        return True
+    if tag == "header":
+        return not place.content and node.css_first(_CONTENT) is None
+    if tag in FURNITURE_TAGS:
+        return tag not in ("form", "search") or node.css_first(_CONTENT) is None
+    if tag not in NAMED_TAGS:
+        return False
+    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
+    return not FURNITURE_WORDS.isdisjoint(_WORDS.findall(names)) and node.css_first(_CONTENT) is None
+
+
+def _classes(node: LexborNode) -> frozenset[str]:
+    return frozenset((node.attributes.get("class") or "").lower().split())

@@ -1,0 +1,135 @@
+"""Plain text becomes a document: the text is its own canonical form, headings, items and tables are only marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from graph_research.text.canonical import DocumentBuilder
+from graph_research.text.document import BlockKind, Document
+
+__all__ = ["plain_document"]
+
+_RULE = re.compile(r"\s*([-=*_~#+.])(?:\s*\1){2,}\s*$")
+_MARKER = re.compile(r"\s*(?:[-*•‣–+]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
+_NUMBER = re.compile(r"\s*\d{1,3}[.)]")
+_COLUMNS = re.compile(r"\S(?:\t| {3,}|\s*\|\s*)\S")
+_UNFINISHED = (".", "!", "?", ":", ";", ",", "-", ")", "]", '"', "”")
+_HEADING_CHARS = 80
+_TITLE_CHARS = 120
+_SHORT_SHARE = 0.75  # of the text's line width: a shorter line was ended by its writer, not by wrapping
+_CODE_SIGNS = re.compile(r"[{}()\[\];=<>$|\\]")
+
+_Part = tuple[BlockKind | None, str, int]
+
+
+def plain_document(source: str) -> Document:
+    """`source` as a document whose text equals `canonical_text(source)`; a short first line is its title."""
+    builder = DocumentBuilder()
+    lines = source.expandtabs(4).splitlines()
+    reader = _Reader(width=max((len(line.rstrip()) for line in lines), default=0))
+    for number, group in enumerate(_groups(lines)):
+        builder.add_lines(reader.parts(group, first=number == 0))
+    first = next((line for line in lines if line.strip() and not _RULE.match(line)), "")
+    return builder.document(first if len(first.strip()) <= _TITLE_CHARS else "")
+
+
+def _groups(lines: list[str]) -> Iterator[list[str]]:
+    """Lines between blank ones; a ruled line stands alone unless it underlines a single line."""
+    group: list[str] = []
+    for line in [*lines, ""]:
+        if _RULE.match(line) and len(group) == 1 and line.strip()[0] in "=-~":
+            yield [*group, line]
+            group = []
+        elif _RULE.match(line):
+            yield from ([group] if group else [])
+            yield [line]
+            group = []
+        elif line.strip():
+            group.append(line)
+        elif group:
+            yield group
+            group = []
+
+
+class _Reader:
+    def __init__(self, width: int) -> None:
+        self._short = width * _SHORT_SHARE
+
+    def parts(self, group: list[str], *, first: bool) -> list[_Part]:
+        if _RULE.match(group[-1]):
+            return [*(("heading", line, 2) for line in group[:-1]), ("boilerplate", group[-1], 0)]
+        if first and self._is_title(group):
+            return [("heading", group[0], 1), *(("item", line, 0) for line in group[1:])]
+        if len(group) == 1 and _is_heading(group[0]) and not _MARKER.match(group[0]):
+            return [("heading", group[0], 1 if first else 2)]
+        if _is_capitals(group[0]):
+            return [("heading", group[0], 1 if first else 2), *self._body(group[1:])]
+        return self._body(group)
+
+    def _is_title(self, group: list[str]) -> bool:
+        return _is_heading(group[0]) and all(_is_heading(line) and len(line) < self._short for line in group)
+
+    def _body(self, group: list[str]) -> list[_Part]:
+        if not group:
+            return []
+        if len(group) > 1 and sum(bool(_COLUMNS.search(line)) for line in group) > len(group) / 2:
+            return [("table", line, 0) for line in group]
+        if all(line.lstrip().startswith(">") for line in group):
+            return [("quote", "\n".join(group), 0)]
+        if all(line.startswith("    ") for line in group) and _is_code(group):
+            return [("code", "\n".join(group), 0)]
+        return list(self._paragraphs(group))
+
+    def _paragraphs(self, group: list[str]) -> Iterator[_Part]:
+        kind: BlockKind = "paragraph"
+        text: list[str] = []
+        for number, line in enumerate(group):
+            marker = _MARKER.match(line)
+            if marker is None:
+                if text and self._is_ended(text[-1], line):
+                    yield (kind, "\n".join(text), 0)
+                    kind, text = "paragraph", []
+                text.append(line)
+                continue
+            yield (kind, "\n".join(text), 0)
+            if self._is_numbered_heading(group, number):
+                yield ("heading", line, 3)
+                kind, text = "paragraph", []
+            else:
+                yield (None, marker[0], 0)
+                kind, text = "item", [line[marker.end() :]]
+        yield (kind, "\n".join(text), 0)
+
+    def _is_ended(self, line: str, below: str) -> bool:
+        """A line that its writer ended before the margin without finishing a sentence stands for itself."""
+        text = line.rstrip()
+        return len(text) < self._short and text[-1:].isalnum() and below.strip()[:1].isupper()
+
+    def _is_numbered_heading(self, group: list[str], number: int) -> bool:
+        """`2. Failure of turbine 7`, over an indented text that starts a sentence of its own."""
+        line = group[number]
+        if not _NUMBER.match(line) or line.rstrip().endswith(_UNFINISHED) or len(line) >= self._short:
+            return False
+        below = group[number + 1] if number + 1 < len(group) else ""
+        return _indent(below) > _indent(line) and below.strip()[:1].isupper()
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _is_heading(line: str) -> bool:
+    text = line.strip()
+    starts_well = text[:1].isupper() or text[:1].isdigit()
+    return (
+        starts_well and len(text) <= _HEADING_CHARS and not text.endswith(_UNFINISHED) and any(map(str.isalpha, text))
+    )
+
+
+def _is_capitals(line: str) -> bool:
+    return line.isupper() and _is_heading(line) and sum(map(str.isalpha, line)) >= 4
+
+
+def _is_code(group: list[str]) -> bool:
+    return sum(bool(_CODE_SIGNS.search(line)) for line in group) > len(group) / 2

@@ -1,0 +1,1 @@
+"""Stores of runs. All of them pass `conformance.py`."""

@@ -1,0 +1,155 @@
+"""The one thread of a process that touches its SQLite file; writes that wait together are committed together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from graph_research.graph.errors import StoreDamaged
+
+__all__ = ["Desk"]
+
+T = TypeVar("T")
+_MOST_TOGETHER = 256
+_HELP = {
+    "full": "free some space, then resume the run; nothing that was shown is lost",
+    "readonly": "make the file and its folder writable",
+    "unable to open": "the folder must exist and be writable",
+    "not a database": "it is no SQLite file: move it away or name another",
+    "malformed": "restore it from a backup, or move it away and start anew",
+    "locked": "another program holds it; try again when that has ended",
+}
+
+
+class _Settled(asyncio.Future[T]):
+    """Waits to its end even when its waiter is cancelled; the cancellation then comes through."""
+
+    def cancel(self, msg: Any | None = None) -> bool:  # noqa: ARG002 -- asyncio's signature
+        return False
+
+
+class _Job(NamedTuple):
+    work: Callable[[sqlite3.Connection], Any]
+    writes: bool
+    future: _Settled[Any]
+    loop: asyncio.AbstractEventLoop
+
+
+class Desk:
+    """Runs work on a connection that its own thread opens with `opened`.
+
+    Errors of SQLite come out as `StoreDamaged`, saying what is wrong with `path` and what helps.
+    """
+
+    def __init__(self, path: Path, opened: Callable[[], sqlite3.Connection]) -> None:
+        self._path = path
+        self._opened = opened
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    async def run(self, work: Callable[[sqlite3.Connection], T], *, writes: bool = False) -> T:
+        """`work` done in the thread, after all that was asked before. With `writes` it is part of a transaction that
+        is committed when this returns, together with other writes that were waiting."""
+        loop = asyncio.get_running_loop()
+        future: _Settled[T] = _Settled(loop=loop)
+        if self._thread is None:
+            self._thread = threading.Thread(target=_serve, args=(self._jobs, self._opened), daemon=True, name="store")
+            self._thread.start()
+        self._jobs.put(_Job(work, writes, future, loop))
+        try:
+            return await future
+        except sqlite3.Error as problem:
+            raise _damaged(self._path, problem) from problem
+
+    def close(self) -> None:
+        """End the thread when it has done what was asked before."""
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def __del__(self) -> None:
+        if self._thread is not None:
+            self._jobs.put(None)
+
+
+def _serve(jobs: queue.SimpleQueue[_Job | None], opened: Callable[[], sqlite3.Connection]) -> None:
+    connection: sqlite3.Connection | None = None
+    backlog: deque[_Job | None] = deque()
+    while group := _next_group(jobs, backlog):
+        try:
+            if connection is None:
+                connection = opened()
+            results = _together(connection, group) if group[0].writes else [group[0].work(connection)]
+        except BaseException as problem:  # noqa: BLE001 -- it is raised again where the work was asked for
+            if connection is not None and len(group) > 1:
+                _separately(connection, group)
+            else:
+                for job in group:
+                    _resolve(job, None, problem)
+        else:
+            for job, result in zip(group, results, strict=True):
+                _resolve(job, result, None)
+    if connection is not None:
+        connection.close()
+
+
+def _next_group(jobs: queue.SimpleQueue[_Job | None], backlog: deque[_Job | None]) -> list[_Job]:
+    """The next job, with the writes that wait right behind it if it is one; empty when the desk is to close."""
+    if not backlog:
+        backlog.append(jobs.get())
+    while len(backlog) < _MOST_TOGETHER and not jobs.empty():
+        backlog.append(jobs.get())
+    first = backlog.popleft()
+    group = [] if first is None else [first]
+    while group and group[0].writes and backlog and (job := backlog[0]) is not None and job.writes:
+        group.append(job)
+        backlog.popleft()
+    return group
+
+
+def _together(connection: sqlite3.Connection, group: list[_Job]) -> list[Any]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        results = [job.work(connection) for job in group]
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+    return results
+
+
+def _separately(connection: sqlite3.Connection, group: list[_Job]) -> None:
+    """One bad write must not take its neighbours with it."""
+    for job in group:
+        try:
+            result = _together(connection, [job])
+        except BaseException as problem:  # noqa: BLE001 -- it is raised again where the work was asked for
+            _resolve(job, None, problem)
+        else:
+            _resolve(job, result, None)
+
+
+def _resolve(job: _Job, result: Any, problem: BaseException | None) -> None:
+    def settle() -> None:
+        if problem is None:
+            job.future.set_result(result)
+        else:
+            job.future.set_exception(problem)
+
+    with contextlib.suppress(RuntimeError):  # the loop that asked is gone, and so is whoever waited
+        job.loop.call_soon_threadsafe(settle)
+
+
+def _damaged(path: Path, problem: sqlite3.Error) -> StoreDamaged:
+    message = str(problem)
+    help = next((text for words, text in _HELP.items() if words in message), "see the message of SQLite")
+    return StoreDamaged(f"the store {path} cannot be used: {message}", help=help)

@@ -1,0 +1,170 @@
+"""Runs in memory: for tests, for graphs that need no store, and as the plainest example of what a store must do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from graph_research.errors import check_name
+from graph_research.graph.checkpoint.base import (
+    CallRow,
+    Checkpointer,
+    Lease,
+    RunPatch,
+    RunRow,
+    Snapshot,
+    StepRow,
+    Write,
+    missing_text,
+)
+from graph_research.graph.checkpoint.lease import busy
+from graph_research.graph.errors import RunExists, UnknownRun
+
+__all__ = ["MemoryCheckpointer"]
+
+
+@dataclass(kw_only=True)
+class _Run:
+    row: RunRow
+    steps: list[StepRow] = field(default_factory=list)
+    scopes: dict[str, list[StepRow]] = field(default_factory=dict)
+    calls: dict[int, CallRow] = field(default_factory=dict)
+    events: list[tuple[int, bytes]] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    cancel: bool = False
+
+
+class _Lease:
+    def __init__(self, driven: set[str], run_id: str) -> None:
+        self._driven = driven
+        self._run_id = run_id
+        driven.add(run_id)
+
+    def release(self) -> None:
+        self._driven.discard(self._run_id)
+
+
+class MemoryCheckpointer(Checkpointer):
+    """A store that is gone with the process."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, _Run] = {}
+        self._driven: set[str] = set()
+
+    async def create(self, run: RunRow, first: Write) -> None:
+        check_name(run.run_id, "run")
+        if run.run_id in self._runs:
+            raise RunExists(f"run {run.run_id} exists already", help="choose another id")
+        self._runs[run.run_id] = _Run(row=run)
+        await self.write(first)
+
+    async def write(self, write: Write) -> None:
+        run = self._run(write.run_id)
+        run.steps.extend(write.steps)
+        for step in write.steps:
+            run.scopes.setdefault(step.scope, []).append(step)
+        run.calls.update((call.seq, call) for call in write.calls)
+        run.texts.update(write.texts)
+        if write.events is not None:
+            run.events.append((write.last_seq, write.events))
+        if write.snapshot is not None:
+            run.snapshots.append(write.snapshot)
+        if write.run is not None:
+            run.row = _patched(run.row, write.run)
+            run.cancel = run.cancel and not write.run.cancel_done
+
+    async def lease(self, run_id: str) -> Lease:
+        if check_name(run_id, "run") in self._driven:
+            raise busy(run_id, os.getpid())
+        return _Lease(self._driven, run_id)
+
+    async def run_rows(self, run_id: str | None, limit: int | None) -> list[RunRow]:
+        if run_id is not None:
+            return [self._run(run_id).row]
+        rows = sorted((run.row for run in reversed(self._runs.values())), key=lambda row: -row.created_at)
+        return rows[:limit]
+
+    async def last_step(self, run_id: str) -> StepRow | None:
+        steps = self._run(run_id).steps
+        return steps[-1] if steps else None
+
+    async def last_position(self, run_id: str) -> StepRow | None:
+        rows = self._run(run_id).scopes.get("", [])
+        return next((row for row in reversed(rows) if row.position is not None), None)
+
+    async def step_rows(
+        self, run_id: str, scope: str | None, after: int = -1, upto: int | None = None
+    ) -> list[StepRow]:
+        run = self._run(run_id)
+        rows = run.steps if scope is None else run.scopes.get(scope, [])
+        return [row for row in rows if row.step > after and (upto is None or row.step <= upto)]
+
+    async def snapshot(self, run_id: str, scope: str, upto: int | None = None) -> Snapshot | None:
+        taken = (shot for shot in self._run(run_id).snapshots if shot.scope == scope)
+        return max((shot for shot in taken if upto is None or shot.step <= upto), key=lambda s: s.step, default=None)
+
+    async def scopes(self, run_id: str) -> set[str]:
+        return {"", *self._run(run_id).scopes}
+
+    async def call_keys(self, run_id: str) -> tuple[set[str], int]:
+        calls = self._run(run_id).calls
+        return {call.key for call in calls.values()}, max(calls, default=0)
+
+    async def call_rows(self, run_id: str, key: str | None) -> list[CallRow]:
+        calls = self._run(run_id).calls
+        return [calls[seq] for seq in sorted(calls) if key is None or calls[seq].key == key]
+
+    async def lose_calls(self, run_id: str) -> int:
+        calls = self._run(run_id).calls
+        sent = [call for call in calls.values() if call.status == "sent"]
+        calls.update((call.seq, call._replace(status="lost")) for call in sent)
+        return len(sent)
+
+    async def event_batches(self, run_id: str, after: int) -> list[bytes]:
+        return [batch for last, batch in self._run(run_id).events if last > after]
+
+    async def last_seq(self, run_id: str) -> int:
+        return max((last for last, _ in self._run(run_id).events), default=0)
+
+    async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
+        return {name: self._text(name) for name in hashes}
+
+    async def delete(self, run_id: str) -> None:
+        self._run(run_id)
+        (await self.lease(run_id)).release()
+        del self._runs[run_id]
+
+    async def request_cancel(self, run_id: str) -> None:
+        self._run(run_id).cancel = True
+
+    async def cancel_requested(self, run_id: str) -> bool:
+        return self._run(run_id).cancel
+
+    async def close(self) -> None:
+        """Nothing is held; the runs stay readable."""
+
+    def _run(self, run_id: str) -> _Run:
+        if run_id not in self._runs:
+            raise UnknownRun(f"there is no run {run_id!r:.80}", help="it was never started in this store, or deleted")
+        return self._runs[run_id]
+
+    def _text(self, name: str) -> str:
+        owners: Iterable[Mapping[str, str]] = (run.texts for run in self._runs.values())
+        for texts in owners:
+            if name in texts:
+                return texts[name]
+        raise missing_text(name)
+
+
+def _patched(row: RunRow, patch: RunPatch) -> RunRow:
+    return row._replace(
+        status=patch.status,
+        cause=patch.cause,
+        error=patch.error,
+        waiting=patch.waiting,
+        updated_at=patch.updated_at,
+        graph_hash=patch.graph_hash or row.graph_hash,
+        definition=patch.definition or row.definition,
+    )

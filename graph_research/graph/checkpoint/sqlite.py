@@ -1,0 +1,314 @@
+"""Runs in one SQLite file (WAL): the update log, the journal, the events and the texts, written in one transaction."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from graph_research.errors import check_name
+from graph_research.graph.checkpoint.base import (
+    CallRow,
+    Checkpointer,
+    Lease,
+    RunRow,
+    Snapshot,
+    StepRow,
+    Write,
+    missing_text,
+)
+from graph_research.graph.checkpoint.desk import Desk
+from graph_research.graph.checkpoint.lease import FileLease
+from graph_research.graph.codec import text_hash
+from graph_research.graph.errors import RunExists, StoreDamaged, UnknownRun
+
+__all__ = ["SqliteCheckpointer"]
+
+_APPLICATION = 0x67726770
+_SMALL = 512
+_LEAST_GAIN = 0.9
+_LAST = (1 << 32) - 1
+_SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
+
+
+class SqliteCheckpointer(Checkpointer):
+    """A store in the SQLite file `path`, which is made when it is missing; its folder must exist.
+
+    With `durability` `process` a commit survives the death of the process, with `power` that of the machine too. The
+    file is opened at the first use. Beside it stand `-wal` and `-shm`, and `.locks` with one file for each driven run.
+    """
+
+    def __init__(self, path: str | Path, *, durability: Literal["process", "power"] = "process") -> None:
+        self.path = Path(path)
+        self._desk = Desk(self.path, lambda: _open(self.path, _SYNCHRONOUS[durability]))
+        self._numbers: dict[str, int] = {}
+
+    async def create(self, run: RunRow, first: Write) -> None:
+        check_name(run.run_id, "run")
+
+        def insert(connection: sqlite3.Connection) -> int:
+            try:
+                number = connection.execute(_query("insert_run"), run).lastrowid
+            except sqlite3.IntegrityError:
+                raise _exists(run.run_id) from None
+            assert number is not None
+            _put(connection, number, first)
+            return number
+
+        self._numbers[run.run_id] = await self._desk.run(insert, writes=True)
+
+    async def write(self, write: Write) -> None:
+        number = self._numbers.get(write.run_id) or await self._number(write.run_id)
+        await self._desk.run(lambda connection: _put(connection, number, write), writes=True)
+
+    async def lease(self, run_id: str) -> Lease:
+        return FileLease(self.path.with_name(f"{self.path.name}.locks"), run_id)
+
+    async def run_rows(self, run_id: str | None, limit: int | None) -> list[RunRow]:
+        if run_id is None:
+            rows = await self._all("latest_runs", {"limit": -1 if limit is None else limit})
+        else:
+            rows = await self._all("one_run", {"run_id": run_id})
+            if not rows:
+                raise _unknown(run_id)
+        return [RunRow(*row) for row in rows]
+
+    async def last_step(self, run_id: str) -> StepRow | None:
+        rows = await self._all("last_step", _span(await self._number(run_id)))
+        return StepRow(*rows[0][:-1]) if rows else None
+
+    async def last_position(self, run_id: str) -> StepRow | None:
+        rows = await self._all("last_position", _span(await self._number(run_id)))
+        return _step(run_id, rows[0]) if rows else None
+
+    async def step_rows(
+        self, run_id: str, scope: str | None, after: int = -1, upto: int | None = None
+    ) -> list[StepRow]:
+        number = await self._number(run_id)
+        span = _span(number, after + 1, _LAST if upto is None else upto)
+        if scope is None:
+            return [StepRow(*row[:-1]) for row in await self._all("all_steps", span)]
+        name = "scope_steps" if scope else "root_steps"
+        rows = await self._all(name, {**span, **({"run": number, "scope": scope} if scope else {})})
+        return [_step(run_id, row) for row in rows]
+
+    async def snapshot(self, run_id: str, scope: str, upto: int | None = None) -> Snapshot | None:
+        number = await self._number(run_id)
+        values = {"run": number, "scope": scope, "upto": _LAST if upto is None else upto}
+        for row in await self._all("latest_snapshot", values):
+            _verify(row[-1], row[2:4], f"snapshot {row[1]} of run {run_id}")
+            return Snapshot(*row[:-1])
+        return None
+
+    async def scopes(self, run_id: str) -> set[str]:
+        return {row[0] for row in await self._all("scopes", {"run": await self._number(run_id)})}
+
+    async def call_keys(self, run_id: str) -> tuple[set[str], int]:
+        number = await self._number(run_id)
+        keys = await self._all("call_keys", {"run": number})
+        return {row[0] for row in keys}, (await self._all("last_call", _span(number)))[0][0]
+
+    async def call_rows(self, run_id: str, key: str | None) -> list[CallRow]:
+        number = await self._number(run_id)
+        if key is None:
+            rows = await self._all("all_calls", _span(number))
+        else:
+            rows = await self._all("calls_of_attempt", {"run": number, "key": key})
+        for row in rows:
+            _verify(row[-1], row[11:13], f"call {row[0]} of run {run_id}")
+        return [CallRow(*row[:-1]) for row in rows]
+
+    async def lose_calls(self, run_id: str) -> int:
+        span = _span(await self._number(run_id))
+        return await self._desk.run(
+            lambda connection: connection.execute(_query("lose_calls"), span).rowcount, writes=True
+        )
+
+    async def event_batches(self, run_id: str, after: int) -> list[bytes]:
+        rows = await self._all("events_after", _span(await self._number(run_id), after + 1))
+        for row in rows:
+            _verify(row[2], row[1:2], f"event {row[0]} of run {run_id}")
+        return [row[1] for row in rows]
+
+    async def last_seq(self, run_id: str) -> int:
+        return int((await self._all("last_seq", _span(await self._number(run_id))))[0][0])
+
+    async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
+        names = sorted(hashes)
+        if not names:
+            return {}
+        return await self._desk.run(lambda connection: {name: _get_text(connection, name) for name in names})
+
+    async def delete(self, run_id: str) -> None:
+        number = await self._number(run_id)
+        lease = await self.lease(run_id)
+        try:
+            await self._desk.run(lambda connection: _delete(connection, number), writes=True)
+            self._numbers.pop(run_id, None)
+        finally:
+            lease.release()
+
+    async def request_cancel(self, run_id: str) -> None:
+        number = await self._number(run_id)
+        await self._desk.run(
+            lambda connection: connection.execute(_query("request_cancel"), {"run": number}).rowcount, writes=True
+        )
+
+    async def cancel_requested(self, run_id: str) -> bool:
+        rows = await self._all("cancel_requested", {"run": await self._number(run_id)})
+        return bool(rows and rows[0][0])
+
+    async def close(self) -> None:
+        self._desk.close()
+
+    async def _number(self, run_id: str) -> int:
+        if run_id not in self._numbers:
+            rows = await self._all("find_run", {"run_id": run_id})
+            if not rows:
+                raise _unknown(run_id)
+            self._numbers[run_id] = rows[0][0]
+        return self._numbers[run_id]
+
+    async def _all(self, name: str, values: dict[str, Any]) -> list[Any]:
+        return await self._desk.run(lambda connection: connection.execute(_query(name), values).fetchall())
+
+
+def _open(path: Path, synchronous: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, timeout=10, cached_statements=256)
+    try:
+        _prepare(connection, path, synchronous)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, synchronous: str) -> None:
+    application, version = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    )
+    if application not in (0, _APPLICATION) or (application == 0 and _tables(connection)):
+        raise StoreDamaged(f"{path} is the database of another program", help="name another file")
+    migrations = _migrations()
+    if version > len(migrations):
+        raise StoreDamaged(f"{path} was written by a newer version of graph-research", help="update graph-research")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute(f"PRAGMA synchronous = {synchronous}")
+    if version < len(migrations):
+        path.chmod(0o600)
+        _migrate(connection, migrations)
+
+
+def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
+    """Another process may do the same at this moment, so the version is read again inside the transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    for script in migrations[version:]:
+        for statement in script.split(";"):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {len(migrations)}")
+    connection.execute("COMMIT")
+
+
+def _tables(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
+
+
+def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
+    base = number << 32
+    for step in write.steps:
+        row = (base | step.step, *step[1:], _checksum(step.hash, step.delta, step.position))
+        connection.execute(_query("insert_step"), row)
+    for call in write.calls:
+        connection.execute(_query("put_call"), (base | call.seq, *call[1:], _checksum(call.request, call.answer)))
+    if write.events is not None:
+        connection.execute(_query("insert_events"), (base | write.last_seq, write.events, _checksum(write.events)))
+    for name, text in write.texts.items():
+        _put_text(connection, number, bytes.fromhex(name), text)
+    if (taken := write.snapshot) is not None:
+        checksum = _checksum(taken.values, taken.position)
+        connection.execute(_query("insert_snapshot"), (number, *taken, checksum))
+    if (patch := write.run) is not None:
+        values = {name: getattr(patch, name) for name in patch.__slots__}
+        connection.execute(_query("patch_run"), {**values, "run": number})
+
+
+def _put_text(connection: sqlite3.Connection, number: int, name: bytes, text: str) -> None:
+    if connection.execute(_query("has_text"), (name,)).fetchone() is None:
+        data = text.encode()
+        packed = zlib.compress(data, 1) if len(data) > _SMALL else data
+        compressed = len(packed) < _LEAST_GAIN * len(data)
+        connection.execute(_query("insert_text"), (name, compressed, packed if compressed else data))
+    connection.execute(_query("use_text"), (number, name))
+
+
+def _get_text(connection: sqlite3.Connection, name: str) -> str:
+    row = connection.execute(_query("get_text"), (bytes.fromhex(name),)).fetchone()
+    try:
+        text = str((zlib.decompress(row[1]) if row[0] else row[1]).decode())
+    except (TypeError, UnicodeDecodeError, zlib.error) as problem:
+        raise missing_text(name) from problem
+    if text_hash(text) != name:
+        raise missing_text(name)
+    return text
+
+
+def _delete(connection: sqlite3.Connection, number: int) -> None:
+    for name in ("delete_steps", "delete_events", "delete_calls"):
+        connection.execute(_query(name), _span(number))
+    for name in ("delete_snapshots", "delete_texts", "delete_text_uses", "delete_run"):
+        connection.execute(_query(name), {"run": number})
+
+
+def _step(run_id: str, row: tuple[Any, ...]) -> StepRow:
+    step = StepRow(*row[:-1])
+    _verify(row[-1], (step.hash, step.delta, step.position), f"step {step.step} of run {run_id}")
+    return step
+
+
+def _checksum(*parts: bytes | None) -> int:
+    value = 0
+    for part in parts:
+        if part is not None:
+            value = zlib.crc32(part, value)
+    return value
+
+
+def _verify(checksum: int, parts: Iterable[bytes | None], what: str) -> None:
+    if _checksum(*parts) != checksum:
+        raise StoreDamaged(f"{what} is damaged in the store", help="restore the store from a backup; delete the run")
+
+
+def _span(number: int, first: int = 0, last: int = _LAST) -> dict[str, int]:
+    return {"low": number << 32 | first, "high": number << 32 | min(last, _LAST)}
+
+
+def _exists(run_id: str) -> RunExists:
+    return RunExists(f"run {run_id} exists already", help="choose another id, or resume or delete that run")
+
+
+def _unknown(run_id: str) -> UnknownRun:
+    return UnknownRun(f"there is no run {run_id!r:.80}", help="`graph-research list` shows those that are stored")
+
+
+@cache
+def _queries() -> dict[str, str]:
+    text = (files(__package__) / "sql" / "queries.sql").read_text()
+    return {name: query.strip() for name, query in re.findall(r"-- name: (\w+)\n(.*?)(?=\n-- name:|\Z)", text, re.S)}
+
+
+def _query(name: str) -> str:
+    return _queries()[name]
+
+
+@cache
+def _migrations() -> tuple[str, ...]:
+    folder = files(__package__) / "sql"
+    names = sorted(entry.name for entry in folder.iterdir() if re.fullmatch(r"\d{4}_\w+\.sql", entry.name))
+    return tuple((folder / name).read_text() for name in names)

@@ -1,0 +1,98 @@
+"""Where a graph stands between two steps: active nodes, loop counters, arrivals at joins, the chain of hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+__all__ = ["Active", "Interruption", "Position"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Active:
+    """A node that is to run, or has run (`done`) and not been left yet.
+
+    `entered` is the step that led here: whatever this visit recorded comes after it. `passed` says that a pause before
+    the node is over; `error` is what an event edge brought along.
+    """
+
+    node: str
+    visit: int
+    entered: int
+    done: bool = False
+    passed: bool = False
+    error: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        values: dict[str, Any] = {"node": self.node, "visit": self.visit, "entered": self.entered}
+        values |= {name: True for name in ("done", "passed") if getattr(self, name)}
+        return values if self.error is None else {**values, "error": self.error}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interruption:
+    """What an event edge led away from: `resume` goes back there, with the state as it was at `step`."""
+
+    cause: str
+    step: int
+    active: tuple[Active, ...]
+    loops: Mapping[str, int]
+    arrived: Mapping[str, Sequence[str]]
+    error: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "cause": self.cause,
+            "step": self.step,
+            "active": [active.to_json() for active in self.active],
+            "loops": self.loops,
+            "arrived": self.arrived,
+            "error": self.error,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Position:
+    """`chain` is the hash (SHA-256) of everything that led here, apart from time.
+
+    `applied` names the steps whose deltas were reduced on arriving here, in that order; None means the step's own.
+    """
+
+    active: tuple[Active, ...]
+    chain: bytes
+    loops: Mapping[str, int] = field(default_factory=dict)
+    arrived: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    interruption: Interruption | None = None
+    applied: Sequence[int] | None = None
+
+    def to_bytes(self) -> bytes:
+        values: dict[str, Any] = {"active": [active.to_json() for active in self.active], "chain": self.chain.hex()}
+        if self.loops:
+            values["loops"] = self.loops
+        if self.arrived:
+            values["arrived"] = self.arrived
+        if self.interruption is not None:
+            values["interruption"] = self.interruption.to_json()
+        if self.applied is not None:
+            values["applied"] = self.applied
+        return orjson.dumps(values)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Position:
+        values = orjson.loads(data)
+        interruption = values.get("interruption")
+        return cls(
+            active=_actives(values["active"]),
+            chain=bytes.fromhex(values["chain"]),
+            loops=values.get("loops", {}),
+            arrived=values.get("arrived", {}),
+            interruption=interruption and Interruption(**{**interruption, "active": _actives(interruption["active"])}),
+            applied=values.get("applied"),
+        )
+
+
+def _actives(values: list[dict[str, Any]]) -> tuple[Active, ...]:
+    return tuple(Active(**value) for value in values)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-__all__ = ["Block", "BlockKind", "Document", "text_hash"]
+__all__ = ["Block", "BlockKind", "Document", "source_id", "text_hash"]
 
 BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]
 
@@ -62,3 +62,13 @@ class Document:
 def text_hash(text: str) -> str:
     """`sha256:` and the hex digest of `text` in UTF-8."""
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def source_id(url: str | None, text: str) -> str:
+    """`src-` and 10 hex digits: of the URL, or of the text as well where the URL does not name one document by itself.
+
+    A library document's URL is a path relative to the folder that was added, so two folders may each have a
+    `README.md`; their texts tell them apart.
+    """
+    name = url if url and "://" in url else f"{url or ''}\n{text_hash(text)}"
+    return "src-" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]

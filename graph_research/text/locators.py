@@ -9,7 +9,7 @@ from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
 from graph_research.text.pages import page_end, page_of, page_starts
 
-__all__ = ["format_locator", "locate", "parse_locator", "resolve"]
+__all__ = ["format_locator", "make_locator", "parse_locator", "resolve"]
 
 _LOCATOR = re.compile(r"(?:page:([1-9][0-9]{0,5}):)?char:(0|[1-9][0-9]{0,11})-([1-9][0-9]{0,11})")
 
@@ -36,7 +36,7 @@ def format_locator(start: int, end: int, page: int | None = None) -> str:
     return place if page is None else f"page:{page}:{place}"
 
 
-def locate(document: Document, start: int, end: int) -> str:
+def make_locator(document: Document, start: int, end: int) -> str:
     """The locator of `document.text[start:end]`: within its page where it lies on one, else in the whole text."""
     if document.pages:
         page = page_of(document.pages, start)

@@ -11,7 +11,7 @@ from graph_research.text.tags import FORMATTING_TAGS, IMPLIED_TAGS, RAW_TAGS, VO
 __all__ = ["MAX_DEPTH", "MAX_TAGS", "bound_nesting"]
 
 MAX_DEPTH = 400
-MAXFORMATTING_TAGS = 6  # the parser opens formatting tags anew in every paragraph, so these multiply
+MAX_FORMATTING = 6  # the parser opens formatting tags anew in every paragraph, so these multiply
 MAX_TAGS = 250_000  # the largest page of the Python documentation has 60,000
 
 _TOKEN = re.compile(r"<!--|-->|</?[a-zA-Z][a-zA-Z0-9-]*")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph_research.graph.contracts import Contract
-from graph_research.graph.errors import Finding
-from graph_research.graph.guards import Compiled
+from graph_research.graph.contracts import Contract, SchemaInvalid
+from graph_research.graph.errors import Finding, GraphInvalid
+from graph_research.graph.guards import Compiled, compile_expression
+from graph_research.graph.naming import suggestion
 from graph_research.graph.registry import Registry
-from graph_research.graph.spec import GraphSpec
+from graph_research.graph.spec import Expression, GraphSpec, NodeSpec, Place
 
-__all__ = ["Graph", "NodeProgram"]
+__all__ = ["Graph", "NodeProgram", "compile_graph"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,3 +74,144 @@ class Graph:
     """By channel: what its value must fit."""
     subgraphs: Mapping[str, Graph]
     """By graph name, as `graph:` nodes name them."""
+
+    def writes(self, node: str) -> frozenset[str]:
+        """The channels that a node writes."""
+        spec = self.spec.nodes[node]
+        named = (spec.output and spec.output.into) or {}
+        return frozenset({*spec.assignments, *named, *self.programs[node].into, *([spec.into] if spec.into else [])})
+
+
+def compile_graph(spec: GraphSpec, registry: Registry, subgraphs: Mapping[str, Graph]) -> tuple[Graph, list[Finding]]:
+    """Everything of `spec` that compiles, and a finding for each expression and schema that does not.
+
+    `subgraphs` are those that `graph:` nodes name, compiled before.
+    """
+    compiler = _Compiler(spec, registry)
+    contracts = compiler.contracts()
+    graph = Graph(
+        spec=spec,
+        registry=registry,
+        hash=_whole_hash(spec, registry, contracts, subgraphs),
+        programs={name: compiler.program(node, contracts) for name, node in spec.nodes.items()},
+        guards={edge.index: guard for edge in spec.edges if (guard := compiler.expression(edge.when))},
+        loops={name: guard for name, loop in spec.loops.items() if (guard := compiler.expression(loop.while_))},
+        contracts=contracts,
+        channels=compiler.channels(),
+        subgraphs=subgraphs,
+    )
+    return graph, compiler.findings
+
+
+class _Compiler:
+    def __init__(self, spec: GraphSpec, registry: Registry) -> None:
+        self.spec = spec
+        self.registry = registry
+        self.findings: list[Finding] = []
+
+    def expression(self, expression: Expression | None) -> Compiled | None:
+        if expression is None:
+            return None
+        try:
+            return compile_expression(expression, self.registry.functions)
+        except GraphInvalid as invalid:
+            self.findings.extend(invalid.findings)
+            return None
+
+    def expressions(self, expressions: Mapping[str, Expression]) -> dict[str, Compiled]:
+        return {name: compiled for name, text in expressions.items() if (compiled := self.expression(text))}
+
+    def program(self, node: NodeSpec, contracts: Mapping[str, Contract]) -> NodeProgram:
+        fields, optional = self._fields(node, contracts)
+        into, short = self._into(node, contracts)
+        return NodeProgram(
+            each=self.expression(node.each),
+            ask=self.expression(node.ask),
+            default=self.expression(node.default),
+            fields=fields,
+            optional=optional,
+            into=into,
+            short=short,
+            assignments=self.expressions(node.assignments),
+        )
+
+    def _fields(self, node: NodeSpec, contracts: Mapping[str, Contract]) -> tuple[dict[str, Compiled], frozenset[str]]:
+        if node.input is None or node.input.with_ is not None:
+            return self.expressions(node.input.with_ or {}) if node.input else {}, frozenset()
+        contract = contracts.get(node.input.schema or "")
+        if contract is None:
+            return {}, frozenset()
+        seen = {*self.spec.channels, *((node.item_name, "index") if node.each else ())}
+        names = [name for name in contract.properties if name in seen]
+        return self._plain(names, node.input.place), frozenset(names) - contract.required
+
+    def _into(self, node: NodeSpec, contracts: Mapping[str, Contract]) -> tuple[dict[str, Compiled], bool]:
+        if node.output is None or node.output.into is not None:
+            return self.expressions(node.output.into or {}) if node.output else {}, False
+        contract = contracts.get(node.output.schema or "")
+        if contract is None:
+            return {}, False
+        names = [name for name in contract.properties if name in self.spec.channels]
+        return self._plain(names, node.output.place, "output."), True
+
+    def _plain(self, names: list[str], place: Place, prefix: str = "") -> dict[str, Compiled]:
+        return self.expressions({name: Expression(f"{prefix}{name}", place) for name in names})
+
+    def contracts(self) -> dict[str, Contract]:
+        contracts: dict[str, Contract] = {}
+        for name, place in _schema_names(self.spec):
+            found = self.registry.schemas.find(name)
+            if found is None:
+                self._report(
+                    place, "unknown-schema", f'no schema "{name}"', suggestion(name, self.registry.schemas.names())
+                )
+                continue
+            try:
+                contracts[name] = contracts.get(name) or Contract(json.loads(found[0]), name, self.registry.schemas)
+            except (SchemaInvalid, ValueError, AttributeError) as problem:
+                self._report(place, "schema-invalid", f'schema "{name}" ({found[1]}) cannot be used: {problem}', "")
+        return contracts
+
+    def channels(self) -> dict[str, Contract]:
+        contracts = {}
+        for name, channel in self.spec.channels.items():
+            try:
+                contracts[name] = Contract(channel.schema, name, self.registry.schemas)
+            except SchemaInvalid as problem:
+                self._report(channel.place, "schema-invalid", f'channel "{name}": {problem}', "")
+        return contracts
+
+    def _report(self, place: Place, code: str, message: str, help: str) -> None:
+        self.findings.append(Finding.at(place, code, message, help))
+
+
+def _schema_names(spec: GraphSpec) -> Iterator[tuple[str, Place]]:
+    for name, node in spec.nodes.items():
+        for key, schema in (
+            ("input", node.input and node.input.schema),
+            ("output", node.output and node.output.schema),
+            ("schema", node.schema),
+        ):
+            if schema:
+                path = f"nodes/{name}/{key}"
+                yield schema, spec.place(f"{path}/schema" if f"{path}/schema" in spec.places else path)
+
+
+def _whole_hash(
+    spec: GraphSpec, registry: Registry, contracts: Mapping[str, Contract], subgraphs: Mapping[str, Graph]
+) -> str:
+    schemas: dict[str, Any] = {name: contract.schema for name, contract in contracts.items()}
+    if spec.state_schema:
+        schemas[spec.state_schema] = {
+            name: [channel.schema, channel.reduce, channel.default, channel.input, channel.output]
+            for name, channel in spec.channels.items()
+        }
+    prompts = {
+        name: found[0]
+        for node in spec.nodes.values()
+        if node.kind == "prompt" and node.target
+        for name in (node.target, f"{node.target}/system", f"{node.target}/user")
+        if (found := registry.prompts.find(name))
+    }
+    parts = [spec.hash, schemas, prompts, {name: graph.hash for name, graph in subgraphs.items()}]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from graph_research.errors import GraphResearchError, UserMistake
+from graph_research.graph.spec import Place
 
 __all__ = [
     "Finding",
@@ -36,6 +37,19 @@ class Finding:
     severity: Literal["error", "warning"] = "error"
     message: str = ""
     help: str = ""
+
+    @classmethod
+    def at(cls, place: Place, code: str, message: str, help: str = "", *, warning: bool = False) -> Finding:
+        """The finding `code` at `place`; an error unless `warning`."""
+        return cls(
+            file=place.file,
+            line=place.line,
+            column=place.column,
+            code=code,
+            severity="warning" if warning else "error",
+            message=message,
+            help=help,
+        )
 
     def __str__(self) -> str:
         text = f"{self.file}:{self.line}:{self.column}: {self.message}"

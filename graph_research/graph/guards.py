@@ -129,13 +129,13 @@ def inspect_expression(
     try:
         tree = _parse(expression.text)
     except _Refused as refusal:
-        return None, [_finding(expression, None, "expression-syntax", *refusal.args)]
+        return None, [Finding.at(expression.place, "expression-syntax", *refusal.args)]
     findings: list[Finding] = []
     rest: list[ast.AST] = [tree]
     while rest:
         node = rest.pop()
         if problem := _problem(node, functions):
-            findings.append(_finding(expression, node, *problem))
+            findings.append(Finding.at(place_in(expression, node), *problem))
         else:
             rest.extend(ast.iter_child_nodes(node))
     return tree, findings
@@ -291,11 +291,6 @@ def _collect_names(node: ast.AST, bound: frozenset[str], found: list[ast.Name]) 
         case _:
             for child in ast.iter_child_nodes(node):
                 _collect_names(child, bound, found)
-
-
-def _finding(expression: Expression, node: ast.AST | None, code: str, message: str, help: str = "") -> Finding:
-    place = place_in(expression, node)
-    return Finding(file=place.file, line=place.line, column=place.column, code=code, message=message, help=help)
 
 
 def _check_size(value: Any) -> None:

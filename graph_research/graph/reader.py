@@ -26,6 +26,7 @@ from graph_research.graph.spec import (
     NodeKind,
     NodeSpec,
     OutputSpec,
+    Place,
     RetrySpec,
 )
 from graph_research.graph.yaml_tree import MOST_BYTES, Scalar, Sequence, Tree, YamlMapping, parse_yaml, to_json
@@ -61,14 +62,14 @@ def read_text(path: Path) -> str | Finding:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise UserMistake(f'cannot read the graph "{path}": {reason}', help="give the path of a YAML file") from problem
     if len(data) > MOST_BYTES:
-        return _finding(str(path), 1, 1, "too-large", f"more than {MOST_BYTES:,} bytes", "split the graph")
+        return Finding.at(Place(str(path), 1, 1), "too-large", f"more than {MOST_BYTES:,} bytes", "split the graph")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         before = data[: problem.start]
         line, column = before.count(b"\n") + 1, problem.start - before.rfind(b"\n")
         message = f"byte 0x{data[problem.start]:02x} is no UTF-8"
-        return _finding(str(path), line, column, "not-utf8", message, "save the file as UTF-8 text")
+        return Finding.at(Place(str(path), line, column), "not-utf8", message, "save the file as UTF-8 text")
 
 
 def read_spec(text: str, file: str, schemas: Resolver) -> tuple[GraphSpec | None, list[Finding]]:
@@ -82,14 +83,14 @@ def read_spec(text: str, file: str, schemas: Resolver) -> tuple[GraphSpec | None
         return None, findings
     if not isinstance(tree, YamlMapping):
         help = "begin with `graph: NAME`, `start: NODE`, `nodes:` and `edges:`"
-        return None, [_finding(file, 1, 1, "wrong-type", "a graph is an object of keys", help)]
-    return _GraphReader(file, findings).graph(tree, text, schemas), findings
+        return None, [Finding.at(Place(file, 1, 1), "wrong-type", "a graph is an object of keys", help)]
+    return _GraphReader(findings).graph(tree, text, file, schemas), findings
 
 
 class _GraphReader(Shapes):
     """The keys of a graph and what each becomes."""
 
-    def graph(self, tree: YamlMapping, text: str, schemas: Resolver) -> GraphSpec | None:
+    def graph(self, tree: YamlMapping, text: str, file: str, schemas: Resolver) -> GraphSpec | None:
         top = self.keys(tree, "", "the graph", _TOP, ("graph", "start", "nodes"))
         nodes = self.named(top.get("nodes"), "nodes", "node")
         if not nodes:
@@ -102,7 +103,7 @@ class _GraphReader(Shapes):
         return GraphSpec(
             name=self.name(top.get("graph"), "graph") or "",
             version=version.text if isinstance(version, Scalar) else self.text(version, "version") or "1",
-            file=self.file,
+            file=file,
             text=text,
             hash=_meaning_hash(tree),
             start=self.text(top.get("start"), "start") or "",
@@ -269,7 +270,3 @@ def _meaning_hash(tree: YamlMapping) -> str:
 
 def _without_summary(node: object) -> object:
     return {key: value for key, value in node.items() if key != "summary"} if isinstance(node, dict) else node
-
-
-def _finding(file: str, line: int, column: int, code: str, message: str, help: str) -> Finding:
-    return Finding(file=file, line=line, column=column, code=code, message=message, help=help)

@@ -25,15 +25,12 @@ class Shapes:
     Every method takes the tree at `path` (None where nothing is written) and returns None for what is absent or wrong.
     """
 
-    def __init__(self, file: str, findings: list[Finding]) -> None:
-        self.file = file
+    def __init__(self, findings: list[Finding]) -> None:
         self.findings = findings
         self.places: dict[str, Place] = {}
 
     def report(self, place: Place, code: str, message: str, help: str = "") -> None:
-        self.findings.append(
-            Finding(file=self.file, line=place.line, column=place.column, code=code, message=message, help=help)
-        )
+        self.findings.append(Finding.at(place, code, message, help))
 
     def keys(
         self, tree: Tree | None, path: str, what: str, known: Collection[str], needed: Collection[str] = ()

@@ -124,7 +124,7 @@ class _Builder:
         self._documents = 0
 
     def finding(self, line: int, column: int, code: str, message: str, help: str = "") -> Finding:
-        return Finding(file=self.file, line=line, column=column, code=code, message=message, help=help)
+        return Finding.at(Place(self.file, line, column), code, message, help)
 
     def build(self, events: Iterator[Any]) -> Tree | None:
         stack: list[_Open] = [_Open(None, [])]

@@ -1,0 +1,113 @@
+"""Loads a graph: reads, compiles and checks it and its subgraphs, and reports everything that is wrong at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from graph_research.graph.compiler import Graph, compile_graph
+from graph_research.graph.errors import Finding, GraphInvalid
+from graph_research.graph.naming import suggestion
+from graph_research.graph.reader import read_spec, read_text
+from graph_research.graph.registry import Handler, Registry
+from graph_research.graph.spec import GraphSpec, Place
+from graph_research.graph.validation import validate
+
+__all__ = ["check_graph", "load_graph"]
+
+
+def load_graph(
+    path: str | Path,
+    *,
+    registry: Registry | None = None,
+    handlers: Mapping[str, Handler] | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    text: str | None = None,
+) -> Graph:
+    """The graph in the YAML file `path`, or in `text` with `path` as the name to show.
+
+    `handlers` and `functions` are added to those of `registry`. Raises `GraphInvalid` with every finding if one of
+    them is an error (warnings are in `Graph.warnings`), `UserMistake` if the file cannot be opened.
+    """
+    graph, findings = _load(path, _registry(registry, handlers, functions), text)
+    if graph is None or any(finding.severity == "error" for finding in findings):
+        raise GraphInvalid(findings)
+    return replace(graph, warnings=tuple(findings))
+
+
+def check_graph(
+    path: str | Path,
+    *,
+    registry: Registry | None = None,
+    handlers: Mapping[str, Handler] | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    text: str | None = None,
+) -> list[Finding]:
+    """Every finding about a graph, sorted by place; empty when it is clean. Raises only what `load_graph` raises for a
+    file that cannot be opened."""
+    return _load(path, _registry(registry, handlers, functions), text)[1]
+
+
+def _registry(
+    registry: Registry | None,
+    handlers: Mapping[str, Handler] | None,
+    functions: Mapping[str, Callable[..., Any]] | None,
+) -> Registry:
+    base = registry or Registry()
+    return replace(
+        base, handlers={**base.handlers, **(handlers or {})}, functions={**base.functions, **(functions or {})}
+    )
+
+
+def _load(path: str | Path, registry: Registry, text: str | None) -> tuple[Graph | None, list[Finding]]:
+    read = read_text(Path(path)) if text is None else text
+    if isinstance(read, Finding):
+        return None, [read]
+    graph, findings = _Loader(registry).load(read, str(path), ())
+    return graph, sorted(set(findings))
+
+
+class _Loader:
+    """Loads a graph and, first, those it names; `ancestors` are the names of the graphs around it."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self.loaded: dict[str, Graph] = {}
+
+    def load(self, text: str, file: str, ancestors: tuple[str, ...]) -> tuple[Graph | None, list[Finding]]:
+        spec, findings = read_spec(text, file, self.registry.schemas)
+        if spec is None:
+            return None, findings
+        well_shaped = not findings
+        subgraphs, child_findings = self._children(spec, (*ancestors, spec.name))
+        graph, compile_findings = compile_graph(spec, self.registry, subgraphs)
+        findings = [*findings, *child_findings, *compile_findings, *validate(graph, well_shaped)]
+        return graph, findings
+
+    def _children(self, spec: GraphSpec, ancestors: tuple[str, ...]) -> tuple[dict[str, Graph], list[Finding]]:
+        children: dict[str, Graph] = {}
+        findings: list[Finding] = []
+        for node in spec.nodes.values():
+            if node.kind == "graph" and node.target and node.target not in children:
+                child, problems = self._child(node.target, spec.place(f"nodes/{node.name}/graph"), ancestors)
+                findings.extend(problems)
+                if child:
+                    children[node.target] = child
+        return children, findings
+
+    def _child(self, name: str, place: Place, ancestors: tuple[str, ...]) -> tuple[Graph | None, list[Finding]]:
+        if name in self.loaded:
+            return self.loaded[name], []
+        if name in ancestors:
+            chain = " -> ".join((*ancestors, name))
+            return None, [Finding.at(place, "recursive-graph", f"a graph cannot contain itself: {chain}")]
+        found = self.registry.graphs.find(name)
+        if found is None:
+            help = suggestion(name, self.registry.graphs.names())
+            return None, [Finding.at(place, "unknown-graph", f'no graph "{name}"', help)]
+        graph, findings = self.load(*found, ancestors)
+        if graph is not None:
+            self.loaded[name] = graph
+        return graph, findings

@@ -1,0 +1,23 @@
+"""Static checks of a compiled graph: every finding at once, none of them by running anything."""
+
+from __future__ import annotations
+
+from graph_research.graph.compiler import Graph
+from graph_research.graph.errors import Finding
+from graph_research.graph.validation.handoffs import channel_types, check_channel_use, check_handoffs
+from graph_research.graph.validation.references import check_references
+from graph_research.graph.validation.routing import check_routing
+
+__all__ = ["validate"]
+
+
+def validate(graph: Graph, well_shaped: bool) -> list[Finding]:
+    """Findings in no order. A graph that is not `well_shaped` (parts of it could not be read) is checked for its names
+    and types only: what is missing would make the rest lie."""
+    from graph_research.graph.validation.flow import check_flow, predecessors  # networkx takes longer than all the rest
+
+    channels = channel_types(graph)
+    findings = [*check_references(graph), *check_handoffs(graph, channels, predecessors(graph.spec))]
+    if well_shaped:
+        findings += [*check_flow(graph), *check_routing(graph, channels), *check_channel_use(graph)]
+    return findings

@@ -1,0 +1,121 @@
+"""Every name in a graph that must be the name of something: nodes, loops, channels, handlers, prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from graph_research.graph.channels import RESERVED_NAMES
+from graph_research.graph.compiler import Graph
+from graph_research.graph.errors import Finding
+from graph_research.graph.naming import suggestion
+from graph_research.graph.spec import EdgeSpec, LoopSpec, NodeSpec, Place
+
+__all__ = ["check_references"]
+
+
+def check_references(graph: Graph) -> Iterator[Finding]:
+    """Findings about names that nothing bears, and about things that are named where they cannot stand."""
+    spec = graph.spec
+    if spec.start:
+        yield from _known(spec.start, spec.nodes, spec.place("start"), "unknown-node", 'start "{}": no such node')
+    for edge in spec.edges:
+        yield from _check_edge(graph, edge)
+    for loop in spec.loops.values():
+        yield from _check_loop(graph, loop)
+    for node in spec.nodes.values():
+        yield from _check_target(graph, node)
+        yield from _check_channels(graph, node)
+        for index, name in enumerate(node.join):
+            place = spec.place(f"nodes/{node.name}/join/{index}")
+            yield from _known(name, spec.nodes, place, "unknown-node", f'node "{node.name}" joins "{{}}": no such node')
+
+
+def _known(name: str, known: Collection[str], place: Place, code: str, message: str) -> Iterator[Finding]:
+    if name not in known:
+        yield Finding.at(place, code, message.replace("{}", name), suggestion(name, known))
+
+
+def _check_edge(graph: Graph, edge: EdgeSpec) -> Iterator[Finding]:
+    spec, path = graph.spec, f"edges/{edge.index}"
+    label = f'edge "{edge.source} -> {edge.target}": no such node'
+    if edge.source != "*":
+        yield from _known(edge.source, spec.nodes, spec.place(f"{path}/from"), "unknown-node", label)
+    elif not edge.on:
+        help = "add `on: [error, timeout, cancelled]`, or name the node"
+        yield Finding.at(edge.place, "star-without-on", '"*" leads only from events', help)
+    yield from _known(edge.target, spec.nodes, spec.place(f"{path}/to"), "unknown-node", label)
+    if edge.loop:
+        yield from _known(edge.loop, spec.loops, spec.place(f"{path}/loop"), "unknown-loop", 'no loop "{}" is declared')
+
+
+def _check_loop(graph: Graph, loop: LoopSpec) -> Iterator[Finding]:
+    spec, path = graph.spec, f"loops/{loop.name}"
+    if loop.per:
+        yield from _known(loop.per, spec.loops, spec.place(f"{path}/per"), "unknown-loop", 'no loop "{}" is declared')
+    chain, outer = [loop.name], loop.per
+    while outer is not None and outer in spec.loops and outer not in chain:
+        chain.append(outer)
+        outer = spec.loops[outer].per
+    if outer == loop.name:
+        message = f"loops reset each other without end: {' per '.join([*chain, loop.name])}"
+        yield Finding.at(spec.place(f"{path}/per"), "loop-per", message, "`per` names a loop around this one")
+    if isinstance(loop.most, str):
+        yield from _check_bound(graph, loop.most, spec.place(f"{path}/most"))
+
+
+def _check_bound(graph: Graph, most: str, place: Place) -> Iterator[Finding]:
+    channel = graph.spec.channels.get(most)
+    help = "give a number, or an input channel that no node writes"
+    if channel is None:
+        yield Finding.at(
+            place, "unknown-channel", f'`most` is "{most}": no such channel', suggestion(most, graph.spec.channels)
+        )
+        return
+    writer = next((name for name in graph.spec.nodes if most in graph.writes(name)), None)
+    if writer:
+        yield Finding.at(
+            place, "loop-most", f'`most` is "{most}", which node "{writer}" writes: it bounds nothing', help
+        )
+    if channel.default is None and not channel.input:
+        yield Finding.at(place, "loop-most", f'`most` is "{most}", which never has a value', help)
+    if channel.schema.get("type", "integer") != "integer":
+        message = f'`most` is "{most}", which is no integer but {channel.schema["type"]}'
+        yield Finding.at(place, "type-mismatch", message, help)
+
+
+def _check_target(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
+    spec, registry = graph.spec, graph.registry
+    place = spec.place(f"nodes/{node.name}/{node.kind}")
+    if node.kind == "run" and node.target:
+        yield from _known(node.target, registry.handlers, place, "unknown-handler", 'no handler "{}" is registered')
+    if (
+        node.kind == "prompt"
+        and node.target
+        and not any(registry.prompts.find(name) for name in (node.target, f"{node.target}/user"))
+    ):
+        help = suggestion(node.target, {name.removesuffix("/user") for name in registry.prompts.names()})
+        yield Finding.at(place, "unknown-prompt", f'no prompt "{node.target}"', help)
+    if node.kind == "ask" and not node.into:
+        yield Finding.at(
+            node.place, "missing-key", f'node "{node.name}": `ask` needs `into`', "name the channel of the answer"
+        )
+    if node.each and (not node.item_name.isidentifier() or node.item_name in RESERVED_NAMES):
+        place = spec.place(f"nodes/{node.name}/as")
+        yield Finding.at(place, "name-invalid", f'"{node.item_name}" cannot name an item', "use letters, digits and _")
+
+
+def _check_channels(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
+    """Channels that are written."""
+    spec = graph.spec
+    message = f'node "{node.name}" writes "{{}}": no such channel'
+    into = (node.output and node.output.into) or {}
+    for name, expression in [*node.assignments.items(), *into.items()]:
+        place = expression.key or expression.place
+        yield from _known(name, spec.channels, place, "unknown-channel", message)
+    if node.into:
+        place = spec.place(f"nodes/{node.name}/into")
+        yield from _known(node.into, spec.channels, place, "unknown-channel", message)
+    contract = graph.contracts.get(node.output.schema or "") if node.output and node.output.into is None else None
+    for name in contract.properties if contract and node.output else ():
+        place = spec.place(f"nodes/{node.name}/output")
+        yield from _known(name, spec.channels, place, "unknown-channel", message)

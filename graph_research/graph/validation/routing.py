@@ -1,0 +1,102 @@
+"""The edges that leave one node: guards that can all be false, edges that are never taken, guards that overlap."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from graph_research.graph.compiler import Graph
+from graph_research.graph.errors import Finding
+from graph_research.graph.spec import EdgeSpec
+from graph_research.graph.validation.truth import MOST_ATOMS, Row, TooManyAtoms, truth_table
+from graph_research.graph.validation.types import Type, type_of
+
+__all__ = ["check_routing"]
+
+
+def check_routing(graph: Graph, channels: Mapping[str, Type]) -> Iterator[Finding]:
+    """Findings about the choice between the edges of each node, and of each event of it."""
+    for name, node in graph.spec.nodes.items():
+        edges = [edge for edge in graph.spec.edges if edge.source == name and not edge.on]
+        if edges and node.kind != "end":
+            yield from _check_choice(graph, name, edges, channels, complete=True)
+    for source in dict.fromkeys(edge.source for edge in graph.spec.edges if edge.on):
+        for event in ("error", "timeout", "cancelled"):
+            edges = [edge for edge in graph.spec.edges if edge.source == source and event in edge.on]
+            yield from _check_choice(graph, source, edges, channels, complete=False)
+
+
+def _check_choice(
+    graph: Graph, source: str, edges: Sequence[EdgeSpec], channels: Mapping[str, Type], *, complete: bool
+) -> Iterator[Finding]:
+    conditions = [_conditions(graph, edge) for edge in edges]
+    if any(parts is None for parts in conditions):
+        return
+    try:
+        rows = truth_table([parts or [] for parts in conditions], lambda node: type_of(node, channels))
+    except TooManyAtoms:
+        if complete and conditions[-1]:
+            message = f'node "{source}": its guards have more than {MOST_ATOMS} comparisons and are not checked'
+            help = "split the choice over two nodes, or end with an edge without `when`"
+            yield Finding.at(edges[0].place, "guards-not-checked", message, help, warning=True)
+        return
+    forks = source in graph.spec.nodes and graph.spec.nodes[source].fork_all
+    if complete:
+        yield from _check_complete(graph, source, edges, rows)
+    yield from _check_reached(edges, rows, forks=forks)
+    if complete and not forks:
+        yield from _check_overlaps(graph, edges, rows)
+
+
+def _conditions(graph: Graph, edge: EdgeSpec) -> list[ast.expr | str] | None:
+    """What must hold for an edge to be taken; None where an expression of it did not compile."""
+    parts: list[ast.expr | str] = []
+    loop = graph.spec.loops.get(edge.loop or "")
+    if (edge.when and edge.index not in graph.guards) or (loop and loop.while_ and loop.name not in graph.loops):
+        return None
+    if edge.when:
+        parts.append(graph.guards[edge.index].tree)
+    if edge.loop:
+        parts.append(edge.loop)
+        parts += [graph.loops[edge.loop].tree] if edge.loop in graph.loops else []
+    return parts
+
+
+def _check_complete(graph: Graph, source: str, edges: Sequence[EdgeSpec], rows: Sequence[Row]) -> Iterator[Finding]:
+    row = next((row for row in rows if all(holds is False for holds in row.holds)), None)
+    if row is None:
+        return
+    case = f", as with {row.values}" if row.values else ""
+    message = f'node "{source}": all its guards can be false{case}'
+    place = graph.spec.nodes[source].place if len(edges) > 1 else edges[0].place
+    yield Finding.at(place, "guards-all-false", message, "add a last edge without `when` (a loop edge does not count)")
+
+
+def _check_reached(edges: Sequence[EdgeSpec], rows: Sequence[Row], *, forks: bool) -> Iterator[Finding]:
+    for number, edge in enumerate(edges):
+        name = f'edge "{edge.source} -> {edge.target}"'
+        if not any(row.holds[number] for row in rows):
+            place = edge.when.place if edge.when else edge.place
+            yield Finding.at(place, "never-taken", f"{name}: its guard can never hold", "mend the guard")
+        elif not forks and not any(row.holds[number] and not any(row.holds[:number]) for row in rows):
+            before = next((other for other in edges[:number] if not other.when and not other.loop), None)
+            line = (
+                f"the one in line {before.place.line} is always taken first" if before else "earlier ones always hold"
+            )
+            yield Finding.at(edge.place, "never-taken", f"{name} is never taken: {line}", "move it up, or remove it")
+
+
+def _check_overlaps(graph: Graph, edges: Sequence[EdgeSpec], rows: Sequence[Row]) -> Iterator[Finding]:
+    """Guards over the same names that can hold at once: the first wins, which may not be meant."""
+    guarded = [(number, edge) for number, edge in enumerate(edges) if edge.when and not edge.loop]
+    for (first, one), (second, other) in combinations(guarded, 2):
+        if not graph.guards[one.index].names & graph.guards[other.index].names:
+            continue
+        row = next((row for row in rows if row.holds[first] and row.holds[second]), None)
+        if row is not None and other.when:
+            message = (
+                f'edges "{one.source} -> {one.target}" and "-> {other.target}" can both hold, as with {row.values}'
+            )
+            help = f"line {one.place.line} wins; make the guards exclude each other if that is not meant"
+            yield Finding.at(other.when.place, "overlapping-guards", message, help, warning=True)

@@ -1,0 +1,88 @@
+"""The claim extractor of the pipeline: factual claims with the sources for and against each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research.agents.agent import Agent, AgentResult
+from graph_research.research.claims import Ground, levelled, scored_claim
+from graph_research.research.disagreements import by_place, disagreements
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.finding import Claim, Confidence, Finding
+from graph_research.research.models.ids import finding_id
+from graph_research.research.models.source import Source
+from graph_research.research.quoting import QuoteFinder
+from graph_research.research.reading import read_documents
+from graph_research.research.scoring.job import job_confidence
+from graph_research.research.scoring.origin import origins
+from graph_research.research.services import Services
+from graph_research.text.document import Document
+
+__all__ = ["claim_extractor"]
+
+
+def claim_extractor(services: Services) -> Handler:
+    """Claims scored by requirements 17.4 and 17.5. Fallback: no claims, which the confidence then shows."""
+    agent = Agent(name="claim_extractor")
+
+    async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        sources = [Source.model_validate(row) for row in handoff["sources"]]
+        documents = await read_documents(sources, ctx)
+        result = AgentResult(output={"claims": []}, degraded=None, attempts=0, tokens=0)
+        if sources:
+            material = {"question": handoff["original_query"], "sources": list(handoff["sources"])}
+            result = await agent.call(
+                services, material, ctx, local={"documents": documents}, fallback=lambda _reply: {"claims": []}
+            )
+        output = _scored(result.output["claims"], handoff["original_query"], sources, documents)
+        return {**output, "degraded": result.degradations(agent.name, ctx)}
+
+    return extract
+
+
+def _scored(
+    rows: Sequence[Mapping[str, Any]], question: str, sources: Sequence[Source], documents: Mapping[str, Document]
+) -> dict[str, Any]:
+    by_id = {source.id: source for source in sources}
+    finder = QuoteFinder(question, by_id, documents)
+    by_origin = origins(sources, {source_id: document.text for source_id, document in documents.items()})
+    ground = Ground(sources=by_id, evidence={}, contradictions=(), origins=by_origin)
+    findings: dict[str, Finding] = {}
+    claims: dict[str, Claim] = {}
+    evidence: dict[str, Evidence] = {}
+    for row in rows:
+        support, against = (_ids(row[key], sources) for key in ("supportingIndices", "contradictingIndices"))
+        proved = finder.evidence(row.get("evidence") or [])
+        finding = _finding(row["text"], support, proved)
+        claim = scored_claim(finding, support, [one for one in against if one not in support], ground)
+        evidence.update((one.id, one) for one in proved)
+        findings[finding.id] = levelled(finding, claim, ground)
+        claims[finding.id] = claim
+    contradictions = disagreements(
+        [], by_place(evidence.values(), documents), sources=by_id, documents=documents, origins=by_origin
+    )
+    return {
+        "findings": [finding.to_json() for finding in findings.values()],
+        "evidence": [one.to_json() for one in evidence.values()],
+        "contradictions": [contradiction.to_json() for contradiction in contradictions],
+        "claims": [claim.to_json() for claim in claims.values()],
+        "confidence": job_confidence(list(claims.values()), len(sources), len(set(by_origin.values()))).to_json(),
+    }
+
+
+def _ids(indices: Sequence[int], sources: Sequence[Source]) -> list[str]:
+    return list(dict.fromkeys(sources[index].id for index in indices if 0 <= index < len(sources)))
+
+
+def _finding(text: str, support: Sequence[str], proved: Sequence[Evidence]) -> Finding:
+    content = " ".join(text.split())
+    return Finding(
+        id=finding_id(content),
+        content=content,
+        confidence=Confidence.HIGH if len(support) > 1 else Confidence.MEDIUM,
+        source_ids=list(support),
+        evidence_ids=[one.id for one in proved],
+    )

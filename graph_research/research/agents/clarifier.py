@@ -1,0 +1,42 @@
+"""The clarifier: does the question need a word from the user first, and how is it understood if not?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research import records
+from graph_research.research.agents.agent import Agent
+from graph_research.research.services import Services
+
+__all__ = ["clarifier"]
+
+
+def clarifier(services: Services) -> Handler:
+    """A binary verdict; after the retries of requirements 7.3 it is "not needed"."""
+    agent = Agent(name="clarifier", repairs=services.settings.clarification_retries)
+
+    async def clarify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        decision = records.dispatch(handoff, ctx)
+        question = handoff["original_query"]
+        material = {"question": question, "system_prompt": handoff.get("system_prompt")}
+        result = await agent.call(services, material, ctx, fallback=lambda _reply: _not_needed())
+        verdict = result.output
+        asks = bool(verdict["need_clarification"] and verdict["question"].strip())
+        if not asks:
+            ctx.emit("clarification", verification=verdict["verification"])
+        return {
+            "need_clarification": asks,
+            "question": verdict["question"].strip() if asks else "",
+            "verification": verdict["verification"],
+            "degraded": result.degradations(agent.name, ctx),
+            "decisions": [records.completed(decision, need_clarification=asks)],
+        }
+
+    return clarify
+
+
+def _not_needed() -> dict[str, Any]:
+    return {"need_clarification": False, "question": "", "verification": ""}

@@ -1,0 +1,51 @@
+"""The decomposer of the pipeline: a question becomes 1 to 8 sub-questions, itself the first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.providers.errors import ProviderError
+from graph_research.research.agents.agent import Agent, AgentResult
+from graph_research.research.models.ids import sub_query_id
+from graph_research.research.models.plan import SubQuery
+from graph_research.research.services import Services
+
+__all__ = ["MOST_QUESTIONS", "decomposer"]
+
+MOST_QUESTIONS = 8
+_NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.):]|[-*•])\s+")
+
+
+def decomposer(services: Services) -> Handler:
+    """Sub-questions as sub-queries (requirements 18.1). Whatever fails, the question itself is always there."""
+    agent = Agent(name="decomposer")
+
+    async def decompose(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        question = handoff["original_query"]
+        material = {"question": question, "most_questions": MOST_QUESTIONS}
+        try:
+            result = await agent.call(services, material, ctx, fallback=lambda _reply: {"questions": [question]})
+        except ProviderError as error:
+            result = AgentResult(
+                output={"questions": [question]}, degraded=f"no model answered: {error}", attempts=1, tokens=0
+            )
+        return {
+            "sub_queries": [sub_query.to_json() for sub_query in _sub_queries(question, result.output["questions"])],
+            "degraded": result.degradations(agent.name, ctx),
+        }
+
+    return decompose
+
+
+def _sub_queries(question: str, rows: Sequence[str]) -> list[SubQuery]:
+    texts = [" ".join(question.split()), *(" ".join(_NUMBERED.sub("", row).split()) for row in rows)]
+    distinct = {text.casefold(): text for text in reversed(texts) if text}
+    ordered = [distinct[key] for key in dict.fromkeys(text.casefold() for text in texts if text)]
+    return [
+        SubQuery(id=sub_query_id(1, number), query=text, priority=number)
+        for number, text in enumerate(ordered[:MOST_QUESTIONS], start=1)
+    ]

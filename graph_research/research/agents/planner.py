@@ -1,0 +1,88 @@
+"""The planner: turns a question into a brief and a few sub-queries, in the sources' own words where it can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research import records
+from graph_research.research.agents.agent import Agent
+from graph_research.research.models.ids import sub_query_id
+from graph_research.research.models.plan import SubQuery
+from graph_research.research.searching import search_everywhere
+from graph_research.research.services import Services
+
+__all__ = ["planner"]
+
+
+def planner(services: Services) -> Handler:
+    """Plan the first iteration. Fallback: the original question as the one sub-query (requirements 3.6)."""
+    agent = Agent(name="planner")
+
+    async def plan(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        decision = records.dispatch(handoff, ctx, "system_prompt", "max_sub_queries")
+        question = handoff["original_query"]
+        most = min(handoff["max_sub_queries"], services.settings.most_sub_queries)
+        material = {
+            "question": question,
+            "max_sub_queries": most,
+            "system_prompt": handoff.get("system_prompt"),
+            "constraints": handoff.get("constraints"),
+            "guidance": handoff.get("guidance"),
+            "background": await _scout(services, question, handoff, ctx),
+        }
+        result = await agent.call(services, material, ctx, fallback=lambda _reply: _question_alone(question))
+        sub_queries = _distinct(result.output["sub_queries"], handoff["iteration"])[:most]
+        return {
+            "research_brief": result.output["research_brief"],
+            "sub_queries": [sub_query.to_json() for sub_query in sub_queries],
+            "degraded": result.degradations(agent.name, ctx),
+            "decisions": [records.completed(decision, sub_query_count=len(sub_queries))],
+        }
+
+    return plan
+
+
+async def _scout(services: Services, question: str, handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, str]]:
+    """Passages that a search for the question itself finds, so that the plan can speak as the sources do."""
+    if not services.settings.scouting:
+        return []
+    found = await search_everywhere(
+        services.search,
+        question,
+        ctx,
+        max_results=services.settings.scouting_results,
+        source_types=handoff.get("source_types") or services.settings.source_types,
+        folders=services.settings.folders,
+    )
+    return [{"title": hit.title, "text": hit.shown(services.settings.content_chars)} for hit in found.hits]
+
+
+def _question_alone(question: str) -> dict[str, Any]:
+    return {
+        "research_brief": "The question is researched as it was asked.",
+        "sub_queries": [{"query": question[:1_000], "rationale": "The original question.", "priority": 1}],
+    }
+
+
+def _distinct(rows: Sequence[Mapping[str, Any]], iteration: int) -> list[SubQuery]:
+    """The plan's rows by priority, repeated queries left out, numbered for the state."""
+    seen: set[str] = set()
+    distinct: list[SubQuery] = []
+    for row in sorted(rows, key=lambda row: row.get("priority", 1)):
+        query = " ".join(row["query"].split())
+        if not query or query.casefold() in seen:
+            continue
+        seen.add(query.casefold())
+        distinct.append(
+            SubQuery(
+                id=sub_query_id(iteration, len(distinct) + 1),
+                query=query,
+                rationale=row.get("rationale", ""),
+                priority=row.get("priority", 1),
+                iteration=iteration,
+            )
+        )
+    return distinct

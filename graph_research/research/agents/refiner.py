@@ -1,0 +1,125 @@
+"""The refiner: weighs what is still missing, and asks for it in words that were not tried yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research import records
+from graph_research.research.agents.agent import Agent
+from graph_research.research.models.finding import Gap
+from graph_research.research.models.ids import sub_query_id
+from graph_research.research.models.plan import SubQuery
+from graph_research.research.services import Services
+
+__all__ = ["refiner"]
+
+REPORT_EXCERPT_CHARS = 4_000
+
+
+def refiner(services: Services) -> Handler:
+    """Follow-up sub-queries for the next iteration. Fallback: the gaps' own suggestions."""
+    agent = Agent(name="refiner")
+
+    async def refine(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        decision = records.dispatch(handoff, ctx, "remaining_iterations", "has_report_draft")
+        open_gaps = [Gap.model_validate(row) for row in handoff["gaps"] if not row["addressed"]]
+        material = _material(handoff, open_gaps)
+        result = await agent.call(services, material, ctx, fallback=lambda _reply: _suggestions(open_gaps))
+        analysis = [row for row in result.output["gap_analysis"] if row["gap_id"] in {gap.id for gap in open_gaps}]
+        recommendation = result.output["iteration_recommendation"]
+        wants = recommendation["should_iterate"] and handoff["remaining_iterations"] > 0
+        follow_ups = _follow_ups(analysis, recommendation["priority_gaps"], handoff) if wants else []
+        return {
+            "gap_analysis": analysis,
+            "iteration_recommendation": recommendation,
+            "report_improvements": result.output.get("report_improvements", []),
+            "sub_queries": [sub_query.to_json() for sub_query in follow_ups],
+            "gaps": [gap.to_json() for gap in _weighed(open_gaps, analysis)],
+            "should_iterate": bool(follow_ups),
+            "degraded": result.degradations(agent.name, ctx),
+            "decisions": [records.completed(decision, follow_ups=len(follow_ups), should_iterate=bool(follow_ups))],
+        }
+
+    return refine
+
+
+def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap]) -> dict[str, Any]:
+    findings = handoff.get("findings") or []
+    return {
+        "question": handoff["original_query"],
+        "gaps": [gap.to_json() for gap in open_gaps],
+        "sub_queries": list(handoff["sub_queries"]),
+        "findings": list(findings),
+        "iteration": handoff["iteration"],
+        "max_iterations": handoff["max_iterations"],
+        "remaining_iterations": handoff["remaining_iterations"],
+        "has_report_draft": handoff["has_report_draft"],
+        "report_excerpt": (handoff.get("report") or "")[:REPORT_EXCERPT_CHARS],
+        "source_count": handoff.get("source_count", 0),
+        "high_confidence_count": sum(1 for row in findings if row["confidence"] in ("high", "confirmed")),
+        "guidance": handoff.get("guidance"),
+        "max_sub_queries": handoff["max_sub_queries"],
+    }
+
+
+def _suggestions(gaps: Sequence[Gap]) -> dict[str, Any]:
+    rows = [
+        {
+            "gap_id": gap.id,
+            "severity": "moderate",
+            "addressable": bool(gap.suggested_queries),
+            "follow_up_queries": [{"query": query, "expected_contribution": ""} for query in gap.suggested_queries],
+        }
+        for gap in gaps
+    ]
+    return {
+        "gap_analysis": rows,
+        "iteration_recommendation": {
+            "should_iterate": any(row["addressable"] for row in rows),
+            "rationale": "The refinement could not be read; the gaps' own suggestions are followed.",
+            "priority_gaps": [gap.id for gap in gaps],
+        },
+    }
+
+
+def _follow_ups(
+    analysis: Sequence[Mapping[str, Any]], priority_gaps: Sequence[str], handoff: Mapping[str, Any]
+) -> list[SubQuery]:
+    """New sub-queries of the next iteration, priority gaps first; none repeats one that was asked."""
+    iteration = handoff["iteration"] + 1
+    asked = {_plain(row["query"]) for row in handoff["sub_queries"]}
+    rank = {gap_id: place for place, gap_id in enumerate(priority_gaps)}
+    ordered = sorted(
+        (row for row in analysis if row["addressable"]), key=lambda row: rank.get(row["gap_id"], len(rank))
+    )
+    wanted = [(row["gap_id"], query) for row in ordered for query in row["follow_up_queries"]]
+    follow_ups: list[SubQuery] = []
+    for gap_id, query in wanted:
+        text = " ".join(query["query"].split())
+        if not text or _plain(text) in asked or len(follow_ups) >= handoff["max_sub_queries"]:
+            continue
+        asked.add(_plain(text))
+        number = len(follow_ups) + 1
+        follow_ups.append(
+            SubQuery(
+                id=sub_query_id(iteration, number),
+                query=text,
+                rationale=query.get("expected_contribution", ""),
+                priority=number,
+                iteration=iteration,
+                gap_id=gap_id,
+            )
+        )
+    return follow_ups
+
+
+def _weighed(gaps: Sequence[Gap], analysis: Sequence[Mapping[str, Any]]) -> list[Gap]:
+    severity = {row["gap_id"]: row["severity"] for row in analysis}
+    return [gap.model_copy(update={"severity": severity.get(gap.id, gap.severity)}) for gap in gaps]
+
+
+def _plain(text: str) -> str:
+    return " ".join("".join(char if char.isalnum() else " " for char in text).split()).casefold()

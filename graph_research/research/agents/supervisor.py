@@ -1,0 +1,129 @@
+"""The supervisor: judges each phase, pauses to think, and says whether to go on. It researches nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research import records
+from graph_research.research.agents.agent import Agent
+from graph_research.research.services import Services
+
+__all__ = ["iteration_decider", "supervisor"]
+
+
+def supervisor(services: Services) -> Handler:
+    """Evaluate a phase, pause, then judge: the model's verdict, bounded by the gate and by the retries left.
+
+    The order is that of requirements 4.1: evaluate, build the prompt, call the hook, record. Fallback of the verdict:
+    retry where the gate failed, else proceed.
+    """
+    agent = Agent(name="supervisor")
+
+    async def review(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        phase, iteration, gate = handoff["current_phase"], handoff["iteration"], handoff["gate"]
+        log = [*_dispatched(handoff, ctx), records.evaluation(phase, iteration, handoff["metrics"], gate, ctx)]
+        prompt = services.prompts.render("supervisor/pause", _pause_facts(handoff))
+        guidance = await _think_pause(services, handoff, prompt, ctx)
+        log.append(records.pause(phase, iteration, prompt, guidance, ctx))
+        material = {
+            "question": handoff["original_query"],
+            "phase": phase,
+            "metrics": handoff["metrics"],
+            "gate": gate,
+            "iteration": iteration,
+            "max_iterations": handoff["max_iterations"],
+            "retries_left": handoff["retries_left"],
+            "reflection_prompt": prompt,
+            "human_guidance": guidance,
+        }
+        result = await agent.call(services, material, ctx, fallback=lambda _reply: _by_the_gate(gate))
+        verdict = {**result.output, "action": _action(result.output["action"], handoff)}
+        return {
+            "phase": phase,
+            "decision": verdict,
+            "decisions": [*log, _verdict_record(handoff, verdict, result.output["action"], ctx)],
+            "guidance": "\n".join(part for part in (guidance, verdict.get("guidance")) if part) or None,
+            "think_pauses": [{"phase": phase, "iteration": iteration, "prompt": prompt, "guidance": guidance}],
+            "degraded": [*result.degradations(agent.name, ctx), *_passed_with_issues(handoff, verdict, ctx)],
+        }
+
+    return review
+
+
+def iteration_decider(services: Services) -> Handler:  # noqa: ARG001 -- every maker of a handler is given the services
+    """Whether another iteration follows: open gaps and iterations left, nothing else (requirements 1.12)."""
+
+    async def decide(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        record = records.iteration_decision(handoff["gap_count"], handoff["iteration"], handoff["max_iterations"], ctx)
+        return {**record["outputs"], "decisions": [record]}
+
+    return decide
+
+
+async def _think_pause(services: Services, handoff: Mapping[str, Any], prompt: str, ctx: Context) -> str | None:
+    """The hook's guidance, journalled, so that a resumed run does not ask a second time."""
+    seen = MappingProxyType(dict(handoff))
+
+    async def ask() -> str | None:
+        return services.hooks.on_think_pause(seen, prompt)
+
+    answer = await ctx.call("think_pause", {"phase": handoff["current_phase"], "prompt": prompt}, ask)
+    return str(answer) if answer else None
+
+
+def _pause_facts(handoff: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "phase": handoff["current_phase"],
+        "iteration": handoff["iteration"],
+        "max_iterations": handoff["max_iterations"],
+        **handoff["metrics"],
+    }
+
+
+def _dispatched(handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]]:
+    """The dispatch record of a phase that code carried out (gathering), which has no agent to write it."""
+    dispatched = handoff.get("dispatched")
+    if not dispatched:
+        return []
+    decision = records.dispatch({**handoff, **dispatched["inputs"]}, ctx, *dispatched["inputs"])
+    return [records.completed(decision, **dispatched["outputs"])]
+
+
+def _action(wanted: str, handoff: Mapping[str, Any]) -> str:
+    """A phase without a result goes back; nothing goes back more often than the gate's retries allow (B24)."""
+    wants_retry = handoff.get("must_retry") or wanted == "retry"
+    if wants_retry:
+        return "retry" if handoff["retries_left"] > 0 else "proceed"
+    return wanted
+
+
+def _by_the_gate(gate: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "action": "proceed" if gate["valid"] else "retry",
+        "rationale": "The verdict could not be read; the gate decides.",
+        "quality_assessment": {
+            "score": min(max(gate["quality_score"], 1), 10),
+            "strengths": [],
+            "weaknesses": list(gate["issues"]),
+        },
+        "guidance": "; ".join(gate["issues"]) or None,
+    }
+
+
+def _passed_with_issues(handoff: Mapping[str, Any], verdict: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]]:
+    """A gate that failed and is passed all the same leaves its issues behind."""
+    if handoff["gate"]["valid"] or verdict["action"] == "retry":
+        return []
+    issues = "; ".join(handoff["gate"]["issues"])
+    return [{"node": ctx.path, "agent": "supervisor", "reason": f"{handoff['current_phase']}: {issues}"}]
+
+
+def _verdict_record(
+    handoff: Mapping[str, Any], verdict: Mapping[str, Any], wanted: str, ctx: Context
+) -> dict[str, Any]:
+    inputs = {"phase": handoff["current_phase"], "iteration": handoff["iteration"], "wanted": wanted}
+    return records.verdict(verdict, inputs, ctx)

@@ -1,0 +1,73 @@
+"""Claims: findings scored against the sources that carry them and those that contradict them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graph_research.research.models.evidence import Contradiction, Evidence
+from graph_research.research.models.finding import Claim, Confidence, Finding
+from graph_research.research.models.source import Source
+from graph_research.research.scoring.claim import confidence_level, score_claim
+
+__all__ = ["Ground", "claim_of", "levelled"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """What claims stand on: sources, evidence and contradictions by id, and each source's origin."""
+
+    sources: Mapping[str, Source]
+    evidence: Mapping[str, Evidence]
+    contradictions: Sequence[Contradiction]
+    origins: Mapping[str, str]
+
+    def supporting(self, finding: Finding) -> list[str]:
+        """Ids of the sources of the finding's evidence, in order."""
+        found = [self.evidence[one].source_id for one in finding.evidence_ids if one in self.evidence]
+        return [source_id for source_id in dict.fromkeys(found) if source_id in self.sources]
+
+    def opposing(self, finding: Finding) -> list[str]:
+        """Ids of the sources on the other sides of the contradictions that the finding's evidence takes part in."""
+        own = set(finding.evidence_ids)
+        against: dict[str, None] = {}
+        for contradiction in self.contradictions:
+            sides = [set(side.evidence_ids) for side in contradiction.sides]
+            if not any(own & side for side in sides):
+                continue
+            for side in sides:
+                if not own & side:
+                    against.update(dict.fromkeys(self._source_ids(side)))
+        return [source_id for source_id in against if source_id not in self.supporting(finding)]
+
+    def _source_ids(self, evidence_ids: set[str]) -> list[str]:
+        return [self.evidence[one].source_id for one in sorted(evidence_ids) if one in self.evidence]
+
+
+def claim_of(finding: Finding, ground: Ground) -> Claim:
+    """The finding as a claim (requirements 17.3 and 17.4)."""
+    support, against = ground.supporting(finding), ground.opposing(finding)
+    return scored_claim(finding, support, against, ground)
+
+
+def scored_claim(finding: Finding, support: Sequence[str], against: Sequence[str], ground: Ground) -> Claim:
+    """A claim with the sources for and against it given."""
+    composite = {source_id: ground.sources[source_id].score.composite for source_id in [*support, *against]}
+    score = score_claim([composite[one] for one in support], [composite[one] for one in against])
+    return Claim(
+        id=finding.id.replace("find-", "claim-", 1),
+        text=finding.content,
+        confidence=score.confidence,
+        support_strength=score.support_strength,
+        support=list(support),
+        against=list(against),
+        contradiction=score.contradiction,
+        finding_id=finding.id,
+    )
+
+
+def levelled(finding: Finding, claim: Claim, ground: Ground) -> Finding:
+    """The finding with the confidence that its claim and the number of its origins allow."""
+    origins = {ground.origins.get(source_id, source_id) for source_id in claim.support}
+    level = confidence_level(Confidence(finding.confidence), claim.confidence, len(origins))
+    return finding.model_copy(update={"confidence": level})

@@ -1,0 +1,110 @@
+"""Contradictions of an analysis: those that code finds in the evidence, and those that the answer names with quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from graph_research.research.contradictions import Conflict, Quoted, find_contradictions
+from graph_research.research.models.evidence import Contradiction, Evidence, Side
+from graph_research.research.models.ids import contradiction_id
+from graph_research.research.models.source import Source
+from graph_research.research.quoting import QuoteFinder
+from graph_research.text.document import Document
+from graph_research.text.locators import resolve
+
+__all__ = ["Place", "by_place", "disagreements", "from_answer"]
+
+Place = tuple[str, int, int]
+"""Source id, start and end of a piece of evidence in the source's canonical text."""
+
+
+def disagreements(
+    named: Sequence[Contradiction],
+    evidence: Mapping[Place, Evidence],
+    *,
+    sources: Mapping[str, Source],
+    documents: Mapping[str, Document],
+    origins: Mapping[str, str],
+) -> list[Contradiction]:
+    """The contradictions that were `named`, then what code finds beside them in the evidence."""
+    quoted = [
+        Quoted(
+            source_id=source_id,
+            origin=origins.get(source_id, source_id),
+            text=one.quote,
+            start=start,
+            end=end,
+            title=sources[source_id].title,
+            heading=_heading(documents[source_id], start),
+        )
+        for (source_id, start, end), one in evidence.items()
+    ]
+    found = [_contradiction(conflict, evidence) for conflict in find_contradictions(quoted)]
+    kept: list[Contradiction] = []
+    for contradiction in [*named, *found]:
+        if not any(_same(contradiction, other) for other in kept):
+            kept.append(contradiction)
+    return kept
+
+
+def by_place(evidence: Iterable[Evidence], documents: Mapping[str, Document]) -> dict[Place, Evidence]:
+    """Evidence by where it stands, without that of sources which have no document."""
+    places: dict[Place, Evidence] = {}
+    for one in evidence:
+        if one.source_id in documents:
+            document = documents[one.source_id]
+            start, end = resolve(document.text, one.locator, document.pages)
+            places[one.source_id, start, end] = one
+    return places
+
+
+def from_answer(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> tuple[list[Contradiction], list[Evidence]]:
+    """The answer's own contradictions whose quotes are found for at least two sides, and that evidence."""
+    contradictions: list[Contradiction] = []
+    evidence: list[Evidence] = []
+    for row in rows:
+        sides = [(side["value"], finder.evidence(side["evidence"])) for side in row["sides"]]
+        proved = [(value, found) for value, found in sides if found]
+        if len(proved) < 2:
+            continue
+        ids = [one.id for _, found in proved for one in found]
+        evidence += [one for _, found in proved for one in found]
+        contradictions.append(
+            Contradiction(
+                id=contradiction_id(row["kind"], row["topic"], ids),
+                kind=row["kind"],
+                topic=row["topic"],
+                description=row.get("description", ""),
+                sides=[Side(value=value, evidence_ids=[one.id for one in found]) for value, found in proved],
+            )
+        )
+    return contradictions, evidence
+
+
+def _contradiction(conflict: Conflict, evidence: Mapping[Place, Evidence]) -> Contradiction:
+    sides = [
+        Side(value=side.value, evidence_ids=[evidence[one.source_id, one.start, one.end].id for one in side.evidence])
+        for side in conflict.sides
+    ]
+    ids = [one for side in sides for one in side.evidence_ids]
+    return Contradiction(
+        id=contradiction_id(conflict.kind, conflict.topic, ids),
+        kind=conflict.kind,
+        topic=conflict.topic,
+        description=conflict.description,
+        sides=sides,
+    )
+
+
+def _same(one: Contradiction, other: Contradiction) -> bool:
+    """Two tell of the same disagreement where evidence of both sides is shared."""
+    if one.id == other.id:
+        return True
+    others = {evidence_id for side in other.sides for evidence_id in side.evidence_ids}
+    return one.kind == other.kind and sum(bool(others & set(side.evidence_ids)) for side in one.sides) >= 2
+
+
+def _heading(document: Document, start: int) -> str:
+    above = [block for block in document.blocks if block.kind == "heading" and block.end <= start]
+    return document.text[above[-1].start : above[-1].end] if above else ""

@@ -1,0 +1,216 @@
+"""Functions that the research graphs' expressions may call: pure, over plain JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from graph_research.research import gates
+
+__all__ = ["research_functions"]
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+
+_PHASE_OF_NODE: Mapping[str, str] = {
+    "clarify": "clarification",
+    "ask_user": "clarification",
+    "plan": "planning",
+    "gather": "gathering",
+    "reopen": "gathering",
+    "next_iteration": "gathering",
+    "analyze": "analysis",
+    "no_findings": "analysis",
+    "synthesize": "synthesis",
+    "decide": "synthesis",
+    "refine": "refinement",
+}
+
+
+def research_functions() -> dict[str, Callable[..., Any]]:
+    """By the name that a graph uses."""
+    return {
+        "abort_record": abort_record,
+        "analysis_metrics": analysis_metrics,
+        "count_quality": count_quality,
+        "failed": failed,
+        "failures_of": failures_of,
+        "findings_gate": lambda findings, sources: gates.findings_gate(findings, sources).to_json(),
+        "flatten": flatten,
+        "gathering_metrics": gathering_metrics,
+        "gathering_stats": gathering_stats,
+        "marked": marked,
+        "new_sources": new_sources,
+        "open_gaps": open_gaps,
+        "pending": pending,
+        "plan_gate": lambda rows, brief, most: gates.plan_gate(rows, brief, most).to_json(),
+        "plan_metrics": plan_metrics,
+        "refinement_gate": lambda gaps, now, most: gates.refinement_gate(gaps, now, most).to_json(),
+        "refinement_metrics": refinement_metrics,
+        "reopened": reopened,
+        "report_gate": lambda report: gates.report_gate(report).to_json(),
+        "source_gate": lambda sources, rows: gates.source_gate(sources, rows).to_json(),
+        "synthesis_metrics": synthesis_metrics,
+        "topic_results": topic_results,
+        "unaddressed": unaddressed,
+    }
+
+
+def pending(sub_queries: Rows) -> list[Row]:
+    """The sub-queries not yet researched, in order."""
+    return [row for row in sub_queries if row["status"] == "pending"]
+
+
+def failed(sub_queries: Rows) -> list[Row]:
+    """The sub-queries whose research failed."""
+    return [row for row in sub_queries if row["status"] == "failed"]
+
+
+def failures_of(errors: Rows) -> list[Row]:
+    """The items of a fan-out over sub-queries that failed, as entries of `search_failures`."""
+    return [
+        {
+            "sub_query_id": row["item"]["id"],
+            "query": row["item"]["query"],
+            "provider": "all",
+            "error": row["type"],
+            "message": row["message"],
+        }
+        for row in errors
+    ]
+
+
+def reopened(sub_queries: Rows) -> list[Row]:
+    """All sub-queries, the failed ones pending again."""
+    return [{**row, "status": "pending", "error": None} if row["status"] == "failed" else row for row in sub_queries]
+
+
+def marked(sub_queries: Rows, outputs: Rows, errors: Rows) -> list[Row]:
+    """All sub-queries with what became of those that were just researched.
+
+    `outputs` are topics (`{topic: …}`, or the topic's own keys), `errors` the items of a fan-out that failed.
+    """
+    became: dict[str, str | None] = {}
+    for output in outputs:
+        topic = output.get("topic") or output
+        became[topic["sub_query_id"]] = topic.get("error")
+    for error in errors:
+        became[error["item"]["id"]] = error["message"]
+    return [_with_outcome(row, became) for row in sub_queries]
+
+
+def _with_outcome(row: Row, became: Mapping[str, str | None]) -> Row:
+    if row["id"] not in became:
+        return row
+    error = became[row["id"]]
+    return {**row, "status": "failed" if error else "completed", "error": error}
+
+
+def new_sources(sources: Rows, outputs: Rows) -> list[Row]:
+    """The sources of `outputs` that are not known yet, by address and by text, each once."""
+    return _merged(sources, outputs)[0]
+
+
+def topic_results(sources: Rows, outputs: Rows) -> list[Row]:
+    """The topics of `outputs`, their source ids those under which `new_sources` keeps the sources."""
+    same_as = _merged(sources, outputs)[1]
+    topics = [output["topic"] for output in outputs if output.get("topic")]
+    return [
+        {**topic, "source_ids": list(dict.fromkeys(same_as.get(one, one) for one in topic["source_ids"]))}
+        for topic in topics
+    ]
+
+
+def _merged(sources: Rows, outputs: Rows) -> tuple[list[Row], dict[str, str]]:
+    """Sources not known yet, and under which id each of the outputs' sources is kept."""
+    by_id = {row["id"]: row["id"] for row in sources}
+    by_text = {row["archive_hash"]: row["id"] for row in sources}
+    fresh: list[Row] = []
+    same_as: dict[str, str] = {}
+    for row in flatten(outputs, "sources"):
+        kept = by_id.get(row["id"]) or by_text.get(row["archive_hash"])
+        if kept is None:
+            kept = row["id"]
+            fresh.append(row)
+            by_id[kept] = kept
+            by_text[row["archive_hash"]] = kept
+        same_as[row["id"]] = kept
+    return fresh, same_as
+
+
+def flatten(rows: Rows, key: str) -> list[Any]:
+    """The lists under `key` of all rows, one after the other."""
+    return [item for row in rows for item in row.get(key) or []]
+
+
+def unaddressed(gaps: Rows) -> int:
+    """How many gaps are still open."""
+    return len(open_gaps(gaps))
+
+
+def open_gaps(gaps: Rows) -> list[Row]:
+    """The gaps still open."""
+    return [row for row in gaps if not row["addressed"]]
+
+
+def count_quality(sources: Rows, quality: str) -> int:
+    """How many sources have this quality."""
+    return sum(1 for row in sources if row["quality"] == quality)
+
+
+def plan_metrics(sub_queries: Rows, research_brief: str | None) -> dict[str, Any]:
+    return {"sub_query_count": len(sub_queries), "has_research_brief": bool(research_brief)}
+
+
+def gathering_metrics(sources: Rows, sub_queries: Rows) -> dict[str, Any]:
+    """`source_count`, and how the sub-queries and the qualities are spread."""
+    return {
+        "source_count": len(sources),
+        "sub_queries_completed": sum(1 for row in sub_queries if row["status"] == "completed"),
+        "sub_queries_failed": len(failed(sub_queries)),
+        "quality_distribution": {
+            quality: count_quality(sources, quality) for quality in ("high", "medium", "low", "unknown")
+        },
+    }
+
+
+def gathering_stats(sub_queries: Rows, topics: Rows, sources: Rows, iteration: int) -> dict[str, Any]:
+    """The gatherer's numbers of one iteration (requirements 2.4), made from what its topics tell."""
+    ids = {row["id"] for row in sub_queries if row["iteration"] == iteration}
+    own = [row for row in topics if row["sub_query_id"] in ids]
+    return {
+        "queries_executed": sum(row["searches_performed"] for row in own),
+        "queries_failed": sum(1 for row in failed(sub_queries) if row["id"] in ids),
+        "sources_collected": sum(1 for row in sources if row["iteration"] == iteration),
+        "duplicates_skipped": sum(row["duplicates_skipped"] for row in own),
+    }
+
+
+def analysis_metrics(findings: Rows, gaps: Rows, sources: Rows) -> dict[str, Any]:
+    return {
+        "finding_count": len(findings),
+        "high_confidence_count": sum(1 for row in findings if row["confidence"] in gates.HIGH_CONFIDENCE),
+        "gap_count": unaddressed(gaps),
+        "source_count": len(sources),
+    }
+
+
+def synthesis_metrics(report: str | None) -> dict[str, Any]:
+    return {"has_report": bool(report), "report_length": len(report or "")}
+
+
+def refinement_metrics(gaps: Rows, should_iterate: bool) -> dict[str, Any]:
+    return {
+        "unaddressed_gaps": unaddressed(gaps),
+        "should_iterate": bool(should_iterate),
+        "gaps_addressed": len(gaps) - unaddressed(gaps),
+        "gap_total": len(gaps),
+    }
+
+
+def abort_record(error: Row, iteration: int) -> dict[str, Any]:
+    """What an aborted run keeps in `metadata` (requirements 6.3): the cause, the phase and the iteration."""
+    cause = {"cancelled": "cancelled", "timeout": "timeout"}.get(str(error["type"]), "error")
+    node = str(error["node"]).removeprefix("review_")
+    record = {cause: True, "abort_phase": _PHASE_OF_NODE.get(node, node), "abort_iteration": iteration}
+    return {**record, "abort_reason": error["message"]} if cause == "error" else record

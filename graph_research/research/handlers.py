@@ -1,0 +1,71 @@
+"""Every `run:` name of the research graphs, and what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graph_research.errors import GraphResearchError
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler, Prompter
+from graph_research.research.agents.analyzer import analyzer
+from graph_research.research.agents.claim_extractor import claim_extractor
+from graph_research.research.agents.clarifier import clarifier
+from graph_research.research.agents.decomposer import decomposer
+from graph_research.research.agents.gatherer import gatherer
+from graph_research.research.agents.planner import planner
+from graph_research.research.agents.prompt_step import prompt_step
+from graph_research.research.agents.refiner import refiner
+from graph_research.research.agents.reflector import reflector
+from graph_research.research.agents.supervisor import iteration_decider, supervisor
+from graph_research.research.agents.synthesizer import synthesizer
+from graph_research.research.services import AnswerSchemas, ModelRouter, Services
+
+__all__ = ["AnswerSchemas", "ModelRouter", "ResearchFailed", "Services", "research_handlers", "research_prompter"]
+
+_MAKERS: Mapping[str, Callable[[Services], Handler]] = {
+    "analyzer": analyzer,
+    "claim_extractor": claim_extractor,
+    "clarifier": clarifier,
+    "decide_iteration": iteration_decider,
+    "decomposer": decomposer,
+    "planner": planner,
+    "refiner": refiner,
+    "reflector": reflector,
+    "search": gatherer,
+    "supervisor": supervisor,
+    "synthesizer": synthesizer,
+}
+
+
+class ResearchFailed(GraphResearchError):
+    """A graph says that the research cannot go on, such as sources without a single finding."""
+
+    code = "research-failed"
+
+
+def research_handlers(services: Services) -> dict[str, Handler]:
+    """By the name that a graph uses. A handoff's `progress` is told as the note `research:progress` at the end."""
+    made = {name: _announcing(maker(services)) for name, maker in _MAKERS.items()}
+    return {**made, "give_up": give_up}
+
+
+def research_prompter(services: Services) -> Prompter:
+    """What runs the `prompt:` nodes of a graph."""
+    return prompt_step(services)
+
+
+async def give_up(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:  # noqa: ARG001 -- a handler's arguments
+    """End the research with `message`. Always raises `ResearchFailed`."""
+    raise ResearchFailed(handoff["message"], help="see the run's decisions and search failures for why")
+
+
+def _announcing(handler: Handler) -> Handler:
+    async def announce(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        output = await handler(handoff, ctx)
+        progress = handoff.get("progress")
+        if progress:
+            ctx.emit("research:progress", stage=progress["stage"], progress=progress["progress"])
+        return output
+
+    return announce

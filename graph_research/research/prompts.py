@@ -1,0 +1,111 @@
+"""Prompts: templates rendered in a sandbox, and other people's text fenced so that it cannot pass for ours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateError, TemplateNotFound
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from graph_research.errors import UserMistake
+from graph_research.graph.registry import Resolver
+
+__all__ = ["PromptInvalid", "PromptRenderer", "quoted"]
+
+_LABEL_CHARS = 80
+
+
+class PromptInvalid(UserMistake):
+    """A template that is missing, does not parse, or asks for something that the agent does not give it."""
+
+    code = "prompt-invalid"
+
+
+class PromptRenderer:
+    """Renders templates by name (`planner/system`) from a resolver's folders; nothing else can be loaded.
+
+    A template sees the values it is given, as plain JSON, and one function, `quoted(text, label)`. An unknown name in
+    it is an error, and it can change nothing it was given.
+    """
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._environment = ImmutableSandboxedEnvironment(
+            loader=_ResolverLoader(resolver),
+            undefined=StrictUndefined,
+            autoescape=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals = {"quoted": quoted}
+        self._environment.filters["json"] = _as_json
+
+    def render(self, name: str, values: Mapping[str, Any]) -> str:
+        """The text of template `name`. `PromptInvalid` names the template and, where it is known, the line."""
+        try:
+            return self._environment.get_template(name).render(values).strip()
+        except TemplateNotFound as error:
+            raise PromptInvalid(f'no prompt "{error.name}"', help=f"add prompts/{error.name}.j2") from error
+        except TemplateError as error:
+            raise PromptInvalid(
+                f'prompt "{name}" cannot be rendered: {error.message}',
+                help="use only names that the agent gives to its prompts (docs, reference)",
+                file=getattr(error, "filename", None) or f"prompts/{name}.j2",
+                line=getattr(error, "lineno", None),
+            ) from error
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a template `name`."""
+        loader = self._environment.loader
+        return isinstance(loader, _ResolverLoader) and loader.resolver.find(_bare(name)) is not None
+
+
+def quoted(text: str, label: str) -> str:
+    """`text` between two marker lines that cannot occur in it, so that nothing in it can end the quotation.
+
+    The markers hold a number made from the text itself; equal texts give equal fences. `label` says what is quoted
+    and is cut to letters, digits and a few signs.
+    """
+    fence = _fence(text)
+    return f"[{fence} begin: {_clean_label(label)}]\n{text}\n[{fence} end]"
+
+
+def _fence(text: str) -> str:
+    folded = text.casefold()
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+    while True:
+        fence = f"QUOTED-{digest.hexdigest()[:12]}"
+        if fence.casefold() not in folded:
+            return fence
+        digest.update(b"again")
+
+
+def _clean_label(label: str) -> str:
+    return re.sub(r"[^\w .,:#-]", " ", label)[:_LABEL_CHARS].strip()
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=False)
+
+
+class _ResolverLoader(BaseLoader):
+    def __init__(self, resolver: Resolver) -> None:
+        self.resolver = resolver
+
+    def get_source(
+        self,
+        environment: Environment,  # noqa: ARG002 -- the base class' argument
+        template: str,
+    ) -> tuple[str, str | None, Callable[[], bool] | None]:
+        found = self.resolver.find(_bare(template))
+        if found is None:
+            raise TemplateNotFound(_bare(template))
+        text, file = found
+        return text, file, lambda: True
+
+
+def _bare(name: str) -> str:
+    return name.removesuffix(".j2")

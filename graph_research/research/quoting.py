@@ -1,0 +1,100 @@
+"""Finding a quote in an archived text: word for word, so that code can prove what a model says it read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.ids import evidence_id
+from graph_research.research.models.source import Source
+from graph_research.text.document import Document
+from graph_research.text.evidence import EvidenceScorer
+from graph_research.text.locators import make_locator
+
+__all__ = ["QuoteFinder", "find_quote"]
+
+_MOST_QUOTE_CHARS = 2_000
+_MARKS: Mapping[str, str] = {
+    "'": "['‘’ʼ]",
+    "‘": "['‘’ʼ]",
+    "’": "['‘’ʼ]",
+    '"': '["“”„]',
+    "“": '["“”„]',
+    "”": '["“”„]',
+    "-": "[-‐‑–—−]",
+    "–": "[-‐‑–—−]",
+    "—": "[-‐‑–—−]",
+}
+
+
+def find_quote(text: str, quote: str, start: int | None = None) -> tuple[int, int] | None:
+    """Where `quote` stands in `text`; of several places the one nearest to `start`, else the first.
+
+    Runs of white space and the shapes of quotation marks and dashes may differ (models change these); words may not.
+    What counts is then `text[start:end]`, so that a stored quote is always the archive's own.
+    """
+    quote = quote.strip()
+    if not quote or len(quote) > _MOST_QUOTE_CHARS:
+        return None
+    if start is not None and text.startswith(quote, start):
+        return start, start + len(quote)
+    places = [match.span() for match in re.finditer(re.escape(quote), text)]
+    places = places or [match.span() for match in re.finditer(_forgiving(quote), text)]
+    if not places:
+        return None
+    return places[0] if start is None else min(places, key=lambda place: (abs(place[0] - start), place[0]))
+
+
+def _forgiving(quote: str) -> str:
+    return r"\s+".join("".join(_MARKS.get(char, re.escape(char)) for char in word) for word in quote.split())
+
+
+@dataclass
+class QuoteFinder:
+    """Turns quotes of an answer into evidence, and counts those that stand in no archived text."""
+
+    question: str
+    sources: Mapping[str, Source]
+    documents: Mapping[str, Document]
+    dropped: int = 0
+    _scorers: dict[str, EvidenceScorer] = field(default_factory=dict, repr=False)
+
+    def evidence(self, quotes: Sequence[Mapping[str, Any]]) -> list[Evidence]:
+        """The evidence of the quotes that are there, in order, each place once."""
+        found: dict[str, Evidence] = {}
+        for quote in quotes:
+            one = self._one(quote)
+            if one is None:
+                self.dropped += 1
+            else:
+                found.setdefault(one.id, one)
+        return list(found.values())
+
+    def _one(self, quote: Mapping[str, Any]) -> Evidence | None:
+        source = self.sources.get(quote["source_id"])
+        document = self.documents.get(quote["source_id"])
+        if source is None or document is None:
+            return None
+        place = find_quote(document.text, quote["quote"], quote.get("start"))
+        if place is None:
+            return None
+        locator = make_locator(document, *place)
+        return Evidence(
+            id=evidence_id(source.archive_hash, locator),
+            source_id=source.id,
+            quote=document.text[slice(*place)],
+            locator=locator,
+            archive_hash=source.archive_hash,
+            sub_query_id=source.sub_query_id,
+            score=self._score(source.id, document, place),
+            rank_score=float(quote.get("rank_score") or 0.0),
+        )
+
+    def _score(self, source_id: str, document: Document, place: tuple[int, int]) -> float:
+        """The evidence formula of requirements 11.15 for the place, within its document."""
+        if source_id not in self._scorers:
+            self._scorers[source_id] = EvidenceScorer(document, self.question)
+        return self._scorers[source_id].score(*place)

@@ -1,0 +1,112 @@
+"""Entries of the decision log: who was dispatched, what was evaluated, paused for and decided, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.research.models.decision import Decision
+
+__all__ = ["PHASE_AGENTS", "completed", "dispatch", "evaluation", "iteration_decision", "pause", "verdict"]
+
+PHASE_AGENTS: Mapping[str, str] = {
+    "clarification": "clarifier",
+    "planning": "planner",
+    "gathering": "gatherer",
+    "analysis": "analyzer",
+    "synthesis": "synthesizer",
+    "refinement": "refiner",
+}
+"""Which role carries out a phase, one to one (requirements 1.7)."""
+
+
+def dispatch(handoff: Mapping[str, Any], ctx: Context, *inputs: str) -> Decision:
+    """Hand a phase to its agent; `inputs` names the fields of the handoff to log beside the common four.
+
+    `outputs` is null until `completed` fills it in (requirements 1.10).
+    """
+    phase = handoff["current_phase"]
+    agent = PHASE_AGENTS[phase]
+    return Decision(
+        agent=agent,
+        action=f"execute_{phase}",
+        rationale=f"The phase {phase} belongs to the {agent}.",
+        inputs={
+            "research_id": handoff.get("research_id") or ctx.run_id,
+            "original_query": handoff["original_query"],
+            "current_phase": phase,
+            "iteration": handoff["iteration"],
+            **{name: handoff.get(name) for name in inputs},
+        },
+        outputs=None,
+        timestamp=_timestamp(ctx),
+    )
+
+
+def completed(decision: Decision, **outputs: Any) -> dict[str, Any]:
+    """The dispatch record as JSON, with what came of it."""
+    return decision.model_copy(update={"outputs": outputs}).to_json()
+
+
+def evaluation(
+    phase: str, iteration: int, metrics: Mapping[str, Any], gate: Mapping[str, Any], ctx: Context
+) -> dict[str, Any]:
+    """The supervisor's evaluation of a phase: `quality_ok`, the phase's numbers, and the gate's issues and score."""
+    told = "; ".join(gate["issues"]) or "nothing to object"
+    return Decision(
+        agent="supervisor",
+        action="evaluate_phase",
+        rationale=f"Gate of {phase}: {told} (score {gate['quality_score']:.1f} of 10).",
+        inputs={"phase": phase, "iteration": iteration},
+        outputs={
+            "quality_ok": gate["valid"],
+            **metrics,
+            "issues": list(gate["issues"]),
+            "quality_score": gate["quality_score"],
+        },
+        timestamp=_timestamp(ctx),
+    ).to_json()
+
+
+def pause(phase: str, iteration: int, prompt: str, guidance: str | None, ctx: Context) -> dict[str, Any]:
+    """A think pause and the guidance that came of it."""
+    return Decision(
+        agent="supervisor",
+        action="think_pause",
+        rationale="Guidance was given." if guidance else "No guidance was given; going on.",
+        inputs={"phase": phase, "iteration": iteration, "prompt": prompt},
+        outputs={"guidance": guidance},
+        timestamp=_timestamp(ctx),
+    ).to_json()
+
+
+def verdict(answer: Mapping[str, Any], inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+    """The supervisor's verdict on a phase; `inputs.wanted` is what its model asked for before the retries ran out."""
+    return Decision(
+        agent="supervisor",
+        action="judge_phase",
+        rationale=answer["rationale"],
+        inputs=dict(inputs),
+        outputs=dict(answer),
+        timestamp=_timestamp(ctx),
+    ).to_json()
+
+
+def iteration_decision(gap_count: int, iteration: int, max_iterations: int, ctx: Context) -> dict[str, Any]:
+    """Iterate while gaps are open and iterations are left (requirements 1.12 and 5.3)."""
+    again = gap_count > 0 and iteration < max_iterations
+    left = max_iterations - iteration
+    return Decision(
+        agent="supervisor",
+        action="decide_iteration",
+        rationale=f"Open gaps: {gap_count}; iterations left: {left}.",
+        inputs={"gap_count": gap_count, "iteration": iteration, "max_iterations": max_iterations},
+        outputs={"should_iterate": again, "next_phase": "refinement" if again else "COMPLETED"},
+        timestamp=_timestamp(ctx),
+    ).to_json()
+
+
+def _timestamp(ctx: Context) -> str:
+    return ctx.now().astimezone(UTC).isoformat()

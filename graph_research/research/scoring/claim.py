@@ -1,0 +1,51 @@
+"""How far a claim may be believed: the strength of what supports it, less what contradicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph_research.research.models.finding import Confidence
+
+__all__ = ["ClaimScore", "confidence_level", "score_claim"]
+
+CONFIRMED_AT = 0.9
+SPECULATION_BELOW = 0.3
+_ORDER = (Confidence.SPECULATION, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH, Confidence.CONFIRMED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimScore:
+    """`support_strength` and `confidence` are 0 to 1."""
+
+    support_strength: float
+    confidence: float
+    contradiction: bool
+
+
+def score_claim(supporting: Sequence[float], contradicting: Sequence[float]) -> ClaimScore:
+    """Score a claim from the composite scores of its sources (requirements 17.4).
+
+    supportStrength is the mean of the n supports, 0 without any;
+    confidence = clamp(min(support + 0.05 n, 1) - 0.15 m) for m contradicting sources.
+    """
+    strength = sum(supporting) / len(supporting) if supporting else 0.0
+    raised = min(strength + 0.05 * len(supporting), 1.0)
+    return ClaimScore(
+        support_strength=strength,
+        confidence=min(max(raised - 0.15 * len(contradicting), 0.0), 1.0),
+        contradiction=bool(contradicting),
+    )
+
+
+def confidence_level(stated: Confidence, claim: float, origins: int) -> Confidence:
+    """The level of a finding, from the analyzer's word, its claim's confidence and the number of its origins.
+
+    The analyzer offers three levels; `confirmed` and `speculation` come from the claim (decision B9). One origin is
+    never more than `medium`, however many documents repeat it, and none is `speculation`.
+    """
+    if origins == 0 or claim < SPECULATION_BELOW:
+        return Confidence.SPECULATION
+    level = Confidence.CONFIRMED if stated is Confidence.HIGH and claim >= CONFIRMED_AT else stated
+    most = Confidence.MEDIUM if origins == 1 else Confidence.CONFIRMED
+    return min(level, most, key=_ORDER.index)

@@ -1,0 +1,69 @@
+"""Who stands behind a source: ten copies of one press release are one origin, not ten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
+from graph_research.research.models.source import Source
+
+__all__ = ["NEAR_DUPLICATE", "origin", "origins"]
+
+NEAR_DUPLICATE = 0.6
+"""Share of five-word runs that two texts must have in common (Jaccard) to count as copies of each other."""
+
+_RUN_WORDS = 5
+_MOST_RUNS = 4_000
+
+_Runs = frozenset[tuple[str, ...]]
+
+
+def origin(source: Source) -> str:
+    """The publisher, else the host of a web address, else a local file's authors, else its folder, else its name."""
+    if source.publisher:
+        return " ".join(source.publisher.split()).casefold()
+    if source.url is None:
+        return source.id
+    if source.url.startswith(("http://", "https://")):
+        return _host(source.url) or source.id
+    if source.authors:
+        return ", ".join(source.authors).casefold()
+    folder, _, name = source.url.rpartition("/")
+    return folder or name
+
+
+def origins(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, str]:
+    """The origin of each source by id; near-duplicates take the origin of the first of them.
+
+    `texts` maps source ids to canonical texts; a source without one is compared with nothing.
+    """
+    found: dict[str, str] = {}
+    seen: list[tuple[_Runs, str]] = []
+    for source in sources:
+        runs = _runs(texts.get(source.id, ""))
+        copied = next((known for other, known in seen if _alike(runs, other)), None)
+        found[source.id] = copied or origin(source)
+        if runs:
+            seen.append((runs, found[source.id]))
+    return found
+
+
+def _host(url: str) -> str:
+    try:
+        host = (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+    return host.removeprefix("www.")
+
+
+def _runs(text: str) -> _Runs:
+    words = re.findall(r"\w+", text.casefold())[: _MOST_RUNS + _RUN_WORDS]
+    return frozenset(tuple(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
+
+
+def _alike(one: _Runs, other: _Runs) -> bool:
+    if not one or not other or min(len(one), len(other)) < NEAR_DUPLICATE * max(len(one), len(other)):
+        return False
+    shared = len(one & other)
+    return shared >= NEAR_DUPLICATE * (len(one) + len(other) - shared)

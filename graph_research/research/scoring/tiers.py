@@ -1,0 +1,123 @@
+"""Credibility tiers: what each is worth, and which tier a web address gets before anyone has read the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from graph_research.research.models.source import Quality, Tier
+
+__all__ = ["AUTHORITY", "CREDIBILITY", "preliminary_quality", "tier_of_address"]
+
+CREDIBILITY: Mapping[Tier, float] = {
+    Tier.PRIMARY_SOURCE: 1.0,
+    Tier.AUTHORITATIVE: 0.85,
+    Tier.SECONDARY: 0.65,
+    Tier.UNVERIFIED: 0.3,
+    Tier.FLAGGED: 0.0,
+}
+"""Requirements 17.2."""
+
+AUTHORITY: Mapping[Tier, float] = {
+    Tier.PRIMARY_SOURCE: 100.0,
+    Tier.AUTHORITATIVE: 85.0,
+    Tier.SECONDARY: 65.0,
+    Tier.UNVERIFIED: 30.0,
+    Tier.FLAGGED: 0.0,
+}
+"""Decision B31: authority follows the tier, 0 to 100."""
+
+_QUALITY: Mapping[Tier, Quality] = {
+    Tier.PRIMARY_SOURCE: Quality.HIGH,
+    Tier.AUTHORITATIVE: Quality.HIGH,
+    Tier.SECONDARY: Quality.MEDIUM,
+    Tier.UNVERIFIED: Quality.MEDIUM,
+    Tier.FLAGGED: Quality.LOW,
+}
+
+_PRIMARY_ENDINGS = (".gov", ".edu", ".mil", ".int")
+_PRIMARY_SECOND_LEVEL = (".gov.", ".ac.", ".edu.", ".gouv.", ".gob.", ".go.")
+_PRIMARY_HOSTS = frozenset(
+    {
+        "acm.org",
+        "biorxiv.org",
+        "cell.com",
+        "doi.org",
+        "europa.eu",
+        "ieee.org",
+        "jstor.org",
+        "medrxiv.org",
+        "nature.com",
+        "nejm.org",
+        "plos.org",
+        "pnas.org",
+        "sciencedirect.com",
+        "science.org",
+        "springer.com",
+        "thelancet.com",
+        "wiley.com",
+    }
+)
+_AUTHORITATIVE_HOSTS = frozenset(
+    {
+        "apnews.com",
+        "arxiv.org",
+        "bbc.co.uk",
+        "bbc.com",
+        "docs.python.org",
+        "economist.com",
+        "ft.com",
+        "ietf.org",
+        "iso.org",
+        "nytimes.com",
+        "oecd.org",
+        "python.org",
+        "reuters.com",
+        "rfc-editor.org",
+        "theguardian.com",
+        "un.org",
+        "w3.org",
+        "washingtonpost.com",
+        "worldbank.org",
+        "wsj.com",
+    }
+)
+_SECONDARY_HOSTS = frozenset({"britannica.com", "scholarpedia.org", "wikidata.org", "wikipedia.org"})
+
+
+def tier_of_address(url: str | None) -> Tier:
+    """The tier that the host of a web address suggests; `UNVERIFIED` for everything unknown and for local paths.
+
+    Examples of requirements 17.2: .gov, .edu and journals are primary; major news and standards bodies are
+    authoritative; encyclopedias are secondary.
+    """
+    host = _host(url)
+    if not host:
+        return Tier.UNVERIFIED
+    if _belongs(host, _AUTHORITATIVE_HOSTS):
+        return Tier.AUTHORITATIVE
+    if _belongs(host, _SECONDARY_HOSTS):
+        return Tier.SECONDARY
+    second_level = any(part in host for part in _PRIMARY_SECOND_LEVEL)
+    if host.endswith(_PRIMARY_ENDINGS) or second_level or _belongs(host, _PRIMARY_HOSTS):
+        return Tier.PRIMARY_SOURCE
+    return Tier.UNVERIFIED
+
+
+def preliminary_quality(tier: Tier) -> Quality:
+    """The quality a source has until the analyzer judged it (decisions B8 and B31)."""
+    return _QUALITY[tier]
+
+
+def _host(url: str | None) -> str:
+    if url is None or not url.startswith(("http://", "https://")):
+        return ""
+    try:
+        return (urlsplit(url).hostname or "").lower().rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _belongs(host: str, hosts: frozenset[str]) -> bool:
+    labels = host.split(".")
+    return any(".".join(labels[start:]) in hosts for start in range(len(labels)))

@@ -1,0 +1,69 @@
+"""What handlers and agents work with: models by role, search providers, prompts, schemas, settings and hooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graph_research.errors import UserMistake
+from graph_research.graph.contracts import Contract
+from graph_research.graph.registry import Resolver
+from graph_research.providers.llm.base import Model
+from graph_research.providers.search.base import SearchProvider
+from graph_research.research.hooks import Hooks, NoHooks
+from graph_research.research.prompts import PromptRenderer
+from graph_research.research.settings import ResearchSettings
+
+__all__ = ["AnswerSchemas", "ModelRouter", "Services", "UnknownSchema"]
+
+
+class UnknownSchema(UserMistake):
+    """An agent's answer schema that no schema folder holds."""
+
+    code = "unknown-schema"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRouter:
+    """Which models serve a role, in the order in which they are tried."""
+
+    default: Sequence[Model]
+    roles: Mapping[str, Sequence[Model]] = field(default_factory=dict)
+
+    def models(self, role: str) -> Sequence[Model]:
+        """The role's own list, else the default one."""
+        return self.roles.get(role) or self.default
+
+
+class AnswerSchemas:
+    """Compiled schemas of agents' answers, found by name and compiled once."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._compiled: dict[str, Contract] = {}
+
+    def get(self, name: str) -> Contract:
+        """The contract `name`, such as `planner.answer`; `UnknownSchema` where there is none."""
+        if name not in self._compiled:
+            found = self._resolver.find(name)
+            if found is None:
+                raise UnknownSchema(f'no schema "{name}"', help=f"add schemas/handoffs/{name}.json")
+            self._compiled[name] = Contract(json.loads(found[0]), name, self._resolver)
+        return self._compiled[name]
+
+    def contract(self, schema: Mapping[str, object], name: str) -> Contract:
+        """A contract of a schema that a graph holds itself; `$ref` may name the schemas known here."""
+        return Contract(schema, name, self._resolver)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """Everything that a research handler may reach. `search` is asked in this order, all of it for each query."""
+
+    models: ModelRouter
+    search: Sequence[SearchProvider]
+    prompts: PromptRenderer
+    schemas: AnswerSchemas
+    settings: ResearchSettings = field(default_factory=ResearchSettings)
+    hooks: Hooks = field(default_factory=NoHooks)

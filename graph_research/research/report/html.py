@@ -42,7 +42,7 @@ def render_html(
     return _template().render(
         report=report,
         style=Markup(style),  # noqa: S704 -- our own file
-        policy=_policy([style, *(picture.styles if picture else ())]),
+        policy=Markup(_policy([style, *(picture.styles if picture else ())])),  # noqa: S704 -- fixed words and base64
         picture=Markup(picture.markup) if picture else "",  # noqa: S704 -- rebuilt from allowed elements
         sources={source.id: source for source in report.sources},
         citations={citation.n: citation for citation in report.citations},

@@ -80,11 +80,10 @@ class _Loader:
         spec, findings = read_spec(text, file, self.registry.schemas)
         if spec is None:
             return None, findings
-        well_shaped = not findings
         subgraphs, child_findings = self._children(spec, (*ancestors, spec.name))
         graph, compile_findings = compile_graph(spec, self.registry, subgraphs)
-        findings = [*findings, *child_findings, *compile_findings, *validate(graph, well_shaped)]
-        return graph, findings
+        checked = validate(graph, well_shaped=not findings, all_compiled=not compile_findings)
+        return graph, [*findings, *child_findings, *compile_findings, *checked]
 
     def _children(self, spec: GraphSpec, ancestors: tuple[str, ...]) -> tuple[dict[str, Graph], list[Finding]]:
         children: dict[str, Graph] = {}

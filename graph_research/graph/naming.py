@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+
+from rapidfuzz.distance import OSA
 
 __all__ = ["nearest", "suggestion"]
 
+_LEAST_SIMILARITY = 0.6
 _MOST_LISTED = 8
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` is most likely a slip of, or None."""
-    matches = get_close_matches(name[:100], sorted(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    """The known name that `name` is most likely a slip of (letters swapped, left out, doubled), or None."""
+    scored = [(OSA.normalized_similarity(name[:100], other), other) for other in sorted(known)]
+    best, match = max(scored, default=(0.0, ""), key=lambda pair: pair[0])
+    return match if best >= _LEAST_SIMILARITY else None
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import combinations
 
 import networkx
 
@@ -29,6 +30,7 @@ def check_flow(graph: Graph) -> Iterator[Finding]:
     yield from _check_loops(graph, edges)
     yield from _check_branches(spec, edges)
     yield from _check_joins(spec, edges)
+    yield from _check_parallel_writers(graph, edges)
 
 
 def predecessors(spec: GraphSpec) -> dict[str, set[str]]:
@@ -96,7 +98,7 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> It
 
 
 def _check_cycles(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
-    digraph = _digraph(spec, [edge for edge in edges if not edge.loop])
+    digraph = _digraph(spec, [edge for edge in edges if not edge.loop and not _leaves_end(spec, edge)])
     while True:
         try:
             cycle = [source for source, _ in networkx.find_cycle(digraph)]
@@ -109,6 +111,10 @@ def _check_cycles(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
         help = "declare a loop under `loops` and mark this edge with `loop: NAME`"
         yield Finding.at(closing.place, "unbounded-cycle", f"no declared loop bounds the cycle {path}", help)
         digraph.remove_edges_from([step for step in steps if step[1] == closing.target])
+
+
+def _leaves_end(spec: GraphSpec, edge: EdgeSpec) -> bool:
+    return edge.source in spec.nodes and spec.nodes[edge.source].kind == "end"
 
 
 def _closes(edge: EdgeSpec, steps: set[tuple[str, str]]) -> bool:
@@ -188,3 +194,18 @@ def _check_joins(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
                 place = spec.place(f"nodes/{name}/join/{index}")
                 message = f'node "{name}" joins "{source}", but no edge leads from there'
                 yield Finding.at(place, "join-without-edge", message, f"add {{from: {source}, to: {name}}}")
+
+
+def _check_parallel_writers(graph: Graph, edges: list[EdgeSpec]) -> Iterator[Finding]:
+    """Two nodes that a fork starts for certain in one step, and that replace one channel."""
+    for name, node in graph.spec.nodes.items():
+        certain = [edge for edge in edges if edge.source == name and not (edge.when or edge.loop or edge.on)]
+        for one, other in combinations(certain if node.fork_all else (), 2):
+            both = sorted(graph.writes(one.target) & graph.writes(other.target)) if one.target != other.target else []
+            for channel in both:
+                if channel in graph.spec.channels and graph.spec.channels[channel].reduce == "replace":
+                    message = (
+                        f'nodes "{one.target}" and "{other.target}" run at once and both replace channel "{channel}"'
+                    )
+                    help = "give the channel another `reduce`, or write it after the join"
+                    yield Finding.at(graph.spec.nodes[other.target].place, "parallel-writers", message, help)

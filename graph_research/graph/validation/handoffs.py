@@ -67,6 +67,8 @@ def check_channel_use(graph: Graph) -> Iterator[Finding]:
     for name, channel in graph.spec.channels.items():
         message = None
         if name not in read and name not in written:
+            if graph.spec.state_schema:
+                continue  # one schema may serve several graphs
             message = "is neither read nor written"
         elif name not in read and outputs and not channel.output:
             message = "is written and never read, and no `output`"
@@ -185,7 +187,7 @@ class _NodeChecker:
 
     def _fits(self, compiled: Compiled, found: Type, wanted: Type, what: str) -> Iterator[Finding]:
         if found.solid and wanted.solid and not found.meets(*wanted.solid):
-            message = f"`{compiled.expression.text}` is {found}, but {what} is {wanted}"
+            message = f"`{compiled.expression.text}` is {found}, but {what} wants {wanted}"
             yield Finding.at(compiled.expression.place, "type-mismatch", message, "")
 
     def _never_written(self, compiled: Compiled, why: str) -> Iterator[Finding]:

@@ -281,7 +281,7 @@ class _Checker:
         try:
             signature.bind(*node.args, **{keyword.arg: None for keyword in node.keywords if keyword.arg})
         except TypeError as problem:
-            self.report(node, "wrong-arguments", f"{name}{signature} is called wrongly: {problem}")
+            self.report(node, "wrong-arguments", f"`{ast.unparse(node)}`: {problem}", f"it is {name}{signature}")
 
     def _list(self, node: ast.List, scope: Mapping[str, Type]) -> Type:
         for item in node.elts:

@@ -1,0 +1,83 @@
+"""What the graphs of these tests may name: two handlers, a few schemas, a subgraph, a prompt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Registry
+
+SCHEMAS: dict[str, Any] = {
+    "shout.input": {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "times": {"type": "integer"}},
+        "required": ["text"],
+        "additionalProperties": False,
+    },
+    "shout.output": {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+        "additionalProperties": False,
+    },
+    "decision": {
+        "type": "object",
+        "properties": {"action": {"enum": ["proceed", "retry", "iterate", "complete"]}},
+        "required": ["action"],
+        "additionalProperties": False,
+    },
+    "decision_state": {
+        "type": "object",
+        "properties": {
+            "decision": {"$ref": "#/$defs/decision", "input": True},
+            "log": {"type": "array", "items": {"$ref": "decision.json"}, "reduce": "append"},
+        },
+        "$defs": {
+            "decision": {"type": "object", "properties": {"action": {"$ref": "#/$defs/action"}}},
+            "action": {"enum": ["proceed", "retry", "iterate", "complete"]},
+        },
+    },
+    "broken": {"type": "objet"},
+}
+
+CHILD = """\
+graph: child
+start: count
+state:
+  words: {type: array, items: {type: string}, input: true}
+  total: {type: integer, default: 0, output: true}
+nodes:
+  count: {set: {total: len(words)}}
+  done: {end: completed}
+edges: [{from: count, to: done}]
+"""
+
+
+class Shelf:
+    """A resolver over texts in memory."""
+
+    def __init__(self, texts: Mapping[str, str], suffix: str) -> None:
+        self.texts = texts
+        self.suffix = suffix
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        return (self.texts[name], name + self.suffix) if name in self.texts else None
+
+    def names(self) -> list[str]:
+        return sorted(self.texts)
+
+
+async def shout(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+    return {"text": str(handoff["text"]).upper() * int(handoff.get("times", 1))}
+
+
+def registry(**graphs: str) -> Registry:
+    return Registry(
+        handlers={"shout": shout},
+        functions={"unaddressed": lambda gaps: len([gap for gap in gaps if not gap.get("addressed")])},
+        schemas=Shelf({name: json.dumps(schema) for name, schema in SCHEMAS.items()}, ".json"),
+        graphs=Shelf({"child": CHILD, **graphs}, ".yaml"),
+        prompts=Shelf({"planner/user": "{{ question }}", "planner/system": "You plan."}, ".j2"),
+    )

@@ -16,11 +16,17 @@ from graph_research.errors import UserMistake
 from graph_research.home import Home
 from graph_research.resources import Kind, shipped
 
-__all__ = ["FolderOffer", "TrustRefused", "agree", "find_offer", "is_trusted"]
+__all__ = ["FolderOffer", "NothingToTrust", "TrustRefused", "agree", "find_offer", "is_trusted"]
 
 _SUFFIXES: dict[Kind, str] = {"graphs": ".yaml", "prompts": ".j2", "schemas": ".json"}
 _MOST_FILES = 2_000
 _MOST_BYTES = 20_000_000
+
+
+class NothingToTrust(UserMistake):
+    """The folder brings nothing of its own."""
+
+    code = "nothing-to-trust"
 
 
 class TrustRefused(UserMistake):

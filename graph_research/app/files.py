@@ -32,18 +32,16 @@ def write_atomically(path: Path, text: str) -> None:
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        raise _unwritable(path, error) from error
+        raise _unwritable(path, error.strerror or str(error)) from error
 
 
 def check_writable(folder: Path) -> None:
-    """Make the folder and prove that a file can be written there, before any work is done for it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            probe.write(b"writable")
-            probe.flush()
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    """Refuse a folder that cannot be made or written to, before any work is done for it. Nothing is made."""
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    if not nearest.is_dir():
+        raise _unwritable(folder, f"{nearest} is no folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise _unwritable(folder, f"no permission to write in {nearest}")
 
 
 def _umask() -> int:
@@ -52,7 +50,5 @@ def _umask() -> int:
     return mask
 
 
-def _unwritable(path: Path, error: OSError) -> OutputUnwritable:
-    return OutputUnwritable(
-        f"{path} cannot be written: {error.strerror or error}", help="name another folder with --out or another file"
-    )
+def _unwritable(path: Path, reason: str) -> OutputUnwritable:
+    return OutputUnwritable(f"{path} cannot be written: {reason}", help="name another place")

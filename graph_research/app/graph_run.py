@@ -157,10 +157,8 @@ async def _assembled(
 ) -> GraphRun:
     settings = workspace.settings
     models = build_router(settings.default_provider or ("extractive",), workspace.configuration.role_specs())
-    search = await stack.enter_async_context(
-        open_search(workspace, settings.search_providers, settings.library, index=False)
-    )
-    services = build_services(workspace, models=models, search=search, folders=settings.library)
+    search = await stack.enter_async_context(open_search(workspace, settings.search_providers))
+    services = build_services(workspace, models=models, search=search.providers, folders=settings.library)
     graph = load(workspace, options["name"], build_registry(workspace, services))
     runtime = Runtime(graph, checkpointer=store, clock=make_clock(options["now"]), interactive=True)
     return GraphRun(run_id=run_id, store=store, runtime=runtime, metadata={_KEY: dict(options)}, values=values)

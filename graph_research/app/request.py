@@ -74,12 +74,8 @@ class ResearchRequest:
         known = {name: value for name, value in data.items() if name in cls.__dataclass_fields__}
         lists = {name: tuple(known[name]) for name in ("models", "search", "library") if name in known}
         named: Mapping[str, Sequence[str]] = known.get("roles") or {}
-        roles = {role: tuple(specs) for role, specs in named.items()}
-        return cls(**{**known, **lists, "roles": roles})
-
-    def specs(self) -> list[str]:
-        """Every model spec that is named, each once."""
-        return list(dict.fromkeys([*self.models, *(spec for specs in self.roles.values() for spec in specs)]))
+        given: dict[str, Any] = {**known, **lists, "roles": {role: tuple(specs) for role, specs in named.items()}}
+        return cls(**given)
 
 
 def request_for(

@@ -230,11 +230,12 @@ async def _assembled(
     models = within_budget(
         build_router(request.models, request.roles), budget, stop=lambda: store.request_cancel(run_id)
     )
-    search = await stack.enter_async_context(open_search(workspace, request.search, request.library, index=new))
-    services = build_services(workspace, models=models, search=search, folders=request.library)
+    search = await stack.enter_async_context(open_search(workspace, request.search))
+    services = build_services(workspace, models=models, search=search.providers, folders=request.library)
     graph = _limited(load(workspace, request.graph, build_registry(workspace, services)), request)
     folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
     check_writable(folder)
+    await search.prepare([Path(one) for one in request.library], index=new)
     research = Research(
         workspace=workspace,
         request=request,

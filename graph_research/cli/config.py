@@ -8,10 +8,9 @@ from typing import Any
 
 import typer
 
-from graph_research.cli.failure import INVALID, CommandEnded
 from graph_research.cli.folder import describe_offer, open_here
 from graph_research.cli.options import Json, examples
-from graph_research.cli.output import say, show, show_json, show_table
+from graph_research.cli.output import show, show_json, show_table
 
 __all__ = ["register"]
 
@@ -62,15 +61,15 @@ def _trust(json: Json = False) -> None:
     Agrees to its graph-research.toml, graphs/, prompts/ and schemas/ as they are now.
     """
     from graph_research.home import find_home
-    from graph_research.trust import agree, find_offer
+    from graph_research.trust import NothingToTrust, agree, find_offer
 
     home = find_home(os.environ).prepare()
     offer = find_offer(Path.cwd())
     if offer is None:
-        if json:
-            show_json({"folder": str(Path.cwd()), "files": []})
-        say("graph-research: this folder brings nothing of its own; there is nothing to trust")
-        raise CommandEnded(INVALID)
+        raise NothingToTrust(
+            "this folder brings no graph-research.toml, graphs/, prompts/ or schemas/ of its own",
+            help="run this in the folder whose files you want to use",
+        )
     agree(offer, home)
     if json:
         show_json({"folder": str(offer.folder), "files": list(offer.files), "hash": offer.hash})

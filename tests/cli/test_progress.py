@@ -1,0 +1,66 @@
+"""Progress: what a run's events become for whoever watches."""
+
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from graph_research.cli.progress import LineView, Progress, Snapshot
+from graph_research.graph.events import ItemFinished, NodeFinished, NodeStarted
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Seen:
+    """A view that keeps what it was shown."""
+
+    def __init__(self) -> None:
+        self.shown: list[Snapshot] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def show(self, snapshot: Snapshot) -> None:
+        self.shown.append(snapshot)
+
+
+def started(path: str) -> NodeStarted:
+    return NodeStarted(run_id="r", seq=1, at=AT, path=path, visit=1, node=path.split("/")[-1])
+
+
+def item(path: str) -> ItemFinished:
+    return ItemFinished(run_id="r", seq=1, at=AT, path=path, visit=1, node="gather", item=0, status="ok", seconds=0)
+
+
+def test_phases_are_the_nodes_of_the_root_without_the_supervisors() -> None:
+    view = Seen()
+    progress = Progress(view)
+    for path in ("plan", "review_plan", "gather", "gather[0]/search", "analyze"):
+        progress.saw(started(path))
+    assert [one.phase for one in view.shown] == ["plan", "gather", "analyze"]
+
+
+def test_finished_items_count_before_the_node_is_through() -> None:
+    view = Seen()
+    progress = Progress(view)
+    progress.read({"sub_queries": [{"status": "pending"}, {"status": "pending"}, {"status": "completed"}]})
+    progress.saw(item("gather[0]"))
+    assert (progress.snapshot.done, progress.snapshot.planned) == (2, 3)
+    assert progress.saw(NodeFinished(run_id="r", seq=1, at=AT, path="gather", visit=1, node="gather", seconds=0))
+    progress.read({"sub_queries": [{"status": "completed"}] * 3, "sources": [{}] * 4, "iteration": 2})
+    assert progress.snapshot.facts() == "3/3 sub-queries, 4 sources"
+    assert progress.snapshot.iteration == 2
+
+
+def test_a_line_is_said_once(capsys: Any) -> None:
+    view = LineView()
+    for _ in range(2):
+        view.show(Snapshot(phase="plan"))
+    view.show(Snapshot(phase="gather", planned=3))
+    assert capsys.readouterr().err == "[1] plan\n[1] gather: 0/3 sub-queries\n"
+
+
+def test_what_a_source_says_cannot_move_the_cursor(capsys: Any) -> None:
+    LineView().show(Snapshot(phase="\x1b[2Jgone"))
+    assert "\x1b" not in capsys.readouterr().err

@@ -1,0 +1,67 @@
+"""A request: what is refused before anything starts, and what is kept with the run."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_research.app.budget import Budget
+from graph_research.app.request import QuestionInvalid, RequestInvalid, ResearchRequest, request_for
+from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.errors import UserMistake
+
+
+def workspace(tmp_path: Path, **options: Any) -> Workspace:
+    environ = {"GRAPH_RESEARCH_HOME": str(tmp_path / "home")}
+    return open_workspace(environ, tmp_path, may_use=lambda _: False, options=options)
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "x" * 50_001, "a\x00b", "\ud800"])
+def test_a_question_that_cannot_be_asked_is_refused(tmp_path: Path, question: str) -> None:
+    with pytest.raises(QuestionInvalid):
+        request_for(workspace(tmp_path), question)
+
+
+@pytest.mark.parametrize("question", ["?", "x" * 50_000, "Wie heiß? 🌍"])
+def test_a_question_of_any_allowed_length_is_taken_as_it_is(tmp_path: Path, question: str) -> None:
+    assert request_for(workspace(tmp_path), question).question == question
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"roles": ["reports=extractive"]}, 'did you mean "report"'),
+        ({"roles": ["report"]}, "no ROLE=SPEC"),
+        ({"max_tokens": 0}, "--max-tokens"),
+        ({"max_cost": -1.0}, "--max-cost"),
+        ({"now": "tomorrow"}, "--now"),
+    ],
+)
+def test_a_wrong_option_is_named_with_the_remedy(tmp_path: Path, options: dict[str, Any], what: str) -> None:
+    with pytest.raises(UserMistake, match=what):
+        request_for(workspace(tmp_path), "why?", **options)
+
+
+def test_a_cost_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RequestInvalid):
+        request_for(workspace(tmp_path), "why?", max_cost=float("nan"))
+
+
+def test_a_request_comes_back_from_its_json_as_it_was(tmp_path: Path) -> None:
+    space = workspace(tmp_path, library=["papers"], search_providers="local,scripted:hits.json", task_timeout=9.5)
+    request = request_for(
+        space, "why?", graph="my.yaml", roles=["report=extractive", "report=scripted:a.json"], max_tokens=7
+    )
+    assert ResearchRequest.from_json({**request.to_json(), "added_later": 1}) == request
+    assert request.library == (str(tmp_path / "papers"),)
+    assert request.search == ("local", f"scripted:{tmp_path / 'hits.json'}")
+    assert request.roles == {"report": ("extractive", f"scripted:{tmp_path / 'a.json'}")}
+    assert request.graph == str(tmp_path / "my.yaml")
+
+
+def test_a_budget_is_spent_once_its_limit_is_reached() -> None:
+    budget = Budget(max_tokens=100)
+    budget.count("scripted:a.json", 60, 39)
+    assert budget.spent() is None
+    budget.count("scripted:a.json", 1, 0)
+    assert "100 tokens of --max-tokens 100" in str(budget.spent())

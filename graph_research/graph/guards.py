@@ -149,12 +149,14 @@ def free_names(tree: ast.expr) -> list[ast.Name]:
 
 
 def place_in(expression: Expression, node: ast.AST | None) -> Place:
-    """Where a part of an expression stands in its file; the expression's own place when it has several lines."""
+    """Where a part of an expression stands in its file; the expression's own place where it is folded."""
     place = expression.place
-    if node is None or "\n" in expression.text or getattr(node, "lineno", 0) != 1:
+    if node is None or expression.written != "exact" or getattr(node, "lineno", 0) != 1:
         return place
-    before = expression.text.lstrip().encode()[: getattr(node, "col_offset", 0)].decode(errors="replace")
-    return Place(place.file, place.line, place.column + len(before))
+    stripped = expression.text.lstrip()
+    before = stripped.encode()[: getattr(node, "col_offset", 0)].decode(errors="replace")
+    skipped = len(expression.text) - len(stripped)
+    return Place(place.file, place.line, place.column + skipped + len(before))
 
 
 def json_kind(value: Any) -> str:
@@ -197,7 +199,7 @@ def _parse(text: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text.strip(), mode="eval").body
+            tree = ast.parse(text.lstrip(), mode="eval").body
     except SyntaxError as problem:
         column = f" at character {problem.offset}" if problem.offset else ""
         raise _Refused(

@@ -126,12 +126,13 @@ class Shapes:
         if tree is None:
             return None
         value = to_json(tree)
-        if isinstance(value, str):
-            if value.strip():
-                return Expression(value, tree.place, key)
+        if (isinstance(value, str) and not value.strip()) or (value is None and what in _NEVER_NULL):
             self.report(tree.place, "expression-syntax", f"`{what}` is empty", "an empty text is written '\"\"'")
             return None
-        return Expression(repr(value), tree.place, key)
+        if isinstance(value, str):
+            exact = isinstance(tree, Scalar) and tree.exact
+            return Expression(value, tree.place, key, "exact" if exact else "folded")
+        return Expression(repr(value), tree.place, key, "literal")
 
     def expressions(self, tree: Tree | None, path: str, what: str) -> dict[str, Expression]:
         """An object of names to expressions."""

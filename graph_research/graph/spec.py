@@ -50,6 +50,9 @@ class Expression:
     place: Place
     key: Place | None = None
     """Where the key stands that it is the value of, such as the channel's name under `set`."""
+    written: Literal["exact", "folded", "literal"] = "exact"
+    """`exact`: the text stands at its place character for character. `folded`: over lines, or with escapes. `literal`:
+    the YAML holds another value than a text, which stands for itself."""
 
 
 @dataclass(frozen=True, kw_only=True)

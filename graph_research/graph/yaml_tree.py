@@ -34,6 +34,8 @@ class Scalar:
     text: str
     plain: bool
     place: Place
+    exact: bool = True
+    """Whether it is written in one line, without escapes."""
 
     @property
     def value(self) -> str | int | float | bool | None:
@@ -163,7 +165,9 @@ class _Builder:
 
     def _scalar(self, event: Any) -> Scalar:
         quoted = event.style in ("'", '"')
-        return Scalar(event.value, event.style in (None, ""), self._place(event, int(quoted)))
+        start, end = event.start_mark, event.end_mark
+        exact = start.line == end.line and end.column - start.column == len(event.value) + 2 * quoted
+        return Scalar(event.value, event.style in (None, ""), self._place(event, int(quoted)), exact)
 
     def _close(self, opened: _Open) -> Tree:
         place = self._place(opened.event)

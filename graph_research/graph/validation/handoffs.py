@@ -118,6 +118,7 @@ class _NodeChecker:
         for name, compiled in fields.items():
             found, findings = check_expression(compiled, scope, self.graph.registry.functions)
             yield from findings
+            yield from self._meant_as_expression(compiled, scope)
             if name in known:
                 yield from self._fits(compiled, found, known[name], f'field "{name}" of {owner}')
                 if name in required and "null" not in known[name].kinds:
@@ -171,6 +172,7 @@ class _NodeChecker:
         for name, compiled in writes.items():
             found, findings = check_expression(compiled, scope, self.graph.registry.functions)
             yield from findings
+            yield from self._meant_as_expression(compiled, scope)
             channel = self.graph.spec.channels.get(name)
             if channel is None:
                 continue
@@ -189,6 +191,16 @@ class _NodeChecker:
         if found.solid and wanted.solid and not found.meets(*wanted.solid):
             message = f"`{compiled.expression.text}` is {found}, but {what} wants {wanted}"
             yield Finding.at(compiled.expression.place, "type-mismatch", message, "")
+
+    def _meant_as_expression(self, compiled: Compiled, scope: Mapping[str, Type]) -> Iterator[Finding]:
+        """Texts in a YAML list or object stand for themselves, even where they name a channel."""
+        if compiled.expression.written != "literal":
+            return
+        for part in ast.walk(compiled.tree):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in scope:
+                message = f'this holds the text "{part.value}", not the channel of that name'
+                help = "quote the whole to make it an expression"
+                yield Finding.at(compiled.expression.place, "literal-names-channel", message, help, warning=True)
 
     def _never_written(self, compiled: Compiled, why: str) -> Iterator[Finding]:
         channel = self.graph.spec.channels.get(_root(compiled.tree) or "")

@@ -5,9 +5,22 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from graph_research.research.citations import CitedContradiction
 from graph_research.research.report.model import ReportSource
 
-__all__ = ["LEVELS", "TIERS", "attribution", "clean", "day", "one_line", "percent", "place", "source_title", "web_link"]
+__all__ = [
+    "LEVELS",
+    "TIERS",
+    "attribution",
+    "clean",
+    "day",
+    "description_beside_values",
+    "one_line",
+    "percent",
+    "place",
+    "source_title",
+    "web_link",
+]
 
 TIERS = {
     "PRIMARY_SOURCE": "primary",
@@ -60,6 +73,14 @@ def attribution(source: ReportSource) -> str:
     who = who if len(who) <= _SHORT_CHARS else who[: _SHORT_CHARS - 1].rstrip() + "…"
     year = (source.published_at or "")[:4]
     return f"{who}, {year}" if year.isdigit() else who
+
+
+def description_beside_values(contradiction: CitedContradiction) -> str:
+    """The description, but nothing where it only strings the sides' values together, which are shown anyway."""
+    rest = contradiction.description
+    for side in contradiction.sides:
+        rest = rest.replace(side.value, "")
+    return contradiction.description if any(map(str.isalnum, rest)) else ""
 
 
 def day(timestamp: str | None) -> str:

@@ -48,6 +48,7 @@ def render_html(
         citations={citation.n: citation for citation in report.citations},
         passages=[_passage(citation, archive, proved, whole) for citation in report.citations],
         whole_texts=whole,
+        disputed=report.disputed(),
         places=_Places(),
         display=display,
     )

@@ -13,6 +13,7 @@ from graph_research.research.report.display import (
     TIERS,
     attribution,
     day,
+    description_beside_values,
     one_line,
     percent,
     source_title,
@@ -48,6 +49,7 @@ class _Page:
         self.report = report
         self.citations = {citation.n: citation for citation in report.citations}
         self.sources = {source.id: source for source in report.sources}
+        self.disputed = report.disputed()
 
     def blocks(self) -> Iterator[str]:
         report = self.report
@@ -119,10 +121,14 @@ class _Page:
         if len(statement.citations) > 1:
             parts[-1] += ";"
             parts.append("also in " + " ".join(self._numbers(statement.citations[1:])))
-        return " ".join([*parts, *_mark(statement)])
+        return " ".join([*parts, *self._marks(statement)])
 
     def _sentence(self, statement: CitedStatement) -> str:
-        return " ".join([escape(statement.text), *self._numbers(statement.citations), *_mark(statement)])
+        return " ".join([escape(statement.text), *self._numbers(statement.citations), *self._marks(statement)])
+
+    def _marks(self, statement: CitedStatement) -> list[str]:
+        disputed = any(n in self.disputed for n in statement.citations)
+        return [*(["(disputed)"] if disputed else []), *([] if statement.supported else ["**(unsupported)**"])]
 
     def _numbers(self, numbers: Iterable[int]) -> list[str]:
         return [f"[{n}]" for n in numbers]
@@ -134,13 +140,13 @@ class _Page:
         if not self.report.contradictions:
             return
         yield "## Where sources disagree"
-        yield "Both sides, as they are written; neither is chosen."
+        yield "Every side as it is written; none is chosen. What is quoted from one of them is marked (disputed) above."
         for contradiction in self.report.contradictions:
             yield from self._disagreement(contradiction)
 
     def _disagreement(self, contradiction: CitedContradiction) -> Iterator[str]:
         yield f"### {escape(contradiction.topic)}"
-        yield escape(contradiction.description)
+        yield escape(description_beside_values(contradiction))
         sides = contradiction.sides
         yield "\n".join(
             [
@@ -219,10 +225,6 @@ class _Page:
             "for word in the archived texts.",
         ]
         return _bullets(lines)
-
-
-def _mark(statement: CitedStatement) -> list[str]:
-    return [] if statement.supported else ["**(unsupported)**"]
 
 
 def _bullets(lines: Iterable[str]) -> str:

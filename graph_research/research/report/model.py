@@ -216,6 +216,15 @@ class Report(Record):
         yield from self.conclusions
         yield from self.more_evidence
 
+    def disputed(self) -> dict[int, int]:
+        """The numbers that stand on a side of a contradiction, with which contradiction that is, from 1."""
+        return {
+            n: place
+            for place, contradiction in reversed(list(enumerate(self.contradictions, start=1)))
+            for side in contradiction.sides
+            for n in side.citations
+        }
+
 
 def report_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of `report.json`, made from the model; `schemas/report.json` holds this."""

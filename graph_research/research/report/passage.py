@@ -63,12 +63,13 @@ def paragraphs(
     """`text[start:end]` in the layout's blocks, or in paragraphs split at blank lines where it has none."""
     end = len(text) if end is None else end
     shown = []
+    begun: set[int] = set()
     for kind, first, last in _spans(text, layout):
         first, last = max(first, start), min(last, end)
         if first >= last or not text[first:last].strip():
             continue
         page = _PAGE_BREAK.fullmatch(text[first:last]) if kind == "between" else None
-        pieces = (Piece(text=page[1]),) if page else tuple(_pieces(text, first, last, marks))
+        pieces = (Piece(text=page[1]),) if page else tuple(_pieces(text, first, last, marks, begun))
         shown.append(Paragraph(kind="page" if page else kind, pieces=pieces))
     return shown
 
@@ -93,12 +94,16 @@ def _between(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
     yield "between", at, end
 
 
-def _pieces(text: str, start: int, end: int, marks: Sequence[Mark]) -> Iterator[Piece]:
-    """Cut at every edge of a quote, so that overlapping quotes share their common stretch."""
+def _pieces(text: str, start: int, end: int, marks: Sequence[Mark], begun: set[int]) -> Iterator[Piece]:
+    """Cut at every edge of a quote, so that overlapping quotes share their common stretch.
+
+    `begun` holds the quotes shown before; one begins where its first shown character stands.
+    """
     inside = [mark for mark in marks if mark.start < end and mark.end > start]
     edges = {start, end} | {edge for mark in inside for edge in (mark.start, mark.end) if start < edge < end}
     ordered = sorted(edges)
     for first, last in pairwise(ordered):
         numbers = tuple(mark.n for mark in inside if mark.start <= first and mark.end >= last)
-        begins = tuple(mark.n for mark in inside if mark.start == first)
+        begins = tuple(n for n in numbers if n not in begun)
+        begun.update(begins)
         yield Piece(text=clean(text[first:last]), numbers=numbers, begins=begins)

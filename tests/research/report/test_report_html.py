@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from itertools import pairwise
 
 import pytest
 import study
+from hypothesis import given
+from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from test_report_markdown import HOSTILE, built, hostile_report
@@ -56,6 +59,14 @@ def test_every_number_leads_to_the_marked_quote_and_back():
         assert f"#r-{citation.n}-1" in back
     targets = {node.attributes["id"] for node in page.css("[id]")} | {"closed"}
     assert {node.attributes["href"][1:] for node in page.css('a[href^="#"]')} <= targets
+
+
+def test_what_sources_dispute_leads_to_their_disagreement():
+    page = parsed(rendered())
+    links = [node.attributes["href"] for node in page.css("#section-1 .disputed")]
+    assert links == ["#disagreement-1", "#disagreement-1"]
+    assert study.COST_AUDIT["quote"] in page.css_first("#disagreement-1").text()
+    assert not page.css("#section-2 .disputed")
 
 
 def test_no_id_is_given_twice():
@@ -132,6 +143,22 @@ def test_overlapping_quotes_share_their_common_stretch():
         ("gh", (2,), ()),
         ("ij", (), ()),
     ]
+
+
+@given(st.data())
+def test_whatever_the_blocks_and_the_other_quotes_a_mark_holds_exactly_its_quote(data):
+    text = data.draw(st.text(alphabet="ab .", min_size=1, max_size=60))
+    place = st.integers(0, len(text))
+    edges = sorted(data.draw(st.lists(place, max_size=6)))
+    blocks = [["paragraph", start, end, 0] for start, end in pairwise(edges)]
+    quotes = data.draw(st.lists(st.tuples(place, place).map(sorted).filter(lambda one: one[0] < one[1]), max_size=4))
+    marks = [Mark(n=n, start=start, end=end) for n, (start, end) in enumerate(quotes, start=1)]
+    pieces = [piece for one in paragraphs(text, {"blocks": blocks}, marks) for piece in one.pieces]
+    for mark in marks:
+        shown = "".join(piece.text for piece in pieces if mark.n in piece.numbers)
+        assert shown.replace(" ", "") == text[mark.start : mark.end].replace(" ", "")
+        begins = [piece for piece in pieces if mark.n in piece.begins]
+        assert len(begins) == 1 or not text[mark.start : mark.end].strip()
 
 
 def test_a_text_is_shown_whole_in_its_blocks_with_page_breaks_as_such():

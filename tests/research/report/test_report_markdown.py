@@ -92,6 +92,21 @@ def test_both_sides_of_a_disagreement_stand_in_one_table():
     assert study.COST_AUDIT["quote"] in row and study.COST_REPORT["quote"] in row
 
 
+def test_what_sources_dispute_is_marked_where_it_is_quoted():
+    lines = render_markdown(built()).splitlines()
+    quoted = [line for line in lines if line.startswith(f"- “{study.COST_REPORT['quote']}”")]
+    assert quoted == [f"- “{study.COST_REPORT['quote']}” [4] *Lagoon Company, 2021* (disputed)"]
+    assert not [line for line in lines if study.TURBINES["quote"] in line and "(disputed)" in line]
+
+
+def test_a_description_that_only_strings_the_values_together_is_left_out():
+    (disagreement,) = study.state()["contradictions"]
+    strung = {**disagreement, "description": "1.61 billion euros · 1.37 billion euros"}
+    assert render_markdown(built(contradictions=[strung])) == render_markdown(built())
+    told = {**disagreement, "description": "They count interest differently."}
+    assert "They count interest differently." in render_markdown(built(contradictions=[told]))
+
+
 def test_what_has_no_support_is_marked():
     spoilt = {**study.FISH, "quote": "Nobody wrote this."}
     text = render_markdown(built(draft={"summary": [study.quote(spoilt)]}, evidence=[spoilt], contradictions=[]))

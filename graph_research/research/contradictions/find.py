@@ -21,8 +21,7 @@ def find_contradictions(sentences: Sequence[Quoted]) -> list[Conflict]:
     for sentence in sentences:
         for frame in frames(sentence):
             groups.setdefault((frame.value.unit, frame.key, frame.scope), []).append(frame)
-    conflicts = [conflict for group in groups.values() if (conflict := _conflict(group)) is not None]
-    return conflicts
+    return [conflict for group in groups.values() if (conflict := _conflict(group)) is not None]
 
 
 def _conflict(group: list[Frame]) -> Conflict | None:
@@ -37,11 +36,20 @@ def _conflict(group: list[Frame]) -> Conflict | None:
         kind=sides[0][0].value.kind,
         topic=sides[0][0].topic,
         description=" · ".join(side[0].written for side in sides),
-        sides=tuple(
-            ConflictSide(value=side[0].written, evidence=tuple(dict.fromkeys(frame.sentence for frame in side)))
-            for side in sides
-        ),
+        sides=tuple(ConflictSide(value=side[0].written, evidence=_distinct(side)) for side in sides),
     )
+
+
+def _distinct(side: list[Frame]) -> tuple[Quoted, ...]:
+    """The sentences of a side, of overlapping ones the first."""
+    kept: list[Quoted] = []
+    for sentence in (frame.sentence for frame in side):
+        if not any(
+            sentence.source_id == other.source_id and sentence.start < other.end and other.start < sentence.end
+            for other in kept
+        ):
+            kept.append(sentence)
+    return tuple(kept)
 
 
 def _sides(group: list[Frame]) -> list[list[Frame]]:
@@ -65,7 +73,7 @@ def _coarseness(frame: Frame) -> tuple[int, float]:
 
 
 def _disjoint_origins(sides: list[list[Frame]]) -> list[list[Frame]]:
-    """Sides without the sentences of origins that stand on several sides: who contradicts themselves changed the topic."""
+    """Sides without the origins that stand on several of them: who differs from themselves means two things."""
     seen: dict[str, int] = {}
     for side in sides:
         for origin in {frame.sentence.origin for frame in side}:

@@ -1,4 +1,4 @@
-"""What a sentence says of a value: subject, attribute, unit and scope, read without a parser, so only where it is plain."""
+"""What a sentence says of a value: subject, attribute, unit and scope, where they are plain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graph_research.research.contradictions.conflict import Quoted
 from graph_research.research.contradictions.values import Value, values
-from graph_research.research.extractive.lexicon import AUXILIARIES, FUNCTION_WORDS, MONTHS, VERBS, WEEKDAYS
+from graph_research.research.extractive.lexicon import AUXILIARIES, FUNCTION_WORDS, MONTHS, VERBS, WEEKDAYS, word_list
 from graph_research.research.extractive.terms import stem
 
 __all__ = ["Frame", "frames", "same_statement"]
@@ -19,7 +19,8 @@ class Frame:
 
     `key` holds the stems of subject and attribute, light words left out; `names` those of them that are written as
     names; `scope` the years, rates, plans and negations that the value is bound to. Two frames speak of the same
-    thing where unit, key and scope are equal and a name is among the words. `topic` is subject and attribute as they are written.
+    thing where unit, key and scope are equal and a name is among the words. `topic` is subject and
+    attribute as they are written.
     """
 
     sentence: Quoted
@@ -42,10 +43,11 @@ _REPORTING = re.compile(
     re.IGNORECASE,
 )
 _LEAD_IN = re.compile(
-    r"^(?:according to|by the|by our|in the opinion of|in the view of|on the basis of|as)\s[^,\d]{1,80},\s", re.IGNORECASE
+    r"^(?:according to|by the|by our|in the opinion of|in the view of|on the basis of|as)\s[^,\d]{1,80},\s",
+    re.IGNORECASE,
 )
 _BOUNDARY = re.compile(
-    r"(?P<mark>\s?[;:]\s|,\s|\s[–—]\s|\s?[()]\s?"
+    r"(?P<mark>\s?[;:]\s|[.!]\s(?=[A-Z\"“])|,\s|\s[–—]\s|\s?[()]\s?"
     r"|\s(?=(?:and|but|while|whereas|because|although|though|when|which|who|whose|where|until|than|compared|versus|"
     r"against|instead|after|before)\s))"
 )
@@ -71,22 +73,25 @@ _PARTICIPLE = re.compile(r"^(?:first\s)?[A-Z][a-z]+(?:ed|ilt|un|en)\s(?:in|on|at
 _DATE_PREPOSITION = re.compile(r"\b(?:in|on|of|dated|born)\s(?:early\s|late\s|mid-)?$", re.IGNORECASE)
 _EVENTS = frozenset(
     stem(word)
-    for word in (
+    for word in word_list(
         "begin start commence open found establish complete finish launch approve sign introduce invent discover die "
         "born close elect adopt enact build construct commission inaugurate create incorporate ratify ban abolish "
         "occur happen sink collapse crash fail erupt strike kill marry graduate join retire merge acquire release "
         "publish ship deliver connect demolish dissolve bear take arrive land depart burn flood appoint grant unveil"
-    ).split()
+    )
 )
+_ACCOMPANYING = re.compile(r"^\s(?:with|by|after|during|as|amid|in|and|when|at)\s")
+_MEASURED = re.compile(r"^\sof\s(?:electricity|energy|power)\b")
+_HEADING_YEAR = re.compile(r"^\W*(?:[A-Za-z]+\s)?((?:19|20)\d\d)\W*$")
 _INDEFINITE = re.compile(r"\b(?:a|an|another|some|several|many|new|first|second|third|last|next)\b", re.IGNORECASE)
 _LIGHT = frozenset(
     stem(word)
-    for word in (
+    for word in word_list(
         "reach amount total stand now currently today also overall actual altogether measure estimate estimated "
         "contain comprise consist feature possess equip number figure value sum come put lie official whole entire "
         "about around roughly approximately some around exactly just only still officially finally year level "
         "according stood stands record recorded become remain equal say report"
-    ).split()
+    )
 )
 _SAME = {
     stem(word): common
@@ -116,7 +121,7 @@ def frames(sentence: Quoted) -> list[Frame]:
     segments = _segments(body, skipped)
     found = values(sentence.text)
     subject = segments[0] if segments else None
-    heading_year = re.findall(r"\b(?:19|20)\d\d\b", sentence.heading) if len(sentence.heading) < 40 else []
+    heading_year = _HEADING_YEAR.findall(sentence.heading)
     result = []
     for start, end in segments:
         inside = [value for value in found if start <= value.start and value.end <= end]
@@ -181,7 +186,7 @@ def _phrase(
 
 def _until_verb(text: str) -> str:
     """The words before the first verb: the subject of a plain clause."""
-    kept = []
+    kept: list[str] = []
     for word in text.split():
         if kept and _is_verb(word.strip(",.")):
             break
@@ -212,7 +217,7 @@ def _frame(
     own = sentence.text[slice(*segment)]
     if value.kind == "date" and not _is_event(sentence.text, value, segment, found):
         return None
-    words = _key_words(sentence.text, segment, phrase, found)
+    words = _key_words(sentence.text, segment, _without_adjunct(phrase, sentence.text, value), found)
     key = _key(words) | frozenset(value.modifiers)
     if len(key) < 2:
         return None
@@ -225,6 +230,15 @@ def _frame(
         scope=_scope(own, value, found, heading_years),
         topic=" ".join(dict.fromkeys([*(word for word, _, _ in words), *_counted_noun(sentence.text, value)])),
     )
+
+
+def _without_adjunct(phrase: str, text: str, value: Value) -> str:
+    """The phrase without what merely accompanies a date, and without "of electricity" behind a measure of it."""
+    written = text[value.start : value.end]
+    before, found, after = phrase.partition(written)
+    if value.kind == "date" and _ACCOMPANYING.match(after):
+        return before + found
+    return before + found + _MEASURED.sub("", after)
 
 
 def _counted_noun(text: str, value: Value) -> list[str]:
@@ -241,9 +255,7 @@ def _is_event(text: str, value: Value, segment: tuple[int, int], found: list[Val
     return bool(alone and event and _DATE_PREPOSITION.search(before) and not _INDEFINITE.search(before))
 
 
-def _key_words(
-    text: str, segment: tuple[int, int], phrase: str, found: list[Value]
-) -> list[tuple[str, str, bool]]:
+def _key_words(text: str, segment: tuple[int, int], phrase: str, found: list[Value]) -> list[tuple[str, str, bool]]:
     """Words of subject and attribute, their stems, and whether each is a name; values and light words left out."""
     for value in sorted(found, key=lambda v: v.end - v.start, reverse=True):
         if segment[0] <= value.start < segment[1]:
@@ -252,7 +264,12 @@ def _key_words(
     result = []
     for position, token in enumerate(tokens):
         lowered = token.lower()
-        if token == "|" or lowered in FUNCTION_WORDS or lowered in MONTHS or lowered in WEEKDAYS:
+        if (
+            (not lowered.isalpha() and not lowered[0].isalpha())
+            or lowered in FUNCTION_WORDS
+            or lowered in MONTHS
+            or lowered in WEEKDAYS
+        ):
             continue
         if lowered in ("each", "every", "per"):
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from graph_research.research.extractive.lexicon import FUNCTION_WORDS, MONTHS, VERBS
+from graph_research.research.extractive.lexicon import FUNCTION_WORDS, MONTHS, VERBS, word_list, word_set
 from graph_research.research.extractive.terms import stem
 
 __all__ = ["Value", "agree", "values"]
@@ -39,13 +39,15 @@ _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "tri
 _SMALL = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
+        word_list(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+            "seventeen eighteen nineteen"
+        )
     )
 }
 _TENS = {
     word: 10 * number
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
+    for number, word in enumerate(word_list("twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
 }
 _NUMBER_WORD = "|".join([*_SMALL, *_TENS])
 _NUMBER = re.compile(
@@ -61,7 +63,11 @@ _UNITS: dict[str, tuple[str, float]] = {}
 _PREFIXES = {"": 1.0, "kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12}
 for _name, _factor in _PREFIXES.items():
     _UNITS |= {f"{_name}watt hour": ("energy", _factor), f"{_name}watt-hour": ("energy", _factor)}
-    _UNITS |= {f"{_name}watt": ("power", _factor), f"{_name}byte": ("data", _factor), f"{_name}hertz": ("freq", _factor)}
+    _UNITS |= {
+        f"{_name}watt": ("power", _factor),
+        f"{_name}byte": ("data", _factor),
+        f"{_name}hertz": ("freq", _factor),
+    }
 for _letter, _factor in {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.items():
     _UNITS |= {f"{_letter}Wh": ("energy", _factor), f"{_letter}W": ("power", _factor), f"{_letter}B": ("data", _factor)}
     _UNITS |= {f"{_letter}Hz": ("freq", _factor)}
@@ -98,7 +104,7 @@ for _names, _dimension, _factor in (
     ("pound sterling|GBP|pound", "money:pound", 1.0),
     ("degree Celsius|degrees Celsius|°C", "celsius", 1.0),
 ):
-    _UNITS |= {_each: (_dimension, _factor) for _each in _names.split("|")}
+    _UNITS |= dict.fromkeys(_names.split("|"), (_dimension, _factor))
 _CURRENCIES = {"€": "money:euro", "$": "money:dollar", "£": "money:pound", "¥": "money:yen"}
 _UNIT = re.compile(
     r"[\s-]?(?:(?P<symbol>%|€|°C)|(?P<name>"
@@ -135,7 +141,7 @@ _RANGE_AFTER = re.compile(r"^\s?(?:to|and|or|-|–|—)\s?[€$£]?\d", re.IGNOR
 _RANGE_BEFORE = re.compile(r"(?:\d(?:\s?[A-Za-z%]+)?\s?(?:to|-|–|—)\s?|\bbetween\s[^,;.]{1,30}\sand\s)[€$£]?$")
 _CHANGE_BEFORE = re.compile(r"\bfrom\b[^,;.]{1,40}\bto\s$", re.IGNORECASE)
 _COUNT_NOUN = re.compile(r"[\s-]((?:[A-Za-z][\w'’-]*\s){0,3}[A-Za-z][\w'’-]*)")
-_PLURALS = frozenset("people men women children fish species aircraft sheep feet teeth mice staff crew personnel".split())
+_PLURALS = word_set("people men women children fish species aircraft sheep feet teeth mice staff crew personnel")
 _ROUNDING_CAP = 0.025
 
 

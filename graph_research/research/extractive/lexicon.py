@@ -7,31 +7,39 @@ __all__ = [
     "ASIDE_OPENERS",
     "AUXILIARIES",
     "BOILERPLATE_WORDS",
+    "COMMAND_VERBS",
     "FUNCTION_WORDS",
     "GENERIC_NOUNS",
     "IMPERATIVE_OPENERS",
+    "MEASURES",
     "MONTHS",
     "VERBS",
     "WEEKDAYS",
+    "word_list",
+    "word_set",
 ]
 
 
-def _set(text: str) -> frozenset[str]:
+def word_list(text: str) -> tuple[str, ...]:
+    """The words of a text in order; a list of words is easier to read and to mend as a text."""
+    return tuple(text.split())
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(text.split())
 
 
-MONTHS = (
-    "january february march april may june july august september october november december".split()  # in calendar order
-)
-WEEKDAYS = _set("monday tuesday wednesday thursday friday saturday sunday")
+MONTHS = word_list("january february march april may june july august september october november december")
+WEEKDAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
 
-AUXILIARIES = _set(
+AUXILIARIES = word_set(
     "am is are was were be been being has have had having do does did doing done can could will would shall should "
     "may might must cannot isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't can't couldn't "
     "won't wouldn't shouldn't mustn't"
 )
 
-FUNCTION_WORDS = AUXILIARIES | _set(
+FUNCTION_WORDS = AUXILIARIES | word_set(
     "a an the this that these those some any each every either neither no none all both half several many much more "
     "most few fewer less least other others another such same own only very too so than then there here again also "
     "i me my mine we us our ours you your yours he him his she her hers it its they them their theirs one ones oneself "
@@ -46,31 +54,33 @@ FUNCTION_WORDS = AUXILIARIES | _set(
     "mainly especially particularly generally currently recently actually really simply possibly probably likely"
 )
 
-VERBS = _set(
-    "affect affects affected allow allows allowed apply applies applied arise ask asks asked be become becomes became "
-    "begin begins began begun behave behaves bring brings brought build builds built call calls called carry carries "
-    "carried cause causes caused change changes changed come comes came compare compares compared consider considers "
-    "consist consists contain contains contained contribute contributes cover covers create creates created deal deals "
-    "decide decides define defines defined deliver delivers delivered depend depends describe describes described "
-    "determine determines differ differs discuss discusses do does end ends ensure ensures exist exists expect expects "
-    "expected explain explains explained fall falls fell feel find finds found follow follows followed gain gains "
-    "generate generates generated get gets got give gives gave given go goes went grow grows grew handle handles "
-    "handled happen happens happened help helps helped hold holds held impact improve improves include includes "
-    "included increase increases increased influence influences involve involves keep keeps kept know knows known "
-    "lead leads led leave leaves left let lets lie lies like look looks lose loses lost make makes made manage manages "
-    "mean means meant meet meets met need needs needed occur occurs occurred offer offers open opens opened operate "
-    "operates operated owe pay pays paid perform performs play plays prevent prevents produce produces produced "
-    "propose proposes proposed protect protects prove proves provide provides provided put puts raise raises raised "
-    "reach reaches reached receive receives received reduce reduces reduced relate relates remain remains remained "
-    "require requires required result resulted rise rises rose run runs ran say says said see sees saw seen seem seems "
-    "serve serves show shows showed shown stand stands stood start starts started stay stays stop stops stopped supply "
-    "supplies supplied support supports take takes took taken tell tells told think thinks thought treat treats turn "
-    "turns turned understand use uses used using vary varies want wants work works worked write writes wrote written "
-    "yield yields yielded open opens cost costs spend spends spent employ employs weigh weighs rule rules sell sells "
-    "sold buy buys bought win wins won cut cuts raise rest rests hit hits lay lays laid close closes closed"
+VERBS = word_set(
+    "affect affects affected allow allows allowed apply applies applied arise ask asks asked be become becomes "
+    "became begin begins began begun behave behaves bring brings brought build builds built call calls called "
+    "carry carries carried cause causes caused change changes changed come comes came compare compares compared "
+    "consider considers consist consists contain contains contained contribute contributes cover covers create "
+    "creates created deal deals decide decides define defines defined deliver delivers delivered depend depends "
+    "describe describes described determine determines differ differs discuss discusses do does end ends ensure "
+    "ensures exist exists expect expects expected explain explains explained fall falls fell feel find finds "
+    "found follow follows followed gain gains generate generates generated get gets got give gives gave given go "
+    "goes went grow grows grew handle handles handled happen happens happened help helps helped hold holds held "
+    "impact improve improves include includes included increase increases increased influence influences involve "
+    "involves keep keeps kept know knows known lead leads led leave leaves left let lets lie lies like look looks "
+    "lose loses lost make makes made manage manages mean means meant meet meets met need needs needed occur "
+    "occurs occurred offer offers open opens opened operate operates operated owe pay pays paid perform performs "
+    "play plays prevent prevents produce produces produced propose proposes proposed protect protects prove "
+    "proves provide provides provided put puts raise raises raised reach reaches reached receive receives "
+    "received reduce reduces reduced relate relates remain remains remained require requires required result "
+    "resulted rise rises rose run runs ran say says said see sees saw seen seem seems serve serves show shows "
+    "showed shown stand stands stood start starts started stay stays stop stops stopped supply supplies supplied "
+    "support supports take takes took taken tell tells told think thinks thought treat treats turn turns turned "
+    "understand use uses used using vary varies want wants work works worked write writes wrote written yield "
+    "yields yielded cost costs spend spends spent employ employs weigh weighs rule rules sell sells sold buy buys "
+    "bought win wins won cut cuts fail fails failed kill kills killed die dies died rest rests hit hits lay lays "
+    "laid close closes closed"
 )
 
-GENERIC_NOUNS = _set(
+GENERIC_NOUNS = word_set(
     "question answer effect effects role impact influence reason reasons difference differences advantage advantages "
     "disadvantage disadvantages benefit benefits fact facts overview information detail details example examples "
     "introduction aspect aspects part parts number numbers amount amounts case cases people time times year years day "
@@ -79,23 +89,38 @@ GENERIC_NOUNS = _set(
     "last second next possible different certain available useful main real little full current recent"
 )
 
-ANAPHORIC_OPENERS = _set(
+ANAPHORIC_OPENERS = word_set(
     "it its it's this that these those they their them he she his her him such both another here there neither either "
     "so then thus therefore hence otherwise instead else also too likewise similarly accordingly consequently "
     "but and or nor yet because which who whose where former latter"
 )
 
-ASIDE_OPENERS = _set(
+ASIDE_OPENERS = word_set(
     "however moreover furthermore nevertheless nonetheless additionally meanwhile still finally lastly secondly "
     "thirdly indeed besides conversely afterwards afterward later subsequently again"
 )
 
-IMPERATIVE_OPENERS = _set(
+IMPERATIVE_OPENERS = word_set(
     "click see subscribe share sign read login log register download print follow visit browse search back skip jump "
     "go contact buy shop donate accept manage edit view copy order tap scroll return report"
 )
 
-BOILERPLATE_WORDS = _set(
+MEASURES = word_set(
+    "hundred thousand million billion trillion dozen half third thirds quarter percent per cent euro euros dollar "
+    "dollars pound pounds metre metres meter meters kilometre kilometres kilometer kilometers hectare hectares tonne "
+    "tonnes kilogram kilograms litre litres second seconds minute minutes hour hours day days week weeks month months "
+    "year years watt watts kilowatt kilowatts megawatt megawatts gigawatt gigawatts square cubic decade decades "
+    "century centuries one two three four five six seven eight nine ten eleven twelve"
+)
+
+COMMAND_VERBS = word_set(
+    "wrap create save run return call use set get add remove raise block wait schedule convert cancel check send "
+    "receive read write open close start stop register execute load parse yield make change update delete put choose "
+    "ensure let begin take keep allow try do turn ask tell remember note consider avoid allocate initialize construct "
+    "build copy move select specify provide enable disable see go find test mark attach insert append extract wake"
+)
+
+BOILERPLATE_WORDS = word_set(
     "cookie cookies newsletter subscribe privacy browser advertisement copyright sitemap login password unsubscribe "
     "website webpage email consent disclaimer"
 )

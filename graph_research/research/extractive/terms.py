@@ -9,7 +9,7 @@ import snowballstemmer
 
 from graph_research.research.extractive.lexicon import FUNCTION_WORDS
 
-__all__ = ["WORD", "content_stems", "stem", "stem_list", "words"]
+__all__ = ["WORD", "content_stems", "name_parts", "stem", "stem_list", "words"]
 
 WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+(?:[.,]\d+)*", re.UNICODE)
 _CAMEL = re.compile(r"[A-Z][a-z]+(?=[A-Z])|[A-Z][a-z]+|[a-z]+")
@@ -80,6 +80,12 @@ def _stems_of_word(word: str) -> tuple[str, ...]:
 def stem_list(text: str) -> list[str]:
     """Stems of the content words in order, with repetitions; function words are left out."""
     return [part for word in WORD.findall(text) for part in _stems_of_word(word)]
+
+
+def name_parts(word: str) -> frozenset[str]:
+    """The stems that name a thing however it is written: those of `task` and `group` for `TaskGroup`."""
+    stems = _stems_of_word(word)
+    return frozenset(stems[1:] or stems)
 
 
 def content_stems(text: str) -> frozenset[str]:

@@ -1,0 +1,72 @@
+"""The structured handoff as the extractive model reads it: sources with what their rank depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph_research.research.models.source import Source, Tier
+from graph_research.research.scoring.origin import origins
+from graph_research.text.document import Document
+
+__all__ = ["TIER_RANK", "SourceFacts", "question_of", "read_sources"]
+
+TIER_RANK: Mapping[str, int] = {tier.value: rank for rank, tier in enumerate(Tier)}
+"""0 for the most credible tier, 4 for flagged ones."""
+
+_AUTHORITATIVE = frozenset({Tier.PRIMARY_SOURCE.value, Tier.AUTHORITATIVE.value})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceFacts:
+    """What ranking, order and confidence need of a source. `copy_of` is the first source with nearly the same text,
+    its own id where there is none."""
+
+    id: str
+    title: str
+    tier: str
+    composite: float
+    date: str
+    origin: str
+    copy_of: str
+
+    @property
+    def tier_rank(self) -> int:
+        return TIER_RANK.get(self.tier, 3)
+
+    @property
+    def authoritative(self) -> bool:
+        return self.tier in _AUTHORITATIVE
+
+    @property
+    def flagged(self) -> bool:
+        return self.tier == Tier.FLAGGED.value
+
+
+def question_of(material: Mapping[str, Any]) -> str:
+    """The user's question, under either of its two names."""
+    return str(material.get("question") or material.get("original_query") or "")
+
+
+def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
+    """The sources by id in the order of the handoff."""
+    rows: Sequence[Mapping[str, Any]] = material.get("sources") or ()
+    documents: Mapping[str, Document] = material.get("documents") or {}
+    sources = [Source.model_validate(row) for row in rows]
+    texts = {source.id: documents[source.id].text for source in sources if source.id in documents}
+    behind = origins(sources, texts)
+    alone = [source.model_copy(update={"publisher": source.id}) for source in sources]
+    copies = origins(alone, texts)
+    return {
+        source.id: SourceFacts(
+            id=source.id,
+            title=source.title,
+            tier=source.tier.value,
+            composite=source.score.composite,
+            date=source.published_at or "",
+            origin=behind[source.id],
+            copy_of=copies[source.id],
+        )
+        for source in sources
+    }

@@ -1,0 +1,100 @@
+"""The planner's answer: sub-queries from the question's facets, and from phrases that stand beside its subject."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph_research.research.extractive.lexicon import MEASURES
+from graph_research.research.extractive.material import question_of
+from graph_research.research.extractive.phrases import common_phrases
+from graph_research.research.extractive.question import Question, parse_question
+from graph_research.research.extractive.terms import content_stems
+
+__all__ = ["answer"]
+
+_SHORTEST_QUERY = 10
+_LONGEST_QUERY = 300
+_DEFAULT_MOST = 5
+_FEWEST = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """What one sub-query asks for besides the subject."""
+
+    phrases: tuple[str, ...]
+    rationale: str
+
+
+def answer(material: Mapping[str, Any]) -> dict[str, Any]:
+    """Two to five sub-queries without overlap, the question's facets first, and a brief of two or three sentences."""
+    question = parse_question(question_of(material))
+    most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), 8))
+    parts = _facet_parts(question, most)
+    if len(parts) < min(3, most):
+        parts += _nearby_parts(question, material.get("background") or (), min(3, most) - len(parts))
+    sub_queries = _sub_queries(question, parts, most)
+    return {"research_brief": _brief(question, parts), "sub_queries": sub_queries}
+
+
+def _facet_parts(question: Question, most: int) -> list[_Part]:
+    """One part for each facet; where there are more facets than sub-queries, neighbours share one."""
+    phrases = [facet.phrase for facet in question.facets]
+    size = -(-len(phrases) // most) if phrases else 1
+    chunks = [tuple(phrases[at : at + size]) for at in range(0, len(phrases), size)]
+    return [_Part(phrases=chunk, rationale=f"The question asks about {_listed(chunk)}.") for chunk in chunks]
+
+
+def _nearby_parts(question: Question, background: Sequence[Mapping[str, Any]], wanted: int) -> list[_Part]:
+    """Phrases that stand in most of the passages of a first look, with words that the question does not have."""
+    known = set(question.weights)
+    parts: list[_Part] = []
+    texts = [f"{row.get('title', '')}. {row.get('text', '')}" for row in background]
+    for phrase, count in common_phrases(texts):
+        joined = " ".join(phrase)
+        own = content_stems(joined)
+        if len(parts) == wanted:
+            break
+        if not own or own & known or all(word.lower() in MEASURES for word in phrase):
+            continue
+        known |= own
+        parts.append(
+            _Part(phrases=(joined,), rationale=f"“{joined}” stands in {count} of the passages found in a first look.")
+        )
+    return parts
+
+
+def _sub_queries(question: Question, parts: Sequence[_Part], most: int) -> list[dict[str, Any]]:
+    subject = question.subject.phrase if question.subject else ""
+    rows = [(f"{subject} {' '.join(part.phrases)}".strip(), part.rationale) for part in parts]
+    if len(rows) < _FEWEST:
+        rows = [(" ".join(question.text.split()), "The question as it was asked."), *rows]
+    if len(rows) < _FEWEST and subject:
+        rows.append((f"{subject} overview", f"What the sources say of {subject} in general."))
+    found: list[dict[str, Any]] = []
+    seen: list[frozenset[str]] = []
+    for query, rationale in rows:
+        stems = content_stems(query)
+        padded = query if len(query) >= _SHORTEST_QUERY else f"{query} overview"
+        if stems and stems not in seen and len(found) < most:
+            seen.append(stems)
+            found.append({"query": padded[:_LONGEST_QUERY], "rationale": rationale, "priority": len(found) + 1})
+    return found or [
+        {"query": question.text[:_LONGEST_QUERY], "rationale": "The question as it was asked.", "priority": 1}
+    ]
+
+
+def _brief(question: Question, parts: Sequence[_Part]) -> str:
+    subject = f"“{question.subject.phrase}”" if question.subject else "the question as written"
+    phrases = [phrase for part in parts for phrase in part.phrases]
+    asked = f", in particular {_listed(phrases)}" if phrases else ""
+    return (
+        f"The research is about {subject}{asked}. Each part is searched on its own, and sentences that answer it are "
+        "taken word for word from the sources. Figures and dates that differ between sources are kept side by side."
+    )
+
+
+def _listed(phrases: Sequence[str]) -> str:
+    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"

@@ -1,0 +1,79 @@
+"""The reflector's answer: whether what was found covers the sub-query, and what to ask next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.research.extractive.gaps import new_queries
+from graph_research.research.extractive.material import question_of
+from graph_research.research.extractive.phrases import common_phrases
+from graph_research.research.extractive.question import parse_question
+from graph_research.research.extractive.terms import content_stems, stem, words
+
+__all__ = ["answer"]
+
+_ENOUGH_SOURCES = 3
+_ENOUGH_COVERAGE = 0.7
+
+
+def answer(material: Mapping[str, Any]) -> dict[str, Any]:
+    """Complete with three relevant sources that cover the sub-query; else a query that was not asked, if there is one.
+
+    A source is relevant where its title, snippet or content holds at least half of the sub-query's content words.
+    Without the sources themselves in the handoff, their number alone decides.
+    """
+    query = _query(material)
+    wanted = content_stems(query)
+    texts = _texts(material)
+    relevant = [text for text in texts if len(wanted & content_stems(text)) * 2 >= len(wanted)]
+    count = len(relevant) if texts else int(material.get("source_count") or 0)
+    covered = frozenset().union(*(content_stems(text) for text in relevant)) & wanted if texts else wanted
+    share = len(covered) / len(wanted) if wanted else 1.0
+    if count >= _ENOUGH_SOURCES and share >= _ENOUGH_COVERAGE:
+        return _verdict(None, done=True, why=f"{count} relevant sources hold {share:.0%} of the sub-query's words.")
+    refined = _refined(query, wanted - covered, relevant, material)
+    found = f"{count} relevant sources hold {share:.0%} of the sub-query's words"
+    if refined is None or not _searches_left(material):
+        return _verdict(None, done=False, why=f"{found}; there is no other query to try.")
+    return _verdict(refined, done=False, why=f"{found}; other words may find more.")
+
+
+def _verdict(refined: str | None, *, done: bool, why: str) -> dict[str, Any]:
+    return {
+        "continue_searching": refined is not None,
+        "refined_query": refined,
+        "research_complete": done,
+        "rationale": why,
+    }
+
+
+def _query(material: Mapping[str, Any]) -> str:
+    sub_query = material.get("sub_query")
+    return str(sub_query.get("query", "")) if isinstance(sub_query, Mapping) else str(sub_query or "")
+
+
+def _texts(material: Mapping[str, Any]) -> list[str]:
+    rows: Sequence[Mapping[str, Any]] = material.get("sources") or ()
+    return [f"{row.get('title', '')}. {row.get('snippet', '')}. {row.get('content') or ''}" for row in rows]
+
+
+def _searches_left(material: Mapping[str, Any]) -> bool:
+    left = material.get("searches_left")
+    if left is None:
+        left = int(material.get("max_searches") or 0) - len(material.get("queries") or ())
+    return int(left) > 0
+
+
+def _refined(query: str, missing: frozenset[str], texts: Sequence[str], material: Mapping[str, Any]) -> str | None:
+    """The uncovered words beside the question's subject, else a phrase that stands in several of the texts found."""
+    subject = parse_question(question_of(material)).subject
+    opening = subject.phrase if subject else ""
+    uncovered = " ".join(dict.fromkeys(word for word in words(query) if stem(word) in missing))
+    known = content_stems(query)
+    phrases = [" ".join(phrase) for phrase, _ in common_phrases(texts)]
+    fresh = [phrase for phrase in phrases if not content_stems(phrase) & known]
+    candidates = [f"{opening} {uncovered}".strip(), uncovered] if uncovered else []
+    candidates += [f"{query} {phrase}" for phrase in fresh[:2]]
+    asked = [query, *(str(other) for other in material.get("queries") or ())]
+    return next(iter(new_queries(candidates, asked)), None)

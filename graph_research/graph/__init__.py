@@ -1,1 +1,1 @@
-"""The engine: state graphs as data, checked before they run, checkpointed after each node. Knows nothing of research."""
+"""The engine: state graphs as data, checked before they run, checkpointed after each node; it knows no research."""

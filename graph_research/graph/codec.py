@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-__all__ = ["LARGE_CHARS", "canonical", "decode", "encode", "plain", "references", "text_hash"]
+__all__ = ["LARGE_CHARS", "canonical", "decode", "duplicate", "encode", "plain", "references", "text_hash"]
 
 LARGE_CHARS = 2048
 """Texts of at least this many characters are stored once, by content, and referred to."""
@@ -31,20 +31,14 @@ def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
     Takes JSON values, datetime, date, time, Decimal, bytes, tuples (they become lists), dataclasses and pydantic models
     (they become objects). Raises `TypeError` for anything else and for keys that are no text.
     """
-    tags = 0
+    data = _encode_plainly(value)
+    return _encode_slowly(value, texts) if data is None or len(data) > LARGE_CHARS else data
 
-    def tag(other: Any) -> Any:
-        nonlocal tags
-        tags += 1
-        return _tagged(other)
 
-    try:
-        data = orjson.dumps(value, default=tag, option=_OPTIONS)
-    except TypeError:
-        return _encode_slowly(value, texts)
-    if len(data) > LARGE_CHARS or (_MARK in data and data.count(_MARK) != tags):
-        return _encode_slowly(value, texts)
-    return data
+def duplicate(value: Any) -> Any:
+    """What `decode` gives for `value` encoded: a copy that shares nothing with it."""
+    data = _encode_plainly(value)
+    return decode(_encode_slowly(value, None) if data is None else data, {})
 
 
 def decode(data: bytes, texts: Mapping[str, str]) -> Any:
@@ -76,7 +70,23 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _encode_slowly(value: Any, texts: MutableMapping[str, str]) -> bytes:
+def _encode_plainly(value: Any) -> bytes | None:
+    """In one pass, or None where a key looks like our tag or a value needs a closer look."""
+    tags = 0
+
+    def tag(other: Any) -> Any:
+        nonlocal tags
+        tags += 1
+        return _tagged(other)
+
+    try:
+        data = orjson.dumps(value, default=tag, option=_OPTIONS)
+    except TypeError:
+        return None
+    return data if _MARK not in data or data.count(_MARK) == tags else None
+
+
+def _encode_slowly(value: Any, texts: MutableMapping[str, str] | None) -> bytes:
     return orjson.dumps(_shape(value, texts), default=_tagged, option=_OPTIONS)
 
 

@@ -11,6 +11,7 @@ from graph_research.graph.spec import Place
 
 __all__ = [
     "Finding",
+    "GraphChanged",
     "GraphInvalid",
     "GuardFailed",
     "HandoffInvalid",
@@ -114,6 +115,12 @@ class NodeFailed(GraphResearchError):
     """A node failed for a reason the engine itself states: no edge applies, a limit, a child that did not complete."""
 
     code = "node-failed"
+
+
+class GraphChanged(UserMistake):
+    """A run was started with another definition than the one it is to be resumed with."""
+
+    code = "graph-changed"
 
 
 class RunExists(UserMistake):

@@ -38,6 +38,7 @@ class Interruption:
 
     cause: str
     step: int
+    chain: str
     active: tuple[Active, ...]
     loops: Mapping[str, int]
     arrived: Mapping[str, Sequence[str]]
@@ -47,6 +48,7 @@ class Interruption:
         return {
             "cause": self.cause,
             "step": self.step,
+            "chain": self.chain,
             "active": [active.to_json() for active in self.active],
             "loops": self.loops,
             "arrived": self.arrived,

@@ -128,7 +128,7 @@ class StepRow(NamedTuple):
 
 
 class CallRow(NamedTuple):
-    """One journal entry; `key` is the attempt's (`Address.key`)."""
+    """One journal entry; `key` is the attempt's (`Address.key`), `ordinal` how many equal ones came before in it."""
 
     seq: int
     key: str
@@ -138,6 +138,7 @@ class CallRow(NamedTuple):
     attempt: int
     kind: str
     request_hash: bytes
+    ordinal: int
     status: str
     started_at: float
     seconds: float
@@ -229,10 +230,6 @@ class Checkpointer(ABC):
     @abstractmethod
     async def snapshot(self, run_id: str, scope: str, upto: int | None = None) -> Snapshot | None:
         """The latest not after step `upto`."""
-
-    @abstractmethod
-    async def scopes(self, run_id: str) -> set[str]:
-        """Every scope that has rows."""
 
     @abstractmethod
     async def call_keys(self, run_id: str) -> tuple[set[str], int]:

@@ -105,9 +105,6 @@ class MemoryCheckpointer(Checkpointer):
         taken = (shot for shot in self._run(run_id).snapshots if shot.scope == scope)
         return max((shot for shot in taken if upto is None or shot.step <= upto), key=lambda s: s.step, default=None)
 
-    async def scopes(self, run_id: str) -> set[str]:
-        return {"", *self._run(run_id).scopes}
-
     async def call_keys(self, run_id: str) -> tuple[set[str], int]:
         calls = self._run(run_id).calls
         return {call.key for call in calls.values()}, max(calls, default=0)

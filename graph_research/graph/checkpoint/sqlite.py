@@ -105,9 +105,6 @@ class SqliteCheckpointer(Checkpointer):
             return Snapshot(*row[:-1])
         return None
 
-    async def scopes(self, run_id: str) -> set[str]:
-        return {row[0] for row in await self._all("scopes", {"run": await self._number(run_id)})}
-
     async def call_keys(self, run_id: str) -> tuple[set[str], int]:
         number = await self._number(run_id)
         keys = await self._all("call_keys", {"run": number})
@@ -120,7 +117,7 @@ class SqliteCheckpointer(Checkpointer):
         else:
             rows = await self._all("calls_of_attempt", {"run": number, "key": key})
         for row in rows:
-            _verify(row[-1], row[11:13], f"call {row[0]} of run {run_id}")
+            _verify(row[-1], row[12:14], f"call {row[0]} of run {run_id}")
         return [CallRow(*row[:-1]) for row in rows]
 
     async def lose_calls(self, run_id: str) -> int:
@@ -209,7 +206,7 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
     connection.execute("BEGIN IMMEDIATE")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     for script in migrations[version:]:
-        for statement in script.split(";"):
+        for statement in script.split(";\n"):
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
     connection.execute(f"PRAGMA user_version = {len(migrations)}")

@@ -64,6 +64,7 @@ CREATE TABLE calls (
     attempt INTEGER NOT NULL,
     kind TEXT NOT NULL,
     request_hash BLOB NOT NULL,
+    ordinal INTEGER NOT NULL,
     status TEXT NOT NULL,
     started_at REAL NOT NULL,
     seconds REAL NOT NULL,

@@ -47,9 +47,6 @@ FROM steps WHERE id BETWEEN :low AND :high AND scope = '' ORDER BY id
 SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position, checksum
 FROM steps WHERE id >> 32 = :run AND scope <> '' AND scope = :scope AND id BETWEEN :low AND :high ORDER BY id
 
--- name: scopes
-SELECT '' UNION SELECT DISTINCT scope FROM steps WHERE id >> 32 = :run AND scope <> ''
-
 -- name: insert_snapshot
 INSERT INTO snapshots (run, scope, step, content, position, checksum) VALUES (?, ?, ?, ?, ?, ?)
 
@@ -67,9 +64,9 @@ SELECT id & 4294967295, batch, checksum FROM events WHERE id BETWEEN :low AND :h
 SELECT coalesce(max(id) & 4294967295, 0) FROM events WHERE id BETWEEN :low AND :high
 
 -- name: put_call
-INSERT OR REPLACE INTO calls (id, attempt_key, path, visit, item, attempt, kind, request_hash, status, started_at,
+INSERT OR REPLACE INTO calls (id, attempt_key, path, visit, item, attempt, kind, request_hash, ordinal, status, started_at,
                               seconds, request, answer, checksum)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: call_keys
 SELECT DISTINCT attempt_key FROM calls WHERE id >> 32 = :run
@@ -78,12 +75,12 @@ SELECT DISTINCT attempt_key FROM calls WHERE id >> 32 = :run
 SELECT coalesce(max(id) & 4294967295, 0) FROM calls WHERE id BETWEEN :low AND :high
 
 -- name: all_calls
-SELECT id & 4294967295, attempt_key, path, visit, item, attempt, kind, request_hash, status, started_at, seconds,
+SELECT id & 4294967295, attempt_key, path, visit, item, attempt, kind, request_hash, ordinal, status, started_at, seconds,
        request, answer, checksum
 FROM calls WHERE id BETWEEN :low AND :high ORDER BY id
 
 -- name: calls_of_attempt
-SELECT id & 4294967295, attempt_key, path, visit, item, attempt, kind, request_hash, status, started_at, seconds,
+SELECT id & 4294967295, attempt_key, path, visit, item, attempt, kind, request_hash, ordinal, status, started_at, seconds,
        request, answer, checksum
 FROM calls WHERE id >> 32 = :run AND attempt_key = :key ORDER BY id
 

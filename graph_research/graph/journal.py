@@ -1,0 +1,162 @@
+"""Outside calls, recorded before their answers are used, and given again to an attempt that was interrupted."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from graph_research.graph.address import Address
+from graph_research.graph.checkpoint.base import CallRow
+from graph_research.graph.codec import canonical, decode, encode, text_hash
+from graph_research.graph.errors import StoreDamaged
+from graph_research.graph.events import CallRecorded, Note, Progress
+from graph_research.graph.session import Draft, Session
+
+__all__ = ["JournalContext"]
+
+_ID_DIGITS = 10
+
+
+class JournalContext:
+    """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `taken` empties them."""
+
+    def __init__(self, session: Session, address: Address, recorded: list[CallRow]) -> None:
+        self.run_id = session.run_id
+        self.node = address.node
+        self.path = address.path
+        self.visit = address.visit
+        self.item = address.item
+        self.attempt = address.attempt
+        self.interactive = session.interactive
+        self._session = session
+        self._address = address
+        self._recorded = {
+            (row.kind, row.request_hash, row.ordinal): row for row in recorded if row.status == "answered"
+        }
+        self._equal: Counter[tuple[str, bytes]] = Counter()
+        self._ids: Counter[str] = Counter()
+        self._calls: list[CallRow] = []
+        self._events: list[Draft] = []
+
+    @cached_property
+    def random(self) -> random.Random:
+        return random.Random(f"{self.run_id}/{self._address.key}")  # noqa: S311 -- repeatable, not secret
+
+    async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
+        digest = hashlib.sha256(canonical(request)).digest()
+        ordinal = self._count(kind, digest)
+        if (known := self._recorded.get((kind, digest, ordinal))) is not None and known.answer is not None:
+            self._events.append(self._told(kind, known.seconds, reused=True))
+            return await self._session.value(known.answer)
+        texts: dict[str, str] = {}
+        sent = self._row(kind, digest, ordinal, "sent", request=encode(request, texts))
+        calls, events = self.taken()
+        await self._session.write(calls=[*calls, sent], events=events, texts=texts)
+        return await self._answered(sent, fn)
+
+    def now(self) -> datetime:
+        ordinal = self._count("now", b"")
+        if (known := self._recorded.get(("now", b"", ordinal))) is not None and known.answer is not None:
+            moment: datetime = decode(known.answer, {})
+            return moment
+        moment = self._session.clock.now()
+        self._calls.append(self._row("now", b"", ordinal, "answered", answer=encode(moment, {})))
+        return moment
+
+    def new_id(self, kind: str) -> str:
+        self._ids[kind] += 1
+        seed = f"{self.run_id}/{self._address._replace(attempt=1).key}/{kind}/{self._ids[kind]}"
+        return f"{kind}-{hashlib.sha256(seed.encode()).hexdigest()[:_ID_DIGITS]}"
+
+    def put_text(self, text: str) -> str:
+        name = text_hash(text)
+        self._session.keep_text(name, text)
+        return f"sha256:{name}"
+
+    async def get_text(self, text_hash: str) -> str:
+        name = text_hash.removeprefix("sha256:")
+        kept = self._session.kept_text(name)
+        return await self._session.store.text(name) if kept is None else kept
+
+    def emit(self, name: str, **data: Any) -> None:
+        digest = hashlib.sha256(canonical([name, data])).digest()
+        ordinal = self._count("note", digest)
+        if ("note", digest, ordinal) not in self._recorded:
+            self._calls.append(self._row("note", digest, ordinal, "answered"))
+            self._events.append((Note, {"path": self.path, "visit": self.visit, "name": name, "data": data}))
+
+    def progress(self, name: str, **data: Any) -> None:
+        self._session.show(Progress, path=self.path, visit=self.visit, name=name, data=data)
+
+    def taken(self) -> tuple[list[CallRow], list[Draft]]:
+        """What waits for the attempt's next write; whoever takes it writes it."""
+        calls, events = self._calls, self._events
+        self._calls, self._events = [], []
+        return calls, events
+
+    async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]]) -> Any:
+        clock, texts = self._session.clock, dict[str, str]()
+        began = clock.monotonic()
+        try:
+            answer = encode(await fn(), texts)
+        except StoreDamaged:
+            raise
+        except Exception as problem:
+            error = encode({"type": type(problem).__name__, "message": str(problem)}, texts)
+            failed = sent._replace(status="failed", seconds=clock.monotonic() - began, answer=error)
+            await self._session.write(calls=[failed], texts=texts)
+            raise
+        seconds = clock.monotonic() - began
+        calls, events = self.taken()
+        await self._session.write(
+            calls=[*calls, sent._replace(status="answered", seconds=seconds, answer=answer)],
+            events=[*events, self._told(sent.kind, seconds, reused=False)],
+            texts=texts,
+        )
+        return decode(answer, texts)
+
+    def _count(self, kind: str, digest: bytes) -> int:
+        ordinal = self._equal[kind, digest]
+        self._equal[kind, digest] += 1
+        return ordinal
+
+    def _told(self, kind: str, seconds: float, *, reused: bool) -> Draft:
+        return CallRecorded, {
+            "path": self.path,
+            "visit": self.visit,
+            "kind": kind,
+            "seconds": seconds,
+            "reused": reused,
+        }
+
+    def _row(
+        self,
+        kind: str,
+        digest: bytes,
+        ordinal: int,
+        status: str,
+        *,
+        request: bytes | None = None,
+        answer: bytes | None = None,
+    ) -> CallRow:
+        return CallRow(
+            seq=self._session.next_call(),
+            key=self._address.key,
+            path=self.path,
+            visit=self.visit,
+            item=self.item,
+            attempt=self.attempt,
+            kind=kind,
+            request_hash=digest,
+            ordinal=ordinal,
+            status=status,
+            started_at=self._session.clock.now().timestamp(),
+            seconds=0.0,
+            request=request,
+            answer=answer,
+        )

@@ -1,0 +1,61 @@
+"""The way of a run's events to its one consumer, who may hold the run up: producers wait until all has been taken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+
+from graph_research.graph.events import Event
+
+__all__ = ["Outlet"]
+
+_MOST_EPHEMERAL = 1000
+
+
+class Outlet:
+    """A meeting point: `drained` returns when the consumer has taken everything and asks for more."""
+
+    def __init__(self) -> None:
+        self._events: deque[Event] = deque()
+        self._consumer: asyncio.Future[None] | None = None
+        self._producers: list[asyncio.Future[None]] = []
+        self._closed = False
+
+    def push(self, events: Iterable[Event]) -> None:
+        """Offer stored events."""
+        self._events.extend(events)
+        self._wake_consumer()
+
+    def show(self, event: Event) -> None:
+        """Offer an event that may be lost when the consumer is far behind."""
+        if len(self._events) < _MOST_EPHEMERAL:
+            self.push((event,))
+
+    async def drained(self) -> None:
+        """Wait for the consumer; at once when there is nothing to take and it is waiting, or when it has gone."""
+        while not self._closed and (self._events or self._consumer is None):
+            turn = asyncio.get_running_loop().create_future()
+            self._producers.append(turn)
+            await turn
+
+    def close(self) -> None:
+        """No more events will come."""
+        self._closed = True
+        self._wake_consumer()
+
+    async def take(self) -> Event | None:
+        """The next event; None after the last."""
+        while not self._events and not self._closed:
+            self._consumer = asyncio.get_running_loop().create_future()
+            producers, self._producers = self._producers, []
+            for producer in producers:
+                if not producer.done():
+                    producer.set_result(None)
+            await self._consumer
+        return self._events.popleft() if self._events else None
+
+    def _wake_consumer(self) -> None:
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None and not consumer.done():
+            consumer.set_result(None)

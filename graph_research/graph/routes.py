@@ -1,0 +1,130 @@
+"""Which edge is taken: first match in file order, loops with their bounds, edges for events."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graph_research.graph.compiler import Graph
+from graph_research.graph.errors import NodeFailed
+from graph_research.graph.guards import shown
+from graph_research.graph.spec import EdgeSpec
+
+__all__ = ["Routes"]
+
+_ANY = "*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Routes:
+    """The edges of a graph by what they are tried for. `order` is the place of each node in the file."""
+
+    graph: Graph
+    order: Mapping[str, int]
+    leaving: Mapping[str, tuple[EdgeSpec, ...]]
+    events: Mapping[tuple[str, str], tuple[EdgeSpec, ...]]
+    """By node (or `*`) and event."""
+    hopeful: frozenset[str]
+    """Nodes from which an end `completed` can be reached without event edges: on one of them a run has recovered."""
+    under_any: frozenset[str]
+    """Nodes that the edges from `*` hold for: all but those that only such edges reach."""
+
+    @classmethod
+    def of(cls, graph: Graph) -> Routes:
+        leaving: dict[str, list[EdgeSpec]] = defaultdict(list)
+        events: dict[tuple[str, str], list[EdgeSpec]] = defaultdict(list)
+        for edge in graph.spec.edges:
+            if not edge.on:
+                leaving[edge.source].append(edge)
+            for event in edge.on:
+                events[edge.source, event].append(edge)
+        return cls(
+            graph=graph,
+            order={name: place for place, name in enumerate(graph.spec.nodes)},
+            leaving={node: tuple(edges) for node, edges in leaving.items()},
+            events={key: tuple(edges) for key, edges in events.items()},
+            hopeful=_reached(
+                _completed(graph), [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on]
+            ),
+            under_any=_reached(
+                [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != _ANY]
+            ),
+        )
+
+    def leave(self, node: str, scope: Mapping[str, Any], loops: dict[str, int]) -> list[EdgeSpec]:
+        """The edges that a finished node takes; counts their loops in `loops`. Raises `NodeFailed` when none applies,
+        `GuardFailed` when a guard cannot be evaluated."""
+        taken: list[EdgeSpec] = []
+        fork = self.graph.spec.nodes[node].fork_all
+        for edge in self.leaving.get(node, ()):
+            if self._holds(edge, scope, loops):
+                self._count(edge, loops)
+                taken.append(edge)
+                if not fork:
+                    return taken
+        if not taken:
+            raise NodeFailed(f'no edge applies after node "{node}"{self._values(node, scope)}', help=_EDGE_HELP)
+        return taken
+
+    def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: dict[str, int]) -> EdgeSpec | None:
+        """The edge for an event at `node`: its own before that of `*`; None when there is none."""
+        for source in (node, *((_ANY,) if node in self.under_any else ())):
+            for edge in self.events.get((source, event), ()):
+                if self._holds(edge, scope, loops):
+                    self._count(edge, loops)
+                    return edge
+        return None
+
+    def _holds(self, edge: EdgeSpec, scope: Mapping[str, Any], loops: Mapping[str, int]) -> bool:
+        guard = self.graph.guards.get(edge.index)
+        if guard is not None and not guard.evaluate(scope):
+            return False
+        if edge.loop is None:
+            return True
+        condition = self.graph.loops.get(edge.loop)
+        if condition is not None and not condition.evaluate(scope):
+            return False
+        return loops.get(edge.loop, 0) < self._most(edge.loop, scope)
+
+    def _most(self, loop: str, scope: Mapping[str, Any]) -> float:
+        spec = self.graph.spec.loops[loop]
+        most = scope.get(spec.most) if isinstance(spec.most, str) else spec.most
+        if isinstance(most, bool) or not isinstance(most, (int, float)):
+            raise NodeFailed(f'{spec.place}: loop "{loop}" has no bound: "{spec.most}" is {shown(most)}')
+        return most
+
+    def _count(self, edge: EdgeSpec, loops: dict[str, int]) -> None:
+        if edge.loop is not None:
+            loops[edge.loop] = loops.get(edge.loop, 0) + 1
+            for name, spec in self.graph.spec.loops.items():
+                if spec.per == edge.loop:
+                    loops[name] = 0
+
+    def _values(self, node: str, scope: Mapping[str, Any]) -> str:
+        guards = [
+            self.graph.guards[edge.index] for edge in self.leaving.get(node, ()) if edge.index in self.graph.guards
+        ]
+        names = sorted({name for guard in guards for name in guard.names if name in scope})
+        return f" (with {', '.join(f'{name} = {shown(scope[name])}' for name in names)})" if names else ""
+
+
+_EDGE_HELP = "give the node a last edge without `when`"
+
+
+def _completed(graph: Graph) -> list[str]:
+    return [name for name, node in graph.spec.nodes.items() if node.kind == "end" and node.target == "completed"]
+
+
+def _reached(starts: Iterable[str], arrows: Iterable[tuple[str, str]]) -> frozenset[str]:
+    targets: dict[str, list[str]] = defaultdict(list)
+    for source, target in arrows:
+        targets[source].append(target)
+    seen = set(starts)
+    rest = list(seen)
+    while rest:
+        new = [target for target in targets[rest.pop()] if target not in seen]
+        seen.update(new)
+        rest.extend(new)
+    return frozenset(seen)

@@ -1,0 +1,257 @@
+"""Running graphs: start a run, resume it, and watch its events as they become durable."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from graph_research.errors import check_name
+from graph_research.graph.checkpoint.base import Checkpointer, RunPatch, RunRow
+from graph_research.graph.codec import encode
+from graph_research.graph.compiler import Graph
+from graph_research.graph.context import Clock, SystemClock
+from graph_research.graph.errors import GraphChanged, InputInvalid
+from graph_research.graph.events import Event, RunEnded, RunResumed
+from graph_research.graph.frame import Frame, NewRun
+from graph_research.graph.outlet import Outlet
+from graph_research.graph.session import Session
+from graph_research.graph.start import changes, definition
+from graph_research.graph.visit import Suspended
+
+__all__ = ["NO_ANSWER", "RunResult", "Runtime"]
+
+NO_ANSWER: Final = object()
+"""Stands for "no answer is given": null is an answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """A run as it stood when this process left it; `state` holds all channels of the root graph."""
+
+    run_id: str
+    status: str
+    cause: str | None
+    state: Mapping[str, Any]
+    error: Mapping[str, Any] | None
+
+
+class Runtime:
+    """Runs one graph, many times if wanted, on one store.
+
+    `interactive` lets `ask` nodes stop a run; `timeout_seconds` bounds each drive of a run, beside `limits.seconds`;
+    requests to cancel are looked for every `poll_seconds`. Every stream raises `StoreDamaged` when the store fails,
+    and leaves a run that can be resumed when it is closed early or cancelled.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        checkpointer: Checkpointer,
+        clock: Clock | None = None,
+        interactive: bool = False,
+        poll_seconds: float = 0.25,
+        timeout_seconds: float | None = None,
+        new_run_id: Callable[[], str] = lambda: f"run-{secrets.token_hex(6)}",
+    ) -> None:
+        self.graph = graph
+        self.checkpointer = checkpointer
+        self._clock = clock or SystemClock()
+        self._interactive = interactive
+        self._poll_seconds = poll_seconds
+        self._timeout_seconds = timeout_seconds
+        self._new_run_id = new_run_id
+
+    def stream(
+        self,
+        input: Mapping[str, Any],
+        *,
+        run_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        parent: str | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Start a run and yield its events, each after its commit. The run waits while the consumer does.
+
+        Raises `InputInvalid`, `RunExists`, `RunBusy`, `NameInvalid`. `metadata` is JSON of the caller's, kept with the
+        run.
+        """
+        name = check_name(run_id or self._new_run_id(), "run")
+
+        async def prepare(session: Session) -> Frame:
+            return await self._begin(session, input, metadata or {}, parent)
+
+        return self._events(name, prepare)
+
+    def resume(
+        self, run_id: str, *, answer: Any = NO_ANSWER, accept_changes: bool = False
+    ) -> AsyncGenerator[Event, None]:
+        """Go on with a run where it stopped, and yield its new events; a completed one only tells its end again.
+
+        `answer` is for a run that awaits input. Raises `UnknownRun`, `RunBusy`, `InputInvalid`, and `GraphChanged` when
+        the graph, a schema or a prompt is not what the run began with, unless `accept_changes`.
+        """
+
+        async def prepare(session: Session) -> Frame | None:
+            return await self._reopen(session, answer, accept_changes)
+
+        return self._events(check_name(run_id, "run"), prepare)
+
+    async def run(
+        self,
+        input: Mapping[str, Any],
+        *,
+        run_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> RunResult:
+        """Start a run and let it go as far as it goes; errors inside the run are in the result."""
+        name = run_id or self._new_run_id()
+        async with contextlib.aclosing(self.stream(input, run_id=name, metadata=metadata)) as events:
+            async for _ in events:
+                pass
+        return await self.result(name)
+
+    async def result(self, run_id: str) -> RunResult:
+        """A stored run with its state."""
+        record = await self.checkpointer.run(run_id)
+        state = await self.checkpointer.state(run_id)
+        return RunResult(run_id=run_id, status=record.status, cause=record.cause, state=state, error=record.error)
+
+    async def _events(
+        self, run_id: str, prepare: Callable[[Session], Awaitable[Frame | None]]
+    ) -> AsyncGenerator[Event, None]:
+        outlet = Outlet()
+        session = Session(
+            store=self.checkpointer, run_id=run_id, clock=self._clock, interactive=self._interactive, outlet=outlet
+        )
+        drive = asyncio.create_task(self._drive(session, prepare))
+        drive.add_done_callback(lambda _: outlet.close())
+        try:
+            while (event := await outlet.take()) is not None:
+                yield event
+            await drive
+        finally:
+            drive.cancel()
+            await asyncio.wait([drive])
+            if not drive.cancelled():
+                drive.exception()
+
+    async def _drive(self, session: Session, prepare: Callable[[Session], Awaitable[Frame | None]]) -> None:
+        lease = await self.checkpointer.lease(session.run_id)
+        try:
+            frame = await prepare(session)
+            if frame is not None:
+                await self._watched(frame)
+        finally:
+            lease.release()
+
+    async def _watched(self, frame: Frame) -> None:
+        """Run to the end or to a suspension, looking out for a request to cancel."""
+        watcher = asyncio.create_task(self._watch(frame))
+        limits = [seconds for seconds in (self._timeout_seconds, self.graph.spec.limits.seconds) if seconds is not None]
+        frame.limit(min(limits, default=None))
+        try:
+            await frame.run()
+        except Suspended as stop:
+            await self._suspend(frame.session, stop)
+            if stop.refused is not None:
+                raise stop.refused from None
+        finally:
+            watcher.cancel()
+            await asyncio.wait([watcher])
+        if not watcher.cancelled():
+            watcher.result()
+
+    async def _watch(self, frame: Frame) -> None:
+        while not await self.checkpointer.cancel_requested(frame.session.run_id):  # noqa: ASYNC110 -- it is in the store
+            await asyncio.sleep(self._poll_seconds)
+        frame.interrupt("cancelled")
+
+    async def _suspend(self, session: Session, stop: Suspended) -> None:
+        waiting = stop.key if stop.status == "awaiting_input" else None
+        patch = RunPatch(status=stop.status, updated_at=self._clock.now().timestamp(), waiting=waiting)
+        await session.write(events=[stop.draft], run=patch)
+
+    async def _begin(
+        self, session: Session, given: Mapping[str, Any], metadata: Mapping[str, Any], parent: str | None
+    ) -> Frame:
+        stored, texts = definition(self.graph)
+        now = self._clock.now().timestamp()
+        row = RunRow(
+            run_id=session.run_id,
+            graph=self.graph.spec.name,
+            graph_hash=self.graph.hash,
+            definition=stored,
+            status="running",
+            cause=None,
+            error=None,
+            metadata=encode(metadata, texts),
+            input=encode(given, texts),
+            waiting=None,
+            created_at=now,
+            updated_at=now,
+            parent=parent,
+        )
+        return await Frame.start(self.graph, session, given, root=NewRun(row=row, texts=texts))
+
+    async def _reopen(self, session: Session, answer: Any, accept_changes: bool) -> Frame | None:
+        row = await self.checkpointer.run_row(session.run_id)
+        if row.status == "completed":
+            await self._tell_end(session)
+            return None
+        differences = changes(row.definition, self.graph) if row.graph_hash != self.graph.hash else None
+        if differences is not None and not accept_changes:
+            raise _changed(row, ", ".join(differences) or "its definition differs")
+        await session.recall()
+        frame = await Frame.load(self.graph, session, "")
+        cancelled = await self.checkpointer.cancel_requested(session.run_id)
+        if frame is None or not frame.resumable:
+            raise InputInvalid(f"run {row.run_id} ended {row.status} by its own edges", help="fork it, or start anew")
+        _check_answer(row, answer, cancelled)
+        if answer is not NO_ANSWER and row.waiting is not None:
+            session.answers[row.waiting] = answer
+        session.asked = row.waiting
+        await self._announce(session, row, changed=differences is not None)
+        await frame.reopen()
+        if differences is not None:
+            await frame.add_channels()
+        if cancelled:
+            frame.interrupt("cancelled")
+        return frame
+
+    async def _announce(self, session: Session, row: RunRow, *, changed: bool) -> None:
+        lost = await self.checkpointer.lose_calls(session.run_id)
+        stored, texts = definition(self.graph) if changed else (None, {})
+        patch = RunPatch(
+            status="running",
+            updated_at=self._clock.now().timestamp(),
+            graph_hash=self.graph.hash if changed else None,
+            definition=stored,
+        )
+        told = (RunResumed, {"status": row.status, "possibly_paid_twice": lost})
+        await session.write(events=[told], texts=texts, run=patch)
+
+    async def _tell_end(self, session: Session) -> None:
+        for event in reversed(await self.checkpointer.events(session.run_id)):
+            if isinstance(event, RunEnded):
+                session.repeat(event)
+                return
+
+
+def _check_answer(row: RunRow, answer: Any, cancelled: bool) -> None:
+    if row.status == "awaiting_input" and answer is NO_ANSWER and not cancelled:
+        raise InputInvalid(f"run {row.run_id} waits for an answer", help="give one")
+    if row.status != "awaiting_input" and answer is not NO_ANSWER:
+        raise InputInvalid(
+            f"run {row.run_id} is {row.status} and has asked nothing", help="resume it without an answer"
+        )
+
+
+def _changed(row: RunRow, differences: str) -> GraphChanged:
+    return GraphChanged(
+        f"run {row.run_id} began with another definition: {differences}",
+        help="restore what has changed, or resume with `--accept-changes`",
+    )

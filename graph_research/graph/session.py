@@ -1,0 +1,180 @@
+"""What all graphs of one run share while a process drives it: the store, the numbers, the clock and the way out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from graph_research.graph.address import Address
+from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunPatch, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.codec import decode, references
+from graph_research.graph.compiler import Graph
+from graph_research.graph.context import Clock
+from graph_research.graph.events import Event
+from graph_research.graph.outlet import Outlet
+from graph_research.graph.routes import Routes
+
+__all__ = ["Draft", "History", "Session"]
+
+Draft = tuple[type[Event], Mapping[str, Any]]
+"""An event before it has its number and time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """What a run had done before this process took it over; empty for a new one."""
+
+    visits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Scope to node to its highest visit."""
+    call_keys: frozenset[str] = frozenset()
+    """Attempts with journal entries."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    events: Sequence[Event]
+    durable: bool = False
+
+
+class Session:
+    """One process driving one run. Numbers are given out when a write is asked for, so they stand in its order."""
+
+    def __init__(self, *, store: Checkpointer, run_id: str, clock: Clock, interactive: bool, outlet: Outlet) -> None:
+        self.store = store
+        self.run_id = run_id
+        self.clock = clock
+        self.interactive = interactive
+        self.history = History()
+        self.answers: dict[str, Any] = {}
+        """Answers of a human, by the key of the node that asked."""
+        self.asked: str | None = None
+        """The key of the node whose question the run stopped for."""
+        self._outlet = outlet
+        self._texts: dict[str, str] = {}
+        self._known: set[str] = set()
+        self._batches: deque[_Batch] = deque()
+        self._routes: dict[int, Routes] = {}
+        self._step = -1
+        self._seq = 0
+        self._call = 0
+
+    async def recall(self) -> None:
+        """Take over what the store knows of the run."""
+        visits: dict[str, dict[str, int]] = defaultdict(dict)
+        for row in await self.store.step_rows(self.run_id, None):
+            visits[row.scope][row.node] = max(row.visit, visits[row.scope].get(row.node, 0))
+            self._step = row.step
+        keys, self._call = await self.store.call_keys(self.run_id)
+        self._seq = await self.store.last_seq(self.run_id)
+        self.history = History(visits=visits, call_keys=frozenset(keys))
+
+    async def recorded(self, address: Address) -> list[CallRow]:
+        """The journal of an attempt that was interrupted; empty for a new one."""
+        if address.key not in self.history.call_keys:
+            return []
+        return await self.store.call_rows(self.run_id, address.key)
+
+    async def value(self, data: bytes) -> Any:
+        """A stored value with its texts."""
+        return decode(data, await self.store.texts(references(data)))
+
+    def routes(self, graph: Graph) -> Routes:
+        """The routes of a graph of this run, sorted out once."""
+        if id(graph) not in self._routes:
+            self._routes[id(graph)] = Routes.of(graph)
+        return self._routes[id(graph)]
+
+    def next_step(self) -> int:
+        self._step += 1
+        return self._step
+
+    def next_call(self) -> int:
+        self._call += 1
+        return self._call
+
+    def keep_text(self, name: str, text: str) -> None:
+        """Store a text with the next write, whoever makes it."""
+        if name not in self._known:
+            self._texts[name] = text
+
+    def kept_text(self, name: str) -> str | None:
+        """A text that waits for the next write."""
+        return self._texts.get(name)
+
+    def show(self, kind: type[Event], **fields: Any) -> None:
+        """Offer an event that is never stored."""
+        self._outlet.show(kind(run_id=self.run_id, seq=None, at=self.clock.now(), **fields))
+
+    def repeat(self, event: Event) -> None:
+        """Offer an event that is stored already."""
+        self._outlet.push((event,))
+
+    async def create(self, run: RunRow, step: StepRow, events: Sequence[Draft], texts: Mapping[str, str]) -> None:
+        """Store the run itself with its first step."""
+        batch, write = self._prepare(steps=(step,), events=events, texts=texts)
+        await self.store.create(run, write)
+        await self._release(batch)
+
+    async def write(
+        self,
+        *,
+        steps: Sequence[StepRow] = (),
+        calls: Sequence[CallRow] = (),
+        events: Sequence[Draft] = (),
+        texts: Mapping[str, str] | None = None,
+        snapshot: Snapshot | None = None,
+        run: RunPatch | None = None,
+    ) -> None:
+        """One transaction. Its events go out when it and all before it are durable; returns when they are taken."""
+        batch, write = self._prepare(steps, calls, events, texts, snapshot, run)
+        try:
+            await self.store.write(write)
+        except asyncio.CancelledError:
+            self._let_out(batch)
+            raise
+        await self._release(batch)
+
+    def _prepare(
+        self,
+        steps: Sequence[StepRow] = (),
+        calls: Sequence[CallRow] = (),
+        events: Sequence[Draft] = (),
+        texts: Mapping[str, str] | None = None,
+        snapshot: Snapshot | None = None,
+        run: RunPatch | None = None,
+    ) -> tuple[_Batch, Write]:
+        at = self.clock.now() if events else None
+        built = []
+        for kind, fields in events:
+            self._seq += 1
+            built.append(kind(run_id=self.run_id, seq=self._seq, at=at, **fields))  # type: ignore[arg-type]  # -- a time is there when an event is
+        stored = [{key: value for key, value in event.to_json().items() if key != "run_id"} for event in built]
+        kept, self._texts = {**self._texts, **(texts or {})}, {}
+        new = {name: text for name, text in kept.items() if name not in self._known}
+        self._known.update(new)
+        batch = _Batch(built)
+        self._batches.append(batch)
+        return batch, Write(
+            run_id=self.run_id,
+            steps=steps,
+            calls=calls,
+            last_seq=self._seq,
+            events=orjson.dumps(stored, default=str) if stored else None,
+            texts=new,
+            snapshot=snapshot,
+            run=run,
+        )
+
+    async def _release(self, batch: _Batch) -> None:
+        self._let_out(batch)
+        await self._outlet.drained()
+
+    def _let_out(self, batch: _Batch) -> None:
+        batch.durable = True
+        while self._batches and self._batches[0].durable:
+            self._outlet.push(self._batches.popleft().events)

@@ -1,0 +1,79 @@
+"""What a run starts from: its channels' first values, and the definition that is stored with it by hash."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from graph_research.graph.codec import duplicate, text_hash
+from graph_research.graph.compiler import Graph
+from graph_research.graph.errors import HandoffInvalid, InputInvalid
+from graph_research.graph.visit import check
+
+__all__ = ["changes", "definition", "first_values"]
+
+
+def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every channel's value at the start: what is given, else its default. Raises `InputInvalid`."""
+    channels = graph.spec.channels
+    inputs = [name for name, channel in channels.items() if channel.input]
+    for name in given:
+        if name not in inputs:
+            what = "is no input" if name in channels else "does not exist"
+            raise InputInvalid(
+                f'channel "{name}" of graph "{graph.spec.name}" {what}',
+                help=f"inputs are {', '.join(inputs)}" if inputs else "the graph takes no input",
+            )
+    for name in inputs:
+        if channels[name].required and name not in given:
+            raise InputInvalid(f'graph "{graph.spec.name}" needs "{name}"', help="give it as input")
+    for name, value in given.items():
+        try:
+            check(graph.channels[name], value, graph.spec.start)
+        except HandoffInvalid as problem:
+            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {problem.message}') from problem
+    values: dict[str, Any] = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
+    return values
+
+
+def definition(graph: Graph) -> tuple[bytes, dict[str, str]]:
+    """Everything a run depends on, as JSON `{name: {hash, text}}` where `text` is the hash under which the second
+    result holds its text: the graph and its subgraphs, the schemas they use, the prompts they can reach."""
+    names: dict[str, dict[str, str]] = {}
+    texts: dict[str, str] = {}
+    for name, hashed, text in _parts(graph):
+        key = text_hash(text)
+        texts[key] = text
+        names[name] = {"hash": hashed, "text": key}
+    return orjson.dumps(names, option=orjson.OPT_SORT_KEYS), texts
+
+
+def changes(stored: bytes, graph: Graph) -> list[str]:
+    """What differs between a stored definition and `graph`, in words such as `schema planner.input changed`."""
+    old, new = orjson.loads(stored), orjson.loads(definition(graph)[0])
+    words = [f"{name} is new" for name in new if name not in old]
+    words += [f"{name} is gone" for name in old if name not in new]
+    return words + [f"{name} changed" for name in old if name in new and old[name]["hash"] != new[name]["hash"]]
+
+
+def _parts(graph: Graph) -> Iterator[tuple[str, str, str]]:
+    """Name, hash of the meaning, and text of each part."""
+    yield f"graph {graph.spec.name}", graph.spec.hash, graph.spec.text
+    schemas = {name: contract.schema for name, contract in graph.contracts.items()}
+    if graph.spec.state_schema is not None:
+        schemas[graph.spec.state_schema] = {
+            name: {"schema": channel.schema, "reduce": channel.reduce, "default": channel.default}
+            for name, channel in graph.spec.channels.items()
+        }
+    for name, schema in schemas.items():
+        text = orjson.dumps(schema).decode()
+        yield f"schema {name}", hashlib.sha256(text.encode()).hexdigest(), text
+    for name in graph.registry.prompts.names():
+        found = graph.registry.prompts.find(name)
+        if found is not None:
+            yield f"prompt {name}", hashlib.sha256(found[0].encode()).hexdigest(), found[0]
+    for subgraph in graph.subgraphs.values():
+        yield from _parts(subgraph)

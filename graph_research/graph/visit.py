@@ -1,0 +1,453 @@
+"""One visit of one node: its handoff, its attempts, the items of its fan-out, and the update that comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graph_research.errors import GraphResearchError
+from graph_research.graph.address import Address
+from graph_research.graph.checkpoint.base import CallRow, StepRow
+from graph_research.graph.codec import decode, duplicate, encode, plain
+from graph_research.graph.contracts import Contract
+from graph_research.graph.errors import HandoffInvalid, InputInvalid, StoreDamaged
+from graph_research.graph.errors import NodeFailed as NodeFailedError
+from graph_research.graph.events import InputRequested, ItemFinished, NodeFailed, NodeFinished
+from graph_research.graph.journal import JournalContext
+from graph_research.graph.position import Active
+from graph_research.graph.session import Draft
+from graph_research.graph.spec import InputSpec, OutputSpec, RetrySpec
+from graph_research.graph.state import Delta, make_delta
+
+if TYPE_CHECKING:
+    from graph_research.graph.frame import Frame
+
+__all__ = ["Failure", "Outcome", "Suspended", "Visit", "check", "digest", "failure_of", "first_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a node gave up. `event` is `error`, `timeout` or `cancelled`; `error` is `{node, visit, type, message,
+    attempts}`."""
+
+    event: str
+    error: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """A visit that has ended: the row of the update log that says so (`written` when it is stored already), and what is
+    to be written with it."""
+
+    active: Active
+    row: StepRow
+    delta: Delta | None = None
+    failure: Failure | None = None
+    calls: Sequence[CallRow] = ()
+    events: Sequence[Draft] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    written: bool = False
+
+
+class Suspended(Exception):
+    """The run stops here, to be resumed: for an answer or for a pause. `draft` is the event that tells."""
+
+    def __init__(self, status: str, key: str, draft: Draft, refused: InputInvalid | None = None) -> None:
+        super().__init__(status)
+        self.status = status
+        self.key = key
+        self.draft = draft
+        self.refused = refused
+
+
+class _GaveUp(Exception):
+    """The last attempt of a node or of one of its items has failed."""
+
+    def __init__(self, failure: Failure, context: JournalContext | None = None, attempt: int = 1) -> None:
+        super().__init__(failure.error["message"])
+        self.failure = failure
+        self.context = context
+        self.attempt = attempt
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ended:
+    """An item: its output or its failure, and the hash of either."""
+
+    output: Any
+    failure: Failure | None
+    hash: bytes
+
+
+class Visit:
+    """Runs one active node of `frame`. `earlier` are the rows that an interrupted run left of this visit."""
+
+    def __init__(self, frame: Frame, active: Active, earlier: Sequence[StepRow] = ()) -> None:
+        self._frame = frame
+        self._session = frame.session
+        self._active = active
+        self._spec = frame.graph.spec.nodes[active.node]
+        self._program = frame.graph.programs[active.node]
+        self._earlier = earlier
+        self._chains: dict[int | None, bytes] = {}
+        """The hashes that subgraph runs ended with, by item."""
+        self._suspended: dict[int, Suspended] = {}
+        self._scope = frame.scope_values if active.error is None else {**frame.scope_values, "error": active.error}
+
+    async def run(self) -> Outcome:
+        """Run the node to its end. Raises `Suspended` when it has to wait for a human."""
+        finished = next((row for row in self._earlier if row.item is None and row.status == "finished"), None)
+        if finished is not None and finished.delta is not None:
+            delta = await self._session.value(finished.delta)
+            return Outcome(active=self._active, row=finished, delta=delta, written=True)
+        clock = self._session.clock
+        started_at, began = clock.now().timestamp(), clock.monotonic()
+        context: JournalContext | None = None
+        failure: Failure | None = None
+        delta = None
+        attempt = 1
+        parts: Sequence[bytes] = ()
+        try:
+            delta, context, parts = await self._update()
+            attempt = context.attempt if context else 1
+        except _GaveUp as end:
+            failure, context, attempt = end.failure, end.context, end.attempt
+        except GraphResearchError as problem:
+            if isinstance(problem, StoreDamaged):
+                raise
+            failure = self._failure("error", problem, 1)
+        return self._outcome(started_at, clock.monotonic() - began, attempt, context, delta, failure, parts)
+
+    def _outcome(
+        self,
+        started_at: float,
+        seconds: float,
+        attempt: int,
+        context: JournalContext | None,
+        delta: Delta | None,
+        failure: Failure | None,
+        parts: Sequence[bytes],
+    ) -> Outcome:
+        texts: dict[str, str] = {}
+        data = None if delta is None else encode(delta, texts)
+        calls, events = context.taken() if context else ([], [])
+        told = {"path": self._frame.path + self._spec.name, "visit": self._active.visit, "node": self._spec.name}
+        if failure is None:
+            events = [*events, (NodeFinished, {**told, "seconds": seconds})]
+        else:
+            events = [*events, (NodeFailed, {**told, "error": _told(failure), "will_retry": False, "attempt": attempt})]
+        row = StepRow(
+            step=self._session.next_step(),
+            scope=self._frame.scope,
+            node=self._spec.name,
+            visit=self._active.visit,
+            item=None,
+            attempt=attempt,
+            status="finished" if failure is None else "failed",
+            started_at=started_at,
+            seconds=seconds,
+            hash=self._frame.position.chain if data is None else self._hash(None, data, *parts),
+            delta=data,
+            position=None,
+        )
+        delta = None if data is None else decode(data, texts)
+        return Outcome(
+            active=self._active, row=row, delta=delta, failure=failure, calls=calls, events=events, texts=texts
+        )
+
+    async def _update(self) -> tuple[Delta, JournalContext | None, Sequence[bytes]]:
+        """The update, the context of the attempt that made it and the hashes that go into the step's."""
+        if self._spec.kind == "set":
+            return self._delta(self._program.assign(self._scope)), None, ()
+        if self._spec.kind == "ask":
+            assert self._spec.into is not None
+            return self._delta({self._spec.into: self._answer()}), None, ()
+        if self._program.each is not None:
+            return await self._fan_out(self._program.each.evaluate(self._scope))
+
+        async def body(context: JournalContext) -> Delta:
+            output = await self._output(self._scope, context)
+            return self._delta(self._program.update({**self._scope, "output": output}))
+
+        delta, context = await self._attempts(None, body)
+        return delta, context, tuple(self._chains.values())
+
+    # Attempts
+
+    async def _attempts(
+        self, item: int | None, body: Callable[[JournalContext], Awaitable[Any]]
+    ) -> tuple[Any, JournalContext]:
+        attempt, used = self._before(item)
+        while True:
+            address = Address(self._frame.scope, self._spec.name, self._active.visit, item, attempt)
+            context = JournalContext(self._session, address, await self._session.recorded(address))
+            began = self._session.clock.monotonic()
+            fence = asyncio.timeout(self._spec.timeout_seconds)
+            try:
+                async with fence:
+                    return await body(context), context
+            except (Suspended, StoreDamaged):
+                raise
+            except Exception as problem:
+                event = "timeout" if isinstance(problem, TimeoutError) and fence.expired() else "error"
+                failure = self._failure(event, problem, attempt)
+                if used + 1 >= self._spec.retry.attempts or not _retried(self._spec.retry, problem, event):
+                    raise _GaveUp(failure, context, attempt) from problem
+                await self._record_retry(context, failure, self._session.clock.monotonic() - began)
+            await asyncio.sleep(_delay(self._spec.retry, used))
+            attempt, used = attempt + 1, used + 1
+
+    def _before(self, item: int | None) -> tuple[int, int]:
+        """The number of the attempt to make, and how many of the allowed ones are used up.
+
+        A node that gave up is allowed all of them again; a subgraph goes on where it failed, in the same attempt.
+        """
+        statuses = [row.status for row in self._earlier if row.item == item]
+        failed = statuses.count("failed") if self._spec.kind != "graph" else 0
+        used = list(reversed(statuses)).index("failed") if "failed" in statuses else statuses.count("retried")
+        return 1 + statuses.count("retried") + failed, used
+
+    async def _record_retry(self, context: JournalContext, failure: Failure, seconds: float) -> None:
+        calls, events = context.taken()
+        row = self._row(context.item, context.attempt, "retried", seconds, self._frame.position.chain, None)
+        await self._session.write(
+            steps=[row], calls=calls, events=[*events, self._failed(context, failure, retry=True)]
+        )
+
+    def _failed(self, context: JournalContext, failure: Failure, *, retry: bool) -> Draft:
+        return NodeFailed, {
+            "path": context.path,
+            "visit": context.visit,
+            "node": self._spec.name,
+            "error": _told(failure),
+            "will_retry": retry,
+            "attempt": context.attempt,
+            "item": context.item,
+        }
+
+    # What a node does
+
+    async def _output(self, scope: Mapping[str, Any], context: JournalContext) -> Any:
+        """The validated output of the handler, prompt or subgraph for the handoff made from `scope`."""
+        handoff = duplicate(self._program.handoff(scope))
+        self._check(self._spec.input, handoff)
+        output = duplicate(await self._called(handoff, context))
+        self._check(self._spec.output, output)
+        return output
+
+    async def _called(self, handoff: Mapping[str, Any], context: JournalContext) -> Any:
+        registry, target = self._frame.graph.registry, self._spec.target or ""
+        if self._spec.kind == "graph":
+            address = Address(self._frame.scope, self._spec.name, context.visit, context.item, context.attempt)
+            output, self._chains[context.item] = await self._frame.child(target, handoff, address)
+            return output
+        if self._spec.kind == "run":
+            return await registry.handlers[target](handoff, context)
+        if registry.prompter is None:
+            raise NodeFailedError(f'node "{self._spec.name}": nobody runs prompts', help="register a prompter")
+        schema = self._spec.output.schema if self._spec.output else None
+        contract = self._frame.graph.contracts[schema].schema if schema else None
+        return await registry.prompter(target, self._spec.role or "", handoff, contract, context)
+
+    def _answer(self) -> Any:
+        key = Address(self._frame.scope, self._spec.name, self._active.visit).key
+        if key in self._session.answers:
+            answer = duplicate(self._session.answers[key])
+            try:
+                if self._spec.schema is not None:
+                    check(self._frame.graph.contracts[self._spec.schema], answer, self._spec.name)
+            except HandoffInvalid as problem:
+                refused = InputInvalid(f"the answer does not fit: {problem.message}", help="answer again")
+                raise self._asking(key, refused) from problem
+            return answer
+        if self._session.interactive or key == self._session.asked:
+            raise self._asking(key)
+        if self._program.default is None:
+            raise NodeFailedError(
+                f'node "{self._spec.name}" asks, the run is not interactive and there is no `default`',
+                help="give the node a `default`, or run interactively",
+            )
+        return self._program.default.evaluate(self._scope)
+
+    def _asking(self, key: str, refused: InputInvalid | None = None) -> Suspended:
+        assert self._program.ask is not None
+        question = self._program.ask.evaluate(self._scope)
+        fields = {"path": self._frame.path + self._spec.name, "visit": self._active.visit, "question": question}
+        return Suspended("awaiting_input", key, (InputRequested, fields), refused)
+
+    # Fan-out
+
+    async def _fan_out(self, items: Any) -> tuple[Delta, None, Sequence[bytes]]:
+        if not isinstance(items, list):
+            raise NodeFailedError(f'node "{self._spec.name}": `each` gave {items!r:.80}, which is no list')
+        ended = await self._ended_before()
+        waiting = iter([index for index in range(len(items)) if index not in ended])
+
+        async def work() -> None:
+            for index in waiting:
+                ended[index] = await self._item(index, items[index])
+                if self._suspended:
+                    return
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self._spec.at_once, len(items) - len(ended))):
+                    group.create_task(self._guarded(work))
+        except BaseExceptionGroup as several:
+            raise first_of(several) from None
+        if self._suspended:
+            raise self._suspended[min(self._suspended)]
+        return self._joined(items, [ended[index] for index in range(len(items))])
+
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Items that run when another one has to wait for a human are brought to their ends."""
+        try:
+            await work()
+        except Suspended as stop:
+            self._suspended[_item_of(stop.key, self._frame.scope)] = stop
+
+    def _joined(self, items: Sequence[Any], ended: Sequence[_Ended]) -> tuple[Delta, None, Sequence[bytes]]:
+        errors = [
+            {"index": index, "item": item, "type": end.failure.error["type"], "message": end.failure.error["message"]}
+            for index, (item, end) in enumerate(zip(items, ended, strict=True))
+            if end.failure is not None
+        ]
+        outputs = [end.output for end in ended if end.failure is None]
+        update = self._program.update({**self._scope, "outputs": outputs, "errors": errors})
+        return self._delta(update), None, [end.hash for end in ended]
+
+    async def _ended_before(self) -> dict[int, _Ended]:
+        ended = {}
+        for row in self._earlier:
+            if row.item is None or row.delta is None or row.status == "retried":
+                continue
+            value = await self._session.value(row.delta)
+            if row.status == "finished":
+                ended[row.item] = _Ended(output=value, failure=None, hash=row.hash)
+            elif self._spec.on_item_error == "keep_going":
+                ended[row.item] = _Ended(output=None, failure=Failure(event="error", error=value), hash=row.hash)
+        return ended
+
+    async def _item(self, index: int, item: Any) -> _Ended:
+        scope = {**self._scope, self._spec.item_name: item, "index": index}
+
+        async def body(context: JournalContext) -> Any:
+            return await self._output(scope, context)
+
+        began = self._session.clock.monotonic()
+        try:
+            output, context = await self._attempts(index, body)
+        except _GaveUp as end:
+            assert end.context is not None
+            ended = await self._end_item(end.context, None, end.failure, self._session.clock.monotonic() - began)
+            if self._spec.on_item_error == "fail":
+                raise _GaveUp(end.failure, None, 1) from end
+            return ended
+        return await self._end_item(context, output, None, self._session.clock.monotonic() - began)
+
+    async def _end_item(self, context: JournalContext, output: Any, failure: Failure | None, seconds: float) -> _Ended:
+        texts: dict[str, str] = {}
+        data = encode(output if failure is None else failure.error, texts)
+        status = "finished" if failure is None else "failed"
+        hashed = self._hash(context.item, data, *filter(None, [self._chains.get(context.item)]))
+        calls, events = context.taken()
+        fields = {"path": self._frame.path + self._spec.name, "visit": context.visit, "node": self._spec.name}
+        if failure is not None:
+            events.append(self._failed(context, failure, retry=False))
+        events.append((ItemFinished, {**fields, "item": context.item, "status": status, "seconds": seconds}))
+        row = self._row(context.item, context.attempt, status, seconds, hashed, data)
+        await self._session.write(steps=[row], calls=calls, events=events, texts=texts)
+        return _Ended(output=output, failure=failure, hash=hashed)
+
+    # Rows, hashes, checks
+
+    def _row(
+        self, item: int | None, attempt: int, status: str, seconds: float, hashed: bytes, data: bytes | None
+    ) -> StepRow:
+        return StepRow(
+            step=self._session.next_step(),
+            scope=self._frame.scope,
+            node=self._spec.name,
+            visit=self._active.visit,
+            item=item,
+            attempt=attempt,
+            status=status,
+            started_at=self._session.clock.now().timestamp() - seconds,
+            seconds=seconds,
+            hash=hashed,
+            delta=data,
+            position=None,
+        )
+
+    def _hash(self, item: int | None, data: bytes, *parts: bytes) -> bytes:
+        address = Address(self._frame.scope, self._spec.name, self._active.visit, item)
+        return digest(self._frame.position.chain, address.key.encode(), data, *parts)
+
+    def _delta(self, update: Mapping[str, Any]) -> Delta:
+        """The update sorted by reducers, every operand checked against its channel."""
+        graph, values = self._frame.graph, self._frame.state.values
+        delta = make_delta(graph.spec.channels, update, values)
+        for reducer, operands in delta.items():
+            for channel, operand in operands.items():
+                value = operand
+                if reducer == "merge":
+                    value = {**(values.get(channel) or {}), **(operand or {})}
+                if value is not None and reducer != "add":
+                    check(graph.channels[channel], value, self._spec.name)
+        return delta
+
+    def _check(self, side: InputSpec | OutputSpec | None, value: Any) -> None:
+        if side is not None and side.schema is not None:
+            check(self._frame.graph.contracts[side.schema], value, self._spec.name)
+
+    def _failure(self, event: str, problem: BaseException, attempts: int) -> Failure:
+        return failure_of(self._active, event, type(problem).__name__, str(problem), attempts)
+
+
+def check(contract: Contract, value: Any, node: str) -> None:
+    """`Contract.check`, where datetimes and the like count as their texts."""
+    try:
+        contract.check(value, node)
+    except ValueError:
+        contract.check(plain(value), node)
+
+
+def digest(*parts: bytes) -> bytes:
+    """SHA-256 of the parts and their lengths."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(len(part).to_bytes(8, "big"))
+        total.update(part)
+    return total.digest()
+
+
+def failure_of(active: Active, event: str, kind: str, message: str, attempts: int = 1) -> Failure:
+    """A failure at `active`, with the fields that expressions and events see."""
+    error = {"node": active.node, "visit": active.visit, "type": kind, "message": message, "attempts": attempts}
+    return Failure(event=event, error=error)
+
+
+def _told(failure: Failure) -> dict[str, Any]:
+    return {"type": failure.error["type"], "message": failure.error["message"]}
+
+
+def _retried(retry: RetrySpec, problem: Exception, event: str) -> bool:
+    names = {kind.__name__ for kind in type(problem).__mro__} | {event}
+    return not retry.on or not names.isdisjoint(retry.on)
+
+
+def _delay(retry: RetrySpec, used: int) -> float:
+    return min(retry.initial_seconds * retry.factor**used, retry.most_seconds)
+
+
+def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Of what several items raised at once: a broken store first, then the failure of the first item."""
+    flat = [part for part in several.exceptions if not isinstance(part, asyncio.CancelledError)]
+    return next((part for part in flat if isinstance(part, StoreDamaged)), flat[0])
+
+
+def _item_of(key: str, scope: str) -> int:
+    return int(key[len(scope) :].partition("[")[2].partition("]")[0])

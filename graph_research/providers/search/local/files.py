@@ -1,0 +1,133 @@
+"""The files of a library folder: found without leaving the folder, read within bounds, turned into documents."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph_research.providers.search.local.records import Failure
+from graph_research.text.document import Document
+from graph_research.text.encoding import decode
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.html_document import html_document
+from graph_research.text.markdown_document import markdown_document
+from graph_research.text.pdf import PdfExtractor
+from graph_research.text.plain_document import plain_document
+
+__all__ = ["CONTENT_TYPES", "MAX_BYTES", "FoundFile", "find_files", "is_pdf", "read_bytes", "read_document", "read_pdf"]
+
+CONTENT_TYPES = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".txt": "text/plain",
+    ".text": "text/plain",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "text/html",
+    ".pdf": "application/pdf",
+}
+_COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its pages: their sources, and scripts
+MAX_BYTES = 10 * 1024 * 1024
+_PDF = "application/pdf"
+_MAKERS = {"text/markdown": markdown_document, "text/plain": plain_document, "text/html": html_document}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundFile:
+    """A file that may be indexed. `url` is its path below the added folder, with `/`."""
+
+    path: Path
+    url: str
+    mtime_ns: int
+    size: int
+
+    @property
+    def content_type(self) -> str:
+        return CONTENT_TYPES[self.path.suffix.lower()]
+
+
+def find_files(root: Path) -> Iterator[FoundFile | Failure]:
+    """The documents of a folder (or the one file `root` is), sorted, and what could not be looked at.
+
+    `root` is an absolute path without symbolic links. Hidden files and folders are passed over, as are the copies that
+    Sphinx keeps of its sources; linked folders are not entered, and a linked file counts only when its target lies
+    below `root`.
+    """
+    if not root.is_dir():
+        yield _found(root, root.name, root.parent)
+        return
+    failures: list[Failure] = []
+
+    def note(error: OSError) -> None:
+        failures.append(Failure(path=str(error.filename), reason=_reason(error)))
+
+    for folder, names, files in os.walk(root, onerror=note):
+        names[:] = sorted(name for name in names if not name.startswith(".") and name not in _COPIES)
+        for name in sorted(files):
+            path = Path(folder, name)
+            if path.suffix.lower() in CONTENT_TYPES and not name.startswith("."):
+                yield _found(path, path.relative_to(root).as_posix(), root)
+    yield from failures
+
+
+def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
+    try:
+        url.encode()
+        target = path.resolve(strict=True)
+        facts = target.stat()
+    except UnicodeEncodeError:
+        return Failure(path=os.fsencode(path).decode(errors="replace"), reason="its name is not valid UTF-8")
+    except OSError as error:
+        return Failure(path=str(path), reason=_reason(error))
+    except RuntimeError:
+        return Failure(path=str(path), reason="it is a symbolic link to itself")
+    if not target.is_relative_to(root):
+        return Failure(path=str(path), reason="it is a symbolic link that leads out of the folder")
+    if not stat.S_ISREG(facts.st_mode):
+        return Failure(path=str(path), reason="it is no regular file")
+    if path.suffix.lower() not in CONTENT_TYPES:
+        return Failure(path=str(path), reason=f"its kind is unknown; known are {', '.join(CONTENT_TYPES)}")
+    return FoundFile(path=target, url=url, mtime_ns=facts.st_mtime_ns, size=facts.st_size)
+
+
+def read_bytes(file: FoundFile) -> bytes:
+    """The file's bytes; raises `DocumentUnreadable`. A link put in its place meanwhile is not followed."""
+    if file.size > MAX_BYTES:
+        raise DocumentUnreadable(f"it has {file.size:,} bytes, more than {MAX_BYTES:,}")
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        with open(os.open(file.path, flags), "rb") as stream:  # noqa: PTH123 -- a descriptor has no pathlib form
+            return stream.read(MAX_BYTES + 1)[: MAX_BYTES + 1]
+    except OSError as error:
+        raise DocumentUnreadable(_reason(error)) from error
+
+
+def read_document(data: bytes, content_type: str) -> Document:
+    """The document in a file that is no PDF; raises `DocumentUnreadable`."""
+    document = _MAKERS[content_type](decode(data))
+    if not document.text:
+        raise DocumentUnreadable("it has no text")
+    return document
+
+
+def is_pdf(data: bytes, content_type: str) -> bool:
+    """By its suffix, or by its first bytes whatever its suffix is."""
+    return content_type == _PDF or data.startswith(b"%PDF-")
+
+
+async def read_pdf(data: bytes, extractor: PdfExtractor) -> Document:
+    """The document in a PDF; raises `DocumentUnreadable` with the extractor's warnings where it has no text."""
+    extraction = await extractor.extract(data)
+    if not extraction.text:
+        raise DocumentUnreadable("; ".join(extraction.warnings) or "the PDF has no text")
+    return extraction.document
+
+
+def _reason(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "it is a symbolic link that leads nowhere"
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,219 @@
+"""The library's index: one SQLite file that several processes may read and write at once."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.search.local.identifiers import parts_of_text
+from graph_research.text.document import Document, source_id, text_hash
+from graph_research.text.passages import passages, prose_share
+
+__all__ = ["PROVIDER", "Index"]
+
+PROVIDER = "local"
+_VERSION = 1  # raise it with every change of the schema or of what is indexed: an older index is made anew
+_BUSY_SECONDS = 30.0
+_RETRY_SECONDS = 0.05
+
+Row = dict[str, Any]
+
+
+class Index:
+    """A connection to the index at `path`; a context manager. Use one object in one thread at a time.
+
+    Its methods raise `ProviderUnavailable` where the file is locked, full or out of reach, `ProviderRefused` where
+    it is no index.
+    """
+
+    def __init__(self, path: Path, *, wait: Callable[[float], None] = time.sleep) -> None:
+        self._path = path
+        with self._named_errors():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._connection = sqlite3.connect(
+                path, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
+            )
+            try:
+                self._prepare(wait)
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def rows(self, query: str, **values: Any) -> list[Row]:
+        """The rows of a named query."""
+        with self._named_errors():
+            return self._connection.execute(_queries()[query], values).fetchall()
+
+    def folder(self, path: str) -> int:
+        """The id of an added folder, added now if it is new."""
+        with self._transaction():
+            self._run("add_folder", path=path)
+            return int(self._one("folder", path=path)["id"])
+
+    def store(self, values: Mapping[str, Any], document: Document) -> None:
+        """Put a document in the place of what is at its folder and URL; `values` are its columns but for the text's."""
+        spans = passages(document)
+        columns = {
+            **values,
+            "reason": None,
+            "source_id": source_id(values["url"], document.text),
+            "own_title": document.title,
+            "text_hash": text_hash(document.text),
+            "text": zlib.compress(document.text.encode()),
+            "layout": zlib.compress(orjson.dumps(document.layout())),
+            "prose": prose_share(document),
+            "passages": len(spans),
+        }
+        with self._transaction():
+            number = self._replace(columns)
+            for span in spans:
+                body = document.text[span.start : span.end]
+                passage = self._run("insert_passage", document=number, start=span.start, end=span.end)
+                self._run(
+                    "insert_words",
+                    id=passage,
+                    title=document.title,
+                    heading=span.heading,
+                    body=body,
+                    parts=parts_of_text(f"{span.heading} {body}"),
+                )
+
+    def store_failure(self, values: Mapping[str, Any], reason: str) -> None:
+        """Remember that a file gave no text, in the place of what was there."""
+        nothing = dict.fromkeys(("source_id", "own_title", "text_hash", "text", "layout", "prose"))
+        with self._transaction():
+            self._replace({**values, **nothing, "passages": 0, "reason": reason})
+
+    def touch(self, number: int, *, path: str, mtime_ns: int, size: int) -> None:
+        """A file was written again, or moved with its folder, and its bytes are the same."""
+        with self._transaction():
+            self._run("touch", id=number, path=path, mtime_ns=mtime_ns, size=size)
+
+    def describe(self, number: int, entry: str) -> None:
+        """Keep what `library.toml` now says of a document."""
+        with self._transaction():
+            self._run("describe", id=number, entry=entry)
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        """Forget these documents."""
+        with self._transaction():
+            for number in numbers:
+                self._delete(number)
+
+    def remove_folder(self, number: int) -> None:
+        """Forget a folder and its documents."""
+        with self._transaction():
+            for row in self.rows("ids_in_folder", folder=number):
+                self._delete(row["id"])
+            self._run("delete_folder", folder=number)
+
+    def document(self, number: int) -> Document:
+        """The stored document."""
+        row = self._one("text", id=number)
+        text = zlib.decompress(row["text"]).decode()
+        return Document.from_layout(text, orjson.loads(zlib.decompress(row["layout"])))
+
+    def _replace(self, columns: Mapping[str, Any]) -> int:
+        for row in self.rows("at_url", folder=columns["folder"], url=columns["url"]):
+            self._delete(row["id"])
+        return self._run("insert_document", **columns)
+
+    def _delete(self, number: int) -> None:
+        for query in ("delete_words", "delete_passages", "delete_document"):
+            self._run(query, document=number)
+
+    def _run(self, query: str, **values: Any) -> int:
+        return int(self._connection.execute(_queries()[query], values).lastrowid or 0)
+
+    def _one(self, query: str, **values: Any) -> Row:
+        [row] = self.rows(query, **values)
+        return row
+
+    def _prepare(self, wait: Callable[[float], None]) -> None:
+        self._connection.row_factory = _row
+        deadline = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                # The change to WAL does not wait for another process that makes it at the same moment.
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                wait(_RETRY_SECONDS)
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        with self._transaction():
+            if self._connection.execute("PRAGMA user_version").fetchone()["user_version"] != _VERSION:
+                self._make_anew()
+
+    def _make_anew(self) -> None:
+        for table in ("words", "passages", "documents", "folders"):
+            self._connection.execute(f"DROP TABLE IF EXISTS {table}")
+        schema = (files(__package__) / "sql" / "schema.sql").read_text()
+        for statement in schema.split(";\n"):
+            self._connection.execute(statement)
+        self._connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._named_errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._unavailable(error.strerror or str(error)) from error
+        except sqlite3.OperationalError as error:
+            raise self._unavailable(str(error)) from error
+        except sqlite3.DatabaseError as error:
+            raise ProviderRefused(
+                f"{self._path} is no usable index: {error}",
+                provider=PROVIDER,
+                help="delete it and add the folders again; the documents themselves are not in it",
+            ) from error
+
+    def _unavailable(self, reason: str) -> ProviderError:
+        return ProviderUnavailable(
+            f"the index {self._path} cannot be used: {reason}",
+            provider=PROVIDER,
+            help="see that its folder exists, is writable and has space",
+        )
+
+
+def _row(cursor: sqlite3.Cursor, values: Sequence[Any]) -> Row:
+    return {column[0]: value for column, value in zip(cursor.description, values, strict=True)}
+
+
+@cache
+def _queries() -> Mapping[str, str]:
+    text = (files(__package__) / "sql" / "queries.sql").read_text()
+    parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], (query.strip() for query in parts[1::2]), strict=True))

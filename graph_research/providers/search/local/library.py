@@ -1,0 +1,288 @@
+"""The library: folders of local documents, indexed incrementally and searched."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+
+from graph_research.providers.search.local.catalog import Catalog, CatalogEntry
+from graph_research.providers.search.local.files import (
+    FoundFile,
+    find_files,
+    is_pdf,
+    read_bytes,
+    read_document,
+    read_pdf,
+)
+from graph_research.providers.search.local.index import Index, Row
+from graph_research.providers.search.local.question import understand
+from graph_research.providers.search.local.ranking import RankedDocument, rank
+from graph_research.providers.search.local.records import (
+    Counts,
+    DocumentFacts,
+    Failure,
+    FolderRecord,
+    FoundDocument,
+    PassageHit,
+)
+from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.locators import make_locator
+from graph_research.text.pdf import PdfExtractor, PdfLimits
+
+__all__ = ["Library", "OnProgress"]
+
+OnProgress = Callable[[int, int, str], None]
+"""Called with the number of files done, the number of all files, and the path of the one that is next."""
+
+_T = TypeVar("_T")
+_PASSAGES_A_DOCUMENT = 6
+_HITS_A_DOCUMENT = 3
+
+
+class Library:
+    """The index at `path`, made when the first folder is added. Any number of processes may use it at once."""
+
+    def __init__(self, path: Path, *, pdf_limits: PdfLimits | None = None) -> None:
+        self._path = path
+        self._pdf_limits = pdf_limits
+
+    async def add(self, paths: Sequence[str | Path], on_progress: OnProgress | None = None) -> Counts:
+        """Index folders (with what is below them) and files, or what changed in them; forget what is gone.
+
+        A file that cannot be read is counted as failed, with the reason, and the rest goes on. Raises `CatalogInvalid`
+        for a `library.toml` that cannot be understood, `ProviderError` where the index cannot be written.
+        """
+        roots = [await asyncio.to_thread(_root, Path(path)) for path in paths]
+        counts = Counts()
+        with Index(self._path) as index:
+            async with PdfExtractor(self._pdf_limits) as extractor:
+                for path, root in zip(paths, roots, strict=True):
+                    if root is None:
+                        missing = Failure(path=str(path), reason="there is no such file or folder")
+                        counts = _sum(counts, Counts(failed=[missing]))
+                    else:
+                        counts = _sum(counts, await _Adding(index, extractor, root, on_progress).run())
+        return counts
+
+    async def list(self) -> Sequence[FolderRecord]:
+        """The added folders and files, by path."""
+        rows = await self._read(lambda index: index.rows("folders"))
+        return [FolderRecord(path=row["path"], documents=row["documents"]) for row in rows or []]
+
+    async def documents(self) -> Sequence[DocumentFacts]:
+        """Every indexed document, by folder and path."""
+        return [_facts(row) for row in await self._read(lambda index: index.rows("documents")) or []]
+
+    async def remove(self, path: str | Path) -> int:
+        """Forget an added folder or file, or a single document; how many documents were forgotten."""
+        return await self._read(lambda index: _remove(index, Path(path).expanduser())) or 0
+
+    async def find(self, text: str, *, folders: Sequence[str | Path] = (), limit: int = 5) -> Sequence[FoundDocument]:
+        """The documents that answer best, best first; `folders` confines the search to these added folders."""
+        return await self._read(lambda index: _find(index, text, folders, limit)) or []
+
+    async def search(self, text: str, *, folders: Sequence[str | Path] = (), limit: int = 10) -> Sequence[PassageHit]:
+        """The passages that answer best, best first, at most three of a document."""
+        found = await self.find(text, folders=folders, limit=limit)
+        hits = [hit for document in found for hit in _hits(document)]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.path, hit.locator))[:limit]
+
+    async def _read(self, read: Callable[[Index], _T]) -> _T | None:
+        """Run in a thread, since SQLite blocks; None where nothing was ever added."""
+
+        def work() -> _T | None:
+            if not self._path.exists():
+                return None
+            with Index(self._path) as index:
+                return read(index)
+
+        return await asyncio.to_thread(work)
+
+
+@dataclass(frozen=True)
+class _Root:
+    """A folder (or single file) to add: absolute, without symbolic links, with what its user says of it."""
+
+    path: Path
+    catalog: Catalog
+
+
+def _root(path: Path) -> _Root | None:
+    try:
+        resolved = path.expanduser().resolve(strict=True)
+    except (OSError, RuntimeError):
+        return None
+    return _Root(resolved, Catalog.read(resolved if resolved.is_dir() else resolved.parent))
+
+
+class _Adding:
+    """One folder being indexed."""
+
+    def __init__(self, index: Index, extractor: PdfExtractor, root: _Root, on_progress: OnProgress | None) -> None:
+        self._index = index
+        self._extractor = extractor
+        self._root = root.path
+        self._catalog = root.catalog
+        self._on_progress = on_progress
+        self._counts = {"added": 0, "updated": 0, "unchanged": 0, "removed": 0}
+        self._failed: list[Failure] = []
+
+    async def run(self) -> Counts:
+        folder = self._index.folder(str(self._root))
+        found = await asyncio.to_thread(lambda: list(find_files(self._root)))
+        known = {row["url"]: row for row in self._index.rows("known", folder=folder)}
+        files = [one for one in found if isinstance(one, FoundFile)]
+        self._failed.extend(one for one in found if isinstance(one, Failure))
+        for number, file in enumerate(files):
+            self._tell(number, len(files), file.url)
+            await self._add(folder, file, known.pop(file.url, None))
+        self._tell(len(files), len(files), "")
+        gone = list(known.values())
+        self._index.remove([row["id"] for row in gone])
+        self._counts["removed"] += sum(row["reason"] is None for row in gone)
+        return Counts(**self._counts, failed=self._failed)
+
+    async def _add(self, folder: int, file: FoundFile, known: Row | None) -> None:
+        entry = orjson.dumps(asdict(self._catalog.entry(file.url))).decode()
+        if known and (known["mtime_ns"], known["size"], known["path"]) == (file.mtime_ns, file.size, str(file.path)):
+            self._keep(file, known, entry)
+            return
+        try:
+            data = await asyncio.to_thread(read_bytes, file)
+        except DocumentUnreadable as error:
+            self._fail(file, error.message)
+            if known:
+                self._index.remove([known["id"]])
+            return
+        digest = hashlib.sha256(data).hexdigest()
+        if known and known["bytes_hash"] == digest:
+            self._index.touch(known["id"], path=str(file.path), mtime_ns=file.mtime_ns, size=file.size)
+            self._keep(file, known, entry)
+            return
+        values = {
+            "folder": folder,
+            "url": file.url,
+            "path": str(file.path),
+            "mtime_ns": file.mtime_ns,
+            "size": file.size,
+            "bytes_hash": digest,
+            "content_type": "application/pdf" if is_pdf(data, file.content_type) else file.content_type,
+            "entry": entry,
+        }
+        await self._read(file, data, values)
+        if values.get("reason") is None:
+            self._counts["updated" if known and known["reason"] is None else "added"] += 1
+
+    async def _read(self, file: FoundFile, data: bytes, values: dict[str, Any]) -> None:
+        try:
+            document = await self._document(data, values["content_type"])
+        except DocumentUnreadable as error:
+            values["reason"] = error.message
+            self._index.store_failure(values, error.message)
+            self._fail(file, error.message)
+        else:
+            await asyncio.to_thread(self._index.store, values, document)
+
+    async def _document(self, data: bytes, content_type: str) -> Document:
+        if content_type == "application/pdf":
+            return await read_pdf(data, self._extractor)
+        return await asyncio.to_thread(read_document, data, content_type)
+
+    def _keep(self, file: FoundFile, known: Row, entry: str) -> None:
+        """The bytes are as before; what `library.toml` says of them may be new."""
+        if known["reason"] is not None:
+            self._fail(file, known["reason"])
+        elif known["entry"] != entry:
+            self._index.describe(known["id"], entry)
+            self._counts["updated"] += 1
+        else:
+            self._counts["unchanged"] += 1
+
+    def _tell(self, done: int, total: int, path: str) -> None:
+        if self._on_progress is not None:
+            self._on_progress(done, total, path)
+
+    def _fail(self, file: FoundFile, reason: str) -> None:
+        self._failed.append(Failure(path=str(file.path), reason=reason))
+
+
+def _sum(left: Counts, right: Counts) -> Counts:
+    return Counts(
+        added=left.added + right.added,
+        updated=left.updated + right.updated,
+        unchanged=left.unchanged + right.unchanged,
+        removed=left.removed + right.removed,
+        failed=(*left.failed, *right.failed),
+    )
+
+
+def _remove(index: Index, path: Path) -> int:
+    names = {str(path.resolve()), str(path.absolute()), str(path)}
+    removed = 0
+    for name in sorted(names):
+        for row in index.rows("folder", path=name):
+            removed += next((one["documents"] for one in index.rows("folders") if one["path"] == name), 0)
+            index.remove_folder(row["id"])
+        numbers = [row["id"] for row in index.rows("ids_at_path", path=name)]
+        index.remove(numbers)
+        removed += len(numbers)
+    return removed
+
+
+def _find(index: Index, text: str, folders: Sequence[str | Path], limit: int) -> list[FoundDocument]:
+    numbers = [
+        row["id"] for folder in folders for row in index.rows("folder", path=str(Path(folder).expanduser().resolve()))
+    ]
+    ranked = rank(
+        index,
+        understand(text),
+        folders=numbers if folders else None,
+        most=limit,
+        most_passages=_PASSAGES_A_DOCUMENT,
+    )
+    return [_found(index, one) for one in ranked]
+
+
+def _found(index: Index, ranked: RankedDocument) -> FoundDocument:
+    return FoundDocument(
+        facts=_facts(ranked.row),
+        document=index.document(ranked.row["id"]),
+        relevance=ranked.relevance,
+        passages=ranked.passages,
+    )
+
+
+def _facts(row: Mapping[str, Any]) -> DocumentFacts:
+    entry = CatalogEntry(**orjson.loads(row["entry"]))
+    return DocumentFacts(
+        source_id=row["source_id"],
+        url=row["url"],
+        title=entry.title or row["own_title"] or row["url"],
+        content_type=row["content_type"],
+        tier=entry.tier,
+        publisher=entry.publisher,
+        authors=tuple(entry.authors),
+        published_at=entry.published_at,
+        doi=entry.doi,
+    )
+
+
+def _hits(found: FoundDocument) -> list[PassageHit]:
+    return [
+        PassageHit(
+            source_id=found.facts.source_id,
+            title=found.facts.title,
+            path=found.facts.url,
+            locator=make_locator(found.document, passage.start, passage.end),
+            text=found.document.text[passage.start : passage.end],
+            score=round(passage.score * (0.5 + 0.5 * found.relevance), 4),
+        )
+        for passage in found.passages[:_HITS_A_DOCUMENT]
+    ]

@@ -1,0 +1,51 @@
+"""The search provider `local`: a library behind the seam that every search has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.local.index import PROVIDER
+from graph_research.providers.search.local.library import Library
+from graph_research.providers.search.local.records import FoundDocument
+
+__all__ = ["LocalSearch"]
+
+
+class LocalSearch:
+    """Searches the library's index; nothing goes over a network. `folders` confine it where a request names none."""
+
+    def __init__(self, library: Library, *, folders: Sequence[str | Path] = ()) -> None:
+        self._library = library
+        self._folders = tuple(folders)
+
+    @property
+    def name(self) -> str:
+        return PROVIDER
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        found = await self._library.find(
+            request.query, folders=tuple(request.folders) or self._folders, limit=request.max_results
+        )
+        return [_hit(one) for one in found]
+
+
+def _hit(found: FoundDocument) -> SearchHit:
+    facts = found.facts
+    best = found.passages[0]
+    return SearchHit(
+        provider=PROVIDER,
+        title=facts.title,
+        url=facts.url,
+        snippet=found.document.text[best.start : best.end],
+        relevance=found.relevance,
+        document=found.document,
+        passages=tuple(found.passages),
+        tier=facts.tier,
+        publisher=facts.publisher,
+        authors=tuple(facts.authors),
+        published_at=facts.published_at,
+        doi=facts.doi,
+        content_type=facts.content_type,
+    )

@@ -1,0 +1,73 @@
+"""A question as the index understands it: content terms, identifiers whole and in parts, and neighbouring words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from graph_research.providers.search.local.identifiers import identifier_parts
+from graph_research.text.terms import STOP_WORDS
+
+__all__ = ["Question", "understand"]
+
+_TOKEN = re.compile(r"[^\W_]+(?:[._\-–/]*[._\-–/][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['’]s\b")
+_MOST_TERMS = 48
+
+
+@dataclass(frozen=True)
+class Question:
+    """Expressions in FTS5's language, made of quoted words only, so that no text of a user's can be an operator.
+
+    `terms` are what a good passage contains; `phrases` are neighbouring words that make it better.
+    """
+
+    terms: Sequence[str]
+    phrases: Sequence[str]
+
+    @property
+    def match(self) -> str:
+        """One expression for passages with any of it; empty when there is nothing to look for."""
+        return " OR ".join(dict.fromkeys([*self.terms, *self.phrases]))
+
+
+def understand(text: str) -> Question:
+    """The terms of `text`; stop words count only where there is nothing else."""
+    tokens = [match[0] for match in _TOKEN.finditer(_POSSESSIVE.sub("", text[:50_000]))]
+    question = _question(tokens, STOP_WORDS)
+    return question if question.terms else _question(tokens, frozenset())
+
+
+def _question(tokens: Sequence[str], ignored: frozenset[str]) -> Question:
+    terms: dict[str, None] = {}
+    phrases: dict[str, None] = {}
+    for token in tokens:
+        words = _WORD.findall(token)
+        if len(words) > 1 and not ignored.issuperset(word.lower() for word in words):
+            phrases[_phrase(words)] = None
+        terms.update(dict.fromkeys(_term(word) for word in words if word.lower() not in ignored))
+    for left, right in pairwise(tokens):
+        phrases.update(dict.fromkeys(_neighbours(left, right, ignored)))
+    return Question(terms=list(terms)[:_MOST_TERMS], phrases=list(phrases)[:_MOST_TERMS])
+
+
+def _term(word: str) -> str:
+    """A word, or a compound as one word or as its parts side by side."""
+    parts = identifier_parts(word)
+    return f"({_phrase([word])} OR {_phrase(parts)})" if parts else _phrase([word])
+
+
+def _neighbours(left: str, right: str, ignored: frozenset[str]) -> Iterator[str]:
+    """Two plain words side by side, also written as one."""
+    if any(_WORD.fullmatch(word) is None or word.lower() in ignored for word in (left, right)):
+        return
+    yield _phrase([left, right])
+    if left.isalpha() and right.isalpha():
+        yield _phrase([left + right])
+
+
+def _phrase(words: Sequence[str]) -> str:
+    return '"' + " ".join(word.lower() for word in words) + '"'

@@ -1,0 +1,84 @@
+"""What a library tells: counts of an indexing, its folders, documents and passages found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from graph_research.providers.search.base import Passage
+from graph_research.text.document import Document
+
+__all__ = ["Counts", "DocumentFacts", "Failure", "FolderRecord", "FoundDocument", "PassageHit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A file that could not be indexed: its path as it was found, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """What an `add` did, in documents."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    failed: Sequence[Failure] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As the contract has it: four counts and `failed: [{path, reason}]`."""
+        return {**asdict(self), "failed": [asdict(failure) for failure in self.failed]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderRecord:
+    """A folder (or single file) that was added, and how many of its documents are indexed."""
+
+    path: str
+    documents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentFacts:
+    """What is known of a document besides its text; `url` is its path relative to the folder that was added."""
+
+    source_id: str
+    url: str
+    title: str
+    content_type: str
+    tier: str | None = None
+    publisher: str | None = None
+    authors: Sequence[str] = ()
+    published_at: str | None = None
+    doi: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundDocument:
+    """A document with its best passages, best first. `relevance` is 0 to 1: how much of the question's weight its
+    passages carry, and how it compares to the best document of the same search."""
+
+    facts: DocumentFacts
+    document: Document
+    relevance: float
+    passages: Sequence[Passage]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassageHit:
+    """One passage: `text` stands at `locator` in the canonical text of the document at `path` (relative)."""
+
+    source_id: str
+    title: str
+    path: str
+    locator: str
+    text: str
+    score: float
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

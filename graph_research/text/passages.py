@@ -1,0 +1,119 @@
+"""Passages: stretches of about 600 to 1,200 characters that a search finds, made of whole blocks and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graph_research.text.document import Block, Document
+from graph_research.text.pages import page_end, page_of
+from graph_research.text.sentences import PROSE, sentence_spans
+
+__all__ = ["MAX_CHARS", "TARGET_CHARS", "PassageSpan", "passages", "prose_share"]
+
+TARGET_CHARS = 600
+MAX_CHARS = 1_200
+_SHORT_REST_CHARS = 150
+_PROSE_WORDS = 6
+_Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageSpan:
+    """`document.text[start:end]`; `heading` is the path of headings above it, outermost first."""
+
+    start: int
+    end: int
+    heading: str = ""
+
+
+def passages(document: Document) -> tuple[PassageSpan, ...]:
+    """The document's passages in order. None holds boilerplate, goes across a heading or a page, or cuts a sentence;
+    only code and tables longer than 1,200 characters are cut, between words."""
+    found: list[PassageSpan] = []
+    for heading, blocks in _sections(document):
+        found.extend(PassageSpan(start, end, heading) for start, end in _packed(document, blocks))
+    return tuple(found)
+
+
+def prose_share(document: Document) -> float:
+    """Which part of the text is sentences of at least six words, 0 to 1: low for indexes, link lists and tables."""
+    length = sum(
+        end - start
+        for block in _blocks(document)
+        if block.kind in PROSE
+        for start, end in sentence_spans(document.text, block.start, block.end)
+        if document.text[start:end].count(" ") >= _PROSE_WORDS - 1
+    )
+    return length / max(1, len(document.text))
+
+
+def _blocks(document: Document) -> tuple[Block, ...]:
+    """The document's blocks; a text without any is one paragraph a page."""
+    if document.blocks or not document.text:
+        return document.blocks
+    starts = document.pages or (0,)
+    ends = [page_end(document.text, starts, number) for number in range(1, len(starts) + 1)]
+    return tuple(Block("paragraph", start, end) for start, end in zip(starts, ends, strict=True) if start < end)
+
+
+def _sections(document: Document) -> Iterator[tuple[str, list[Block]]]:
+    """Blocks that may share a passage: up to the next heading, boilerplate or page."""
+    path: list[tuple[int, str]] = []
+    section: list[Block] = []
+    page = 0
+    for block in _blocks(document):
+        its_page = page_of(document.pages, block.start) if document.pages else 0
+        if section and (block.kind in ("heading", "boilerplate") or its_page != page):
+            yield _path_text(path), section
+            section = []
+        page = its_page
+        if block.kind == "heading":
+            path = [outer for outer in path if outer[0] < block.level]
+            path.append((block.level, document.text[block.start : block.end]))
+        elif block.kind != "boilerplate":
+            section.append(block)
+    if section:
+        yield _path_text(path), section
+
+
+def _path_text(path: list[tuple[int, str]]) -> str:
+    return " > ".join(text for _, text in path)
+
+
+def _packed(document: Document, blocks: list[Block]) -> list[_Span]:
+    spans: list[_Span] = []
+    current: _Span | None = None
+    for block in blocks:
+        for start, end in _units(document.text, block):
+            if current is not None and end - current[0] > MAX_CHARS:
+                spans.append(current)
+                current = None
+            current = (current[0] if current else start, end)
+        if current is not None and current[1] - current[0] >= TARGET_CHARS:
+            spans.append(current)
+            current = None
+    if current is not None:
+        spans.append(current)
+    return _without_short_rest(spans)
+
+
+def _without_short_rest(spans: list[_Span]) -> list[_Span]:
+    """A few words at the end of a section go with the passage before them."""
+    if len(spans) > 1 and spans[-1][1] - spans[-1][0] < _SHORT_REST_CHARS:
+        return [*spans[:-2], (spans[-2][0], spans[-1][1])]
+    return spans
+
+
+def _units(text: str, block: Block) -> Iterator[_Span]:
+    """What must stay whole: a sentence; of code and tables as much as a passage holds."""
+    if block.kind in PROSE:
+        yield from sentence_spans(text, block.start, block.end)
+        return
+    start = block.start
+    while block.end - start > MAX_CHARS:
+        space = text.rfind(" ", start + 1, start + MAX_CHARS)
+        end = space if space > start else start + MAX_CHARS
+        yield start, end
+        start = end + (space > start)
+    yield start, block.end

@@ -76,6 +76,7 @@ class CitedSide(Record):
 
     value: str
     citations: list[int]
+    evidence_ids: list[str]
 
 
 class CitedContradiction(Record):
@@ -216,7 +217,11 @@ class _Clerk:
             topic=contradiction.topic,
             description=contradiction.description,
             sides=[
-                CitedSide(value=side.value, citations=self._number_all(side.evidence_ids)[0])
+                CitedSide(
+                    value=side.value,
+                    citations=self._number_all(side.evidence_ids)[0],
+                    evidence_ids=[one for one in side.evidence_ids if one in self._evidence],
+                )
                 for side in contradiction.sides
             ],
         )

@@ -52,7 +52,7 @@ class RecordedCall(Protocol):
 
 
 def usage_of(calls: Iterable[RecordedCall], price: Price = lambda _model, _input, _output: None) -> list[Usage]:
-    """Answered model calls summed by role and phase, in the order they first happened.
+    """Answered model calls summed by role and phase: phases as they first happened, roles by name within one.
 
     The phase is the root node of the call's path: `gather` of `gather[0]/reflect`. `extractive` costs nothing.
     """
@@ -65,7 +65,8 @@ def usage_of(calls: Iterable[RecordedCall], price: Price = lambda _model, _input
             role=role, phase=phase, calls=0, seconds=0.0, input_tokens=0, output_tokens=0, cost_usd=0.0
         )
         rows[role, phase] = _with(row, call, price)
-    return list(rows.values())
+    phases = list(dict.fromkeys(phase for _, phase in rows))
+    return sorted(rows.values(), key=lambda row: (phases.index(row.phase), row.role))
 
 
 def _with(row: Usage, call: RecordedCall, price: Price) -> Usage:

@@ -14,6 +14,8 @@ __all__ = ["statistics_of"]
 _SHARES = {"full": 1.0, "condensed": 0.7, "compressed": 0.4, "digest": 0.3, "key_points": 0.2, "headline": 0.1}
 """What a level keeps of a text (requirements 13.4); a digest is expected at under a third."""
 
+_FREE = frozenset({"extractive", "local"})
+
 
 def statistics_of(run: RunFacts, sources: Sequence[ReportSource], origins: int) -> ReportStatistics:
     """The run's numbers; `origins` counts who stands behind the cited sources."""
@@ -22,7 +24,7 @@ def statistics_of(run: RunFacts, sources: Sequence[ReportSource], origins: int) 
         model_seconds=round(sum(row.seconds for row in run.usage), 3),
         calls=sum(row.calls for row in run.usage),
         searches=run.searches,
-        possibly_paid_twice=run.possibly_paid_twice,
+        possibly_paid_twice=0 if _is_free(run) else run.possibly_paid_twice,
         usage=list(run.usage),
         totals=_totals(run.usage),
         content_fidelity=_fidelity(sources),
@@ -30,6 +32,11 @@ def statistics_of(run: RunFacts, sources: Sequence[ReportSource], origins: int) 
         sources_cited=sum(bool(source.citations) for source in sources),
         origins_cited=origins,
     )
+
+
+def _is_free(run: RunFacts) -> bool:
+    """Whether nothing that the run calls costs money, so that no call can have been paid twice."""
+    return _FREE.issuperset({*run.models.values(), *run.search})
 
 
 def _totals(rows: Sequence[Usage]) -> UsageTotals:

@@ -42,7 +42,9 @@ def test_numbers_follow_the_reading_order_and_one_piece_of_evidence_keeps_its_nu
     ]
     assert [one.n for one in result.citations] == [1, 2, 3, 4, 5]
     assert result.sections[0].statements[1].citations == [1]
-    assert [side.citations for side in result.contradictions[0].sides] == [[3], [4]]
+    sides = result.contradictions[0].sides
+    assert [side.citations for side in sides] == [[3], [4]]
+    assert [side.evidence_ids for side in sides] == [[study.COST_AUDIT["id"]], [study.COST_REPORT["id"]]]
 
 
 def test_a_quote_that_stands_at_its_locator_is_valid_in_a_text_with_and_without_pages():

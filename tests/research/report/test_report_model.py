@@ -97,6 +97,13 @@ def test_statistics_add_up_and_an_unknown_price_makes_the_cost_unknown():
     assert built(run=study.facts(usage=rows)).statistics.totals.cost_usd is None
 
 
+def test_only_what_costs_money_can_have_been_paid_twice():
+    assert built(run=study.facts(possibly_paid_twice=2)).statistics.possibly_paid_twice == 0
+    paid = study.facts(possibly_paid_twice=2, search=["local", "tavily"])
+    assert built(run=paid).statistics.possibly_paid_twice == 2
+    assert "2 calls" in render_html(built(run=paid), texts=study.texts())
+
+
 @dataclass(frozen=True)
 class Call:
     path: str
@@ -112,15 +119,17 @@ def test_recorded_calls_are_summed_by_role_and_by_the_root_node_they_were_made_u
         Call("gather[0]/reflect", answer),
         Call("gather[1]/reflect", answer),
         Call("gather[0]/search", [], kind="search"),
+        Call("gather[1]/analyze", {**answer, "role": "compression"}),
         Call("synthesize", paid, seconds=None),
     ]
     rows = usage_of(calls, price=lambda model, given, made: (given + made) / 1000)
     assert [(row.role, row.phase, row.calls, row.input_tokens, row.seconds) for row in rows] == [
+        ("compression", "gather", 1, 10, 0.25),
         ("reflection", "gather", 2, 20, 0.5),
         ("report", "synthesize", 1, 100, 0.0),
     ]
-    assert [row.cost_usd for row in rows] == [0.0, 0.15]
-    assert usage_of(calls)[1].cost_usd is None
+    assert [row.cost_usd for row in rows] == [0.0, 0.0, 0.15]
+    assert usage_of(calls)[-1].cost_usd is None
 
 
 def empty_handed(**facts) -> Report:

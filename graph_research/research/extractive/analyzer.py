@@ -59,9 +59,11 @@ def answer(material: Mapping[str, Any]) -> dict[str, Any]:
     laid_out = outline(analysis.groups, analysis.question, analysis.pool, analysis.sources)
     headings = {group: section.heading for section in laid_out.sections for group in section.groups}
     relevant = {item.passage.source_id for item in analysis.ranked}
+    gaps = find_gaps(analysis.question, analysis.ranked, _queries(material))
     return {
         "findings": [_finding(group, headings.get(group), analysis) for group in analysis.groups],
-        "gaps": find_gaps(analysis.question, analysis.ranked, _queries(material)),
+        "gaps": gaps,
+        "addressed_gaps": _addressed(material, gaps),
         "quality_updates": [
             {"source_id": source_id, "quality": "low"} for source_id in analysis.sources if source_id not in relevant
         ],
@@ -129,6 +131,13 @@ def _finding(group: Group, heading: str | None, analysis: Analysis) -> dict[str,
             for passage in group.passages
         ],
     }
+
+
+def _addressed(material: Mapping[str, Any], gaps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The earlier gaps that are none any more."""
+    still_open = {gap["description"] for gap in gaps}
+    earlier = material.get("previous_gaps") or ()
+    return [str(gap["id"]) for gap in earlier if gap.get("description") not in still_open]
 
 
 def _is_disputed(group: Group, conflicts: Sequence[Conflict], sources: Mapping[str, SourceFacts]) -> bool:

@@ -61,6 +61,9 @@ _ORDINAL_ANAPHOR = re.compile(
     re.IGNORECASE,
 )
 _LISTS_OF_WORKS = frozenset({"references", "bibliography", "further reading", "external links", "see also", "sources"})
+_BOILERPLATE = re.compile(rf"\b(?:{'|'.join(sorted(BOILERPLATE_WORDS))})\b", re.IGNORECASE)
+_NEITHER_LETTER_NOR_SPACE = re.compile(r"[\W\d_](?<! )")
+_CAPITAL = re.compile(r"[A-ZÀ-Þ]")
 _CAPITALS = re.compile(r"\b[A-Z]{2,}(?:\s[A-Z]{2,}){2,}\b")
 _AFTER_A_NOUN = word_set("of in on for is was has had are were and")
 _ARTICLES = word_set("a an the")
@@ -184,8 +187,8 @@ def _is_sound(sentence: str) -> bool:
     balanced = (
         all(sentence.count(a) == sentence.count(b) for a, b in ("()", "[]", "“”")) and not sentence.count('"') % 2
     )
-    letters = sum(1 for char in sentence if char.isalpha() or char == " ")
-    capitals = sum(1 for char in sentence if char.isupper())
+    letters = len(sentence) - len(_NEITHER_LETTER_NOR_SPACE.findall(sentence))
+    capitals = len(_CAPITAL.findall(sentence))
     return balanced and letters >= 0.8 * len(sentence) and capitals <= 0.35 * len(sentence)
 
 
@@ -221,4 +224,4 @@ def _opens_anaphoric(first: list[str], sentence: str) -> bool:
 
 
 def _is_boilerplate(sentence: str) -> bool:
-    return any(word.lower() in BOILERPLATE_WORDS for word in words(sentence))
+    return bool(_BOILERPLATE.search(sentence))

@@ -19,7 +19,7 @@ _MOST_QUESTIONS = 8
 def decompose(material: Mapping[str, Any]) -> dict[str, Any]:
     """The question itself first, then its facets as queries, eight at most."""
     question = question_of(material)
-    planned = planner.answer({**material, "max_sub_queries": material.get("max_questions") or 5})
+    planned = planner.answer({**material, "max_sub_queries": _MOST_QUESTIONS - 1})
     asked = [question, *(row["query"] for row in planned["sub_queries"])]
     return {"questions": list(dict.fromkeys(asked))[:_MOST_QUESTIONS]}
 

@@ -21,19 +21,20 @@ def answer(material: Mapping[str, Any]) -> dict[str, Any]:
     """Complete with three relevant sources that cover the sub-query; else a query that was not asked, if there is one.
 
     A source is relevant where its title, snippet or content holds at least half of the sub-query's content words.
-    Without the sources themselves in the handoff, their number alone decides.
+    Where the handoff has only their titles, their number decides, and the titles say which words are not covered.
     """
     query = _query(material)
     wanted = content_stems(query)
     texts = _texts(material)
     relevant = [text for text in texts if len(wanted & content_stems(text)) * 2 >= len(wanted)]
     count = len(relevant) if texts else int(material.get("source_count") or 0)
-    covered = frozenset().union(*(content_stems(text) for text in relevant)) & wanted if texts else wanted
-    share = len(covered) / len(wanted) if wanted else 1.0
-    if count >= _ENOUGH_SOURCES and share >= _ENOUGH_COVERAGE:
-        return _verdict(None, done=True, why=f"{count} relevant sources hold {share:.0%} of the sub-query's words.")
-    refined = _refined(query, wanted - covered, relevant, material)
-    found = f"{count} relevant sources hold {share:.0%} of the sub-query's words"
+    read = relevant or [str(title) for title in material.get("titles") or ()]
+    covered = frozenset().union(*(content_stems(text) for text in read)) & wanted
+    enough = not texts or len(covered) >= _ENOUGH_COVERAGE * len(wanted)
+    found = f"{count} relevant sources, with {len(covered)} of the sub-query's {len(wanted)} words"
+    if count >= _ENOUGH_SOURCES and enough:
+        return _verdict(None, done=True, why=f"{found}.")
+    refined = _refined(query, wanted - covered, read, material)
     if refined is None or not _searches_left(material):
         return _verdict(None, done=False, why=f"{found}; there is no other query to try.")
     return _verdict(refined, done=False, why=f"{found}; other words may find more.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -36,7 +37,7 @@ _QUALITY: Mapping[Tier, Quality] = {
 }
 
 _PRIMARY_ENDINGS = (".gov", ".edu", ".mil", ".int")
-_PRIMARY_SECOND_LEVEL = (".gov.", ".ac.", ".edu.", ".gouv.", ".gob.", ".go.")
+_PRIMARY_NATIONAL = re.compile(r"(?:^|\.)(?:gov|gouv|gob|go|ac|edu|mil)\.[a-z]{2}$")
 _PRIMARY_HOSTS = frozenset(
     {
         "acm.org",
@@ -98,8 +99,7 @@ def tier_of_address(url: str | None) -> Tier:
         return Tier.AUTHORITATIVE
     if _belongs(host, _SECONDARY_HOSTS):
         return Tier.SECONDARY
-    second_level = any(part in host for part in _PRIMARY_SECOND_LEVEL)
-    if host.endswith(_PRIMARY_ENDINGS) or second_level or _belongs(host, _PRIMARY_HOSTS):
+    if host.endswith(_PRIMARY_ENDINGS) or _PRIMARY_NATIONAL.search(host) or _belongs(host, _PRIMARY_HOSTS):
         return Tier.PRIMARY_SOURCE
     return Tier.UNVERIFIED
 

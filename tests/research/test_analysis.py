@@ -1,0 +1,205 @@
+"""From an analyzer's answer to proved, scored findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graph_research.research.analysis import Analysed, Known, analyse
+from graph_research.research.models.evidence import Contradiction
+from graph_research.research.models.finding import Finding, Gap
+from graph_research.research.models.ids import gap_id
+from graph_research.research.models.plan import SubQuery, TopicResult
+from graph_research.research.models.source import Quality, Source, SourceScore, Tier
+from graph_research.text.document import Document
+
+TEXTS = {
+    "src-0000000001": "The Tarn plant opened in March 2016. Its turbines deliver 40 MW at spring tide.",
+    "src-0000000002": "Visitors report that the Tarn plant opened in May 2017 after long delays.",
+    "src-0000000003": "Fish pass the Tarn plant through a separate channel beside the sluice gates.",
+}
+DOCUMENTS = {name: Document(text=text) for name, text in TEXTS.items()}
+GAP = Gap(id=gap_id("What did it cost?"), description="What did it cost?")
+
+
+def source(name: str, composite: float = 0.8, tier: Tier = Tier.AUTHORITATIVE) -> Source:
+    return Source(
+        id=name,
+        publisher=f"publisher of {name}",
+        tier=tier,
+        quality=Quality.MEDIUM,
+        score=SourceScore(composite=composite),
+        archive_hash=DOCUMENTS[name].hash,
+    )
+
+
+def known(**more: Any) -> Known:
+    fields: dict[str, Any] = {
+        "question": "When did the Tarn plant open?",
+        "iteration": 1,
+        "sub_queries": [],
+        "sources": {name: source(name) for name in TEXTS},
+        "topics": [],
+        "findings": [],
+        "evidence": {},
+        "gaps": [],
+        "contradictions": [],
+    }
+    return Known(**{**fields, **more})
+
+
+def quote(number: int, text: str) -> dict[str, Any]:
+    return {"source_id": f"src-{number:010d}", "quote": text}
+
+
+def finding(content: str, *quotes: dict[str, Any], confidence: str = "high") -> dict[str, Any]:
+    return {"content": content, "confidence": confidence, "category": None, "evidence": list(quotes)}
+
+
+OPENED_2016 = quote(1, "The Tarn plant opened in March 2016.")
+OPENED_2017 = quote(2, "Visitors report that the Tarn plant opened in May 2017 after long delays.")
+FISH = quote(3, "Fish pass the Tarn plant through a separate channel beside the sluice gates.")
+
+
+def analysed(*findings: dict[str, Any], to: Known | None = None, **more: Any) -> Analysed:
+    return analyse({"findings": list(findings), "gaps": [], **more}, to or known(), DOCUMENTS)
+
+
+def test_a_finding_keeps_the_evidence_that_is_there_and_loses_the_rest() -> None:
+    result = analysed(finding("It opened in 2016.", OPENED_2016, quote(1, "It opened on a Sunday.")))
+    assert [one.quote for one in result.evidence] == [OPENED_2016["quote"]]
+    assert result.findings[0].source_ids == ["src-0000000001"]
+    assert result.quotes_dropped == 1
+
+
+def test_a_finding_without_any_quote_that_is_there_is_no_finding() -> None:
+    result = analysed(finding("Invented.", quote(1, "Nobody wrote this.")))
+    assert (result.findings, result.claims, result.quotes_dropped) == ([], [], 1)
+    assert result.confidence.confidence == 0.0
+
+
+def test_claims_are_scored_by_the_sources_of_the_evidence() -> None:
+    result = analysed(finding("Fish have a channel.", FISH))
+    [claim] = result.claims
+    assert claim.support == ["src-0000000003"]
+    assert claim.confidence == 0.8 + 0.05
+    assert claim.finding_id == result.findings[0].id
+
+
+def test_one_origin_alone_is_medium_whatever_the_analyzer_says() -> None:
+    alone = analysed(finding("Fish have a channel.", FISH)).findings[0]
+    both = analysed(finding("It opened, some time.", OPENED_2016, OPENED_2017)).findings[0]
+    assert (alone.confidence, both.confidence) == ("medium", "confirmed")
+
+
+def test_a_contradiction_that_the_answer_names_counts_against_the_claims_of_both_sides() -> None:
+    named = {
+        "kind": "date",
+        "topic": "opening",
+        "sides": [{"value": "March 2016", "evidence": [OPENED_2016]}, {"value": "May 2017", "evidence": [OPENED_2017]}],
+    }
+    result = analysed(
+        finding("It opened in 2016.", OPENED_2016), finding("It opened in 2017.", OPENED_2017), contradictions=[named]
+    )
+    assert [side.value for side in result.contradictions[0].sides] == ["March 2016", "May 2017"]
+    assert [claim.contradiction for claim in result.claims] == [True, True]
+    assert [claim.against for claim in result.claims] == [["src-0000000002"], ["src-0000000001"]]
+    assert result.confidence.has_contradictions
+
+
+def test_a_contradiction_of_which_only_one_side_is_proved_is_none() -> None:
+    named = {
+        "kind": "date",
+        "topic": "opening",
+        "sides": [{"value": "2016", "evidence": [OPENED_2016]}, {"value": "2018", "evidence": [quote(2, "in 2018")]}],
+    }
+    result = analysed(finding("Fish have a channel.", FISH), contradictions=[named])
+    assert [one for one in result.contradictions if one.topic == "opening"] == []
+
+
+def test_the_same_contradiction_is_kept_once_across_iterations() -> None:
+    named = {
+        "kind": "date",
+        "topic": "opening",
+        "sides": [{"value": "March 2016", "evidence": [OPENED_2016]}, {"value": "May 2017", "evidence": [OPENED_2017]}],
+    }
+    first = analysed(finding("It opened.", OPENED_2016, OPENED_2017), contradictions=[named])
+    again = known(
+        iteration=2,
+        findings=first.findings,
+        evidence={one.id: one for one in first.evidence},
+        contradictions=first.contradictions,
+    )
+    second = analysed(to=again, contradictions=[{**named, "topic": "the opening"}])
+    assert [one.id for one in second.contradictions] == [one.id for one in first.contradictions]
+    assert isinstance(second.contradictions[0], Contradiction)
+
+
+def test_findings_of_earlier_iterations_stay_and_keep_their_iteration() -> None:
+    first = analysed(finding("It opened in 2016.", OPENED_2016))
+    later = known(iteration=2, findings=first.findings, evidence={one.id: one for one in first.evidence})
+    second = analysed(finding("It opened in  2016.", OPENED_2017), finding("Fish have a channel.", FISH), to=later)
+    assert [(one.content, one.iteration) for one in second.findings] == [
+        ("It opened in 2016.", 1),
+        ("Fish have a channel.", 2),
+    ]
+    assert second.findings[0].source_ids == ["src-0000000001", "src-0000000002"]
+
+
+def follow_up(*source_ids: str) -> Known:
+    asked = SubQuery(id="sq-2-1", query="cost of the plant", iteration=2, gap_id=GAP.id, status="completed")
+    topic = TopicResult(sub_query_id="sq-2-1", source_ids=list(source_ids))
+    return known(iteration=2, gaps=[GAP], sub_queries=[asked], topics=[topic])
+
+
+def test_a_gap_is_closed_by_new_evidence_from_a_source_that_its_follow_up_found() -> None:
+    result = analysed(finding("Fish have a channel.", FISH), to=follow_up("src-0000000003"))
+    assert [(gap.id, gap.addressed) for gap in result.gaps] == [(GAP.id, True)]
+
+
+def test_a_gap_stays_open_where_its_follow_up_brought_nothing_that_is_quoted() -> None:
+    assert analysed(finding("It opened.", OPENED_2016), to=follow_up("src-0000000003")).gaps == []
+
+
+def test_evidence_that_was_known_before_closes_no_gap() -> None:
+    first = analysed(finding("Fish have a channel.", FISH))
+    again = follow_up("src-0000000003")
+    later = known(
+        iteration=2,
+        gaps=again.gaps,
+        sub_queries=again.sub_queries,
+        topics=again.topics,
+        evidence={one.id: one for one in first.evidence},
+    )
+    assert analysed(finding("Fish have a channel.", FISH), to=later).gaps == []
+
+
+def test_a_gap_that_the_analyzer_names_again_stays_open() -> None:
+    again = {"description": "What did it  COST?", "suggested_queries": ["price"]}
+    result = analysed(finding("Fish have a channel.", FISH), to=follow_up("src-0000000003"), gaps=[again])
+    assert [(gap.id, gap.addressed) for gap in result.gaps] == [(GAP.id, False)]
+
+
+def test_the_analyzers_own_word_on_closed_gaps_goes_before_the_rule() -> None:
+    told = analysed(to=follow_up(), addressed_gaps=[GAP.id])
+    denied = analysed(finding("Fish.", FISH), to=follow_up("src-0000000003"), addressed_gaps=[])
+    assert [gap.addressed for gap in told.gaps] == [True]
+    assert denied.gaps == []
+
+
+def test_quality_is_updated_but_a_flagged_source_stays_as_it_is() -> None:
+    sources = {name: source(name) for name in TEXTS}
+    sources["src-0000000002"] = source("src-0000000002", tier=Tier.FLAGGED)
+    updates = [
+        {"source_id": "src-0000000001", "quality": "high"},
+        {"source_id": "src-0000000002", "quality": "high"},
+        {"source_id": "src-0000000003", "quality": "medium"},
+        {"source_id": "src-ffffffffff", "quality": "high"},
+    ]
+    result = analysed(to=known(sources=sources), quality_updates=updates)
+    assert [(one.id, one.quality) for one in result.requalified] == [("src-0000000001", Quality.HIGH)]
+
+
+def test_the_same_answer_gives_the_same_ids() -> None:
+    one, other = (analysed(finding("It opened in 2016.", OPENED_2016)) for _ in range(2))
+    assert one == other
+    assert isinstance(one.findings[0], Finding)

@@ -1,0 +1,102 @@
+"""Functions that the graphs' expressions call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graph_research.research.functions import (
+    abort_record,
+    failures_of,
+    gathering_stats,
+    marked,
+    new_sources,
+    pending,
+    reopened,
+    topic_results,
+    unaddressed,
+)
+
+
+def sub_query(name: str, status: str = "pending", **more: Any) -> dict[str, Any]:
+    return {"id": name, "query": f"query {name}", "status": status, "iteration": 1, "error": None, **more}
+
+
+def source(name: str, text: str) -> dict[str, Any]:
+    return {"id": name, "archive_hash": text, "iteration": 1}
+
+
+def test_only_pending_sub_queries_are_gathered_and_failed_ones_can_be_reopened() -> None:
+    rows = [sub_query("a", "completed"), sub_query("b"), sub_query("c", "failed", error="no")]
+    assert [row["id"] for row in pending(rows)] == ["b"]
+    assert [(row["status"], row["error"]) for row in reopened(rows)] == [
+        ("completed", None),
+        ("pending", None),
+        ("pending", None),
+    ]
+
+
+def test_researched_sub_queries_are_marked_and_the_others_left_alone() -> None:
+    rows = [sub_query(name) for name in "abcd"]
+    outputs: list[dict[str, Any]] = [
+        {"topic": {"sub_query_id": "a", "error": None}},
+        {"topic": {"sub_query_id": "b", "error": "nobody"}},
+    ]
+    errors = [{"index": 2, "item": rows[2], "type": "ProviderUnavailable", "message": "down"}]
+    assert [(row["status"], row["error"]) for row in marked(rows, outputs, errors)] == [
+        ("completed", None),
+        ("failed", "nobody"),
+        ("failed", "down"),
+        ("pending", None),
+    ]
+
+
+def test_a_source_found_under_two_addresses_is_kept_once_and_topics_name_that_one() -> None:
+    known = [source("src-1", "text one")]
+    outputs = [
+        {"sources": [source("src-2", "text two")], "topic": {"sub_query_id": "a", "source_ids": ["src-2"]}},
+        {
+            "sources": [source("src-3", "text two"), source("src-4", "text one")],
+            "topic": {"sub_query_id": "b", "source_ids": ["src-3", "src-4"]},
+        },
+    ]
+    assert [row["id"] for row in new_sources(known, outputs)] == ["src-2"]
+    assert [topic["source_ids"] for topic in topic_results(known, outputs)] == [["src-2"], ["src-2", "src-1"]]
+
+
+def test_failed_items_of_a_fan_out_become_search_failures() -> None:
+    errors = [{"index": 0, "item": sub_query("a"), "type": "ProviderRefused", "message": "no key"}]
+    assert failures_of(errors) == [
+        {"sub_query_id": "a", "query": "query a", "provider": "all", "error": "ProviderRefused", "message": "no key"}
+    ]
+
+
+def test_the_gatherers_numbers_count_one_iteration() -> None:
+    rows = [sub_query("a", "completed"), sub_query("b", "failed"), sub_query("c", "completed", iteration=2)]
+    topics = [
+        {"sub_query_id": "a", "searches_performed": 2, "duplicates_skipped": 3},
+        {"sub_query_id": "c", "searches_performed": 5, "duplicates_skipped": 7},
+    ]
+    assert gathering_stats(rows, topics, [source("src-1", "t")], 1) == {
+        "queries_executed": 2,
+        "queries_failed": 1,
+        "sources_collected": 1,
+        "duplicates_skipped": 3,
+    }
+
+
+def test_open_gaps_are_counted() -> None:
+    assert unaddressed([{"addressed": False}, {"addressed": True}]) == 1
+
+
+def test_an_abort_is_recorded_with_its_phase_whichever_of_its_nodes_was_running() -> None:
+    def record(node: str, kind: str) -> dict[str, Any]:
+        return abort_record({"node": node, "type": kind, "message": "why"}, 2)
+
+    assert record("gather", "cancelled") == {"cancelled": True, "abort_phase": "gathering", "abort_iteration": 2}
+    assert record("review_analyze", "timeout") == {"timeout": True, "abort_phase": "analysis", "abort_iteration": 2}
+    assert record("shout", "ProviderRefused") == {
+        "error": True,
+        "abort_phase": "shout",
+        "abort_iteration": 2,
+        "abort_reason": "why",
+    }

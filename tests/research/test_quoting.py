@@ -1,0 +1,89 @@
+"""Finding quotes in archived texts, and turning them into evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.research.models.source import Source
+from graph_research.research.quoting import QuoteFinder, find_quote
+from graph_research.text.document import Document
+from graph_research.text.locators import resolve
+
+TEXT = "The plant opened in 2016. It cost 4.1 million. The plant opened in 2016. “It’s done”, he said – twice."
+
+
+def finder(text: str = TEXT, pages: tuple[int, ...] = ()) -> QuoteFinder:
+    document = Document(text=text, pages=pages)
+    source = Source(id="src-0000000001", archive_hash=document.hash)
+    return QuoteFinder("When did the plant open?", {source.id: source}, {source.id: document})
+
+
+def quote(text: str, **more: object) -> dict[str, Any]:
+    return {"source_id": "src-0000000001", "quote": text, **more}
+
+
+def test_the_first_place_is_taken_where_nothing_says_which() -> None:
+    assert find_quote(TEXT, "The plant opened in 2016.") == (0, 25)
+
+
+def test_start_tells_two_equal_places_apart() -> None:
+    assert find_quote(TEXT, "The plant opened in 2016.", 47) == (47, 72)
+    assert find_quote(TEXT, "The plant opened in 2016.", 60) == (47, 72)
+
+
+@pytest.mark.parametrize("changed", ['"It\'s done", he said - twice.', "“It’s  done”,\nhe said — twice."])
+def test_marks_and_spaces_may_differ_but_the_archives_own_text_counts(changed: str) -> None:
+    place = find_quote(TEXT, changed)
+    assert place is not None
+    assert TEXT[slice(*place)] == "“It’s done”, he said – twice."
+
+
+@pytest.mark.parametrize("wrong", ["The plant opened in 2017.", "the plant opened", "", "   ", "x" * 3_000])
+def test_another_word_is_another_quote(wrong: str) -> None:
+    assert find_quote(TEXT, wrong) is None
+
+
+@given(st.text(min_size=1, max_size=200), st.data())
+def test_every_slice_without_outer_spaces_is_found_as_it_stands(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    wanted = text[start:end].strip()
+    if not wanted:
+        return
+    place = find_quote(text, wanted)
+    assert place is not None
+    assert text[slice(*place)] == wanted
+
+
+def test_evidence_is_the_slice_that_its_locator_names() -> None:
+    found = finder()
+    [evidence] = found.evidence([quote("It cost 4.1 million.")])
+    assert evidence.quote == TEXT[slice(*resolve(TEXT, evidence.locator))] == "It cost 4.1 million."
+    assert evidence.archive_hash == Document(text=TEXT).hash
+    assert found.dropped == 0
+
+
+def test_a_quote_on_a_page_is_located_within_it() -> None:
+    text = "First page.\n\n---PAGE 2---\n\nSecond page says so."
+    [evidence] = finder(text, pages=(0, text.index("Second"))).evidence([quote("Second page says so.")])
+    assert evidence.locator == "page:2:char:0-20"
+
+
+def test_quotes_that_stand_nowhere_are_dropped_and_counted() -> None:
+    found = finder()
+    rows = [quote("It cost 5 million."), {"source_id": "src-ffffffffff", "quote": "It cost 4.1 million."}]
+    assert found.evidence(rows) == []
+    assert found.dropped == 2
+
+
+def test_the_same_place_is_evidence_once() -> None:
+    assert len(finder().evidence([quote("It cost 4.1 million."), quote("It cost 4.1 million.", start=26)])) == 1
+
+
+def test_evidence_that_shares_terms_with_the_question_scores_higher() -> None:
+    opened, cost = finder().evidence([quote("The plant opened in 2016."), quote("It cost 4.1 million.")])
+    assert opened.score > cost.score == 0.0

@@ -213,4 +213,4 @@ def test_a_picture_is_rebuilt_from_what_is_harmless(svg):
 )
 def test_what_is_no_picture_is_left_out(svg):
     assert safe_picture(svg) is None
-    assert "The path taken" not in rendered(picture=svg)
+    assert "The graph it followed" not in rendered(picture=svg)

@@ -90,7 +90,9 @@ class Settings(BaseModel):
     max_sub_queries: Whole = Field(5, ge=1, le=8, description="sub-queries of a plan at most")
     max_sources_per_query: Whole = Field(5, ge=1, le=50, description="sources taken for one sub-query at most")
     max_searches: Whole = Field(3, ge=1, le=20, description="searches of one topic researcher at most")
-    max_concurrent: Whole = Field(3, ge=1, le=64, description="sub-queries researched at the same time")
+    max_concurrent: Whole = Field(
+        3, ge=1, le=64, description="sub-queries researched at the same time at most, beside the graph's own limit"
+    )
     task_timeout: Seconds | None = Field(
         None, gt=0, allow_inf_nan=False, description="seconds for a whole run; unset: the graph's limit"
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 
-from graph_research.app.graph_run import reopen_any
+from graph_research.app.graph_run import GraphRun, reopen_graph_run
+from graph_research.app.research import Research, reopen_research
 from graph_research.app.runs import RunStatus, goes_on, is_driven, run_status
-from graph_research.app.store import checked_run_id, open_store
+from graph_research.app.store import checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
 
 __all__ = ["cancel_run"]
@@ -24,19 +25,25 @@ async def cancel_run(workspace: Workspace, run_id: str) -> RunStatus:
     """
     checked_run_id(run_id)
     async with open_store(workspace.home) as store:
-        if goes_on(await store.run(run_id)):
+        record = await store.run(run_id)
+        if goes_on(record):
             await store.request_cancel(run_id)
         end = time.monotonic() + _CANCEL_SECONDS
         while await is_driven(store, run_id) and time.monotonic() < end:  # noqa: ASYNC110 -- another process ends it
             await asyncio.sleep(_POLL_SECONDS)
         abandoned = goes_on(await store.run(run_id)) and not await is_driven(store, run_id)
     if abandoned:
-        await _lead_to_its_end(workspace, run_id)
+        await _lead_to_its_end(workspace, run_id, research=request_of(record) is not None)
     return await run_status(workspace, run_id)
 
 
-async def _lead_to_its_end(workspace: Workspace, run_id: str) -> None:
+async def _lead_to_its_end(workspace: Workspace, run_id: str, *, research: bool) -> None:
     """Drive a run whose cancellation was asked for; it goes straight over its `cancelled` edges."""
-    async with reopen_any(workspace, run_id) as run, aclosing(run.events()) as events:
-        async for _ in events:
+    async with AsyncExitStack() as stack:
+        run: Research | GraphRun
+        if research:
+            run = await stack.enter_async_context(reopen_research(workspace, run_id, accept_changes=True))
+        else:
+            run = await stack.enter_async_context(reopen_graph_run(workspace, run_id, accept_changes=True))
+        async for _ in await stack.enter_async_context(aclosing(run.events())):
             pass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ from graph_research.app.services import definition_registry
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.compiler import Graph
-from graph_research.graph.errors import Finding
+from graph_research.graph.errors import Finding, GraphInvalid
+from graph_research.graph.export import FORMATS
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Registry
 
@@ -25,7 +25,7 @@ class UnknownGraph(UserMistake):
 
 
 def load(workspace: Workspace, name: str, registry: Registry) -> Graph:
-    """The graph that `name` means: a file ending in `.yaml` or `.yml`, else a known graph. `GraphInvalid` holds every
+    """The graph that `name` means: a file ending in `.yaml` or `.yml`, else a known graph. `GraphInvalid` has every
     finding."""
     return load_graph(graph_file(workspace, name), registry=registry)
 
@@ -37,7 +37,7 @@ def validate(workspace: Workspace, name: str) -> list[Finding]:
 
 def export(workspace: Workspace, name: str, format: str) -> str:
     """The definition as `mermaid`, `dot`, `svg` or `json` text."""
-    return _renderers()[format](load(workspace, name, definition_registry(workspace)).spec)
+    return FORMATS[format](load(workspace, name, definition_registry(workspace)).spec)
 
 
 def list_graphs(workspace: Workspace) -> list[dict[str, Any]]:
@@ -71,14 +71,8 @@ def _relative(path: Path, folder: Path) -> Path:
 
 def _described(workspace: Workspace, name: str, registry: Registry) -> dict[str, Any]:
     path = graph_file(workspace, name)
-    errors = [finding for finding in check_graph(path, registry=registry) if finding.severity == "error"]
-    if errors:
-        return {"name": name, "file": str(path), "version": None, "summary": f"invalid: {errors[0]}"}
-    spec = load_graph(path, registry=registry).spec
+    try:
+        spec = load_graph(path, registry=registry).spec
+    except GraphInvalid as error:
+        return {"name": name, "file": str(path), "version": None, "summary": f"invalid: {error.message}"}
     return {"name": name, "file": str(path), "version": spec.version, "summary": spec.summary}
-
-
-def _renderers() -> Mapping[str, Callable[..., str]]:
-    from graph_research.graph.export import render_dot, render_json, render_mermaid, render_svg
-
-    return {"mermaid": render_mermaid, "dot": render_dot, "svg": render_svg, "json": render_json}

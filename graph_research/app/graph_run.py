@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,18 +12,18 @@ import orjson
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import graph_file, load
 from graph_research.app.models import build_router
-from graph_research.app.research import Research, new_run_id, refuse_known, reopen_research
+from graph_research.app.research import new_run_id, refuse_known
 from graph_research.app.runs import error_text, waiting_for
-from graph_research.app.search import open_search
+from graph_research.app.search import build_searches
 from graph_research.app.services import build_registry, build_services
-from graph_research.app.store import Store, open_store, request_of
+from graph_research.app.store import Store, open_store
 from graph_research.app.workspace import Workspace
 from graph_research.errors import check_name
 from graph_research.graph.errors import InputInvalid
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
 
-__all__ = ["GraphRun", "GraphRunResult", "open_graph_run", "reopen_any", "reopen_graph_run", "values_of"]
+__all__ = ["GraphRun", "GraphRunResult", "open_graph_run", "reopen_graph_run", "values_of"]
 
 _KEY = "graph_run"
 
@@ -50,15 +49,15 @@ class GraphRun:
     runtime: Runtime
     metadata: Mapping[str, Any]
     values: Mapping[str, Any] | None
+    accept_changes: bool = False
 
     async def events(self, answer: str | None = None) -> AsyncGenerator[Event, None]:
         """Start the run or go on with it, until it ends or waits."""
         if self.values is not None:
             stream = self.runtime.stream(dict(self.values), run_id=self.run_id, metadata=dict(self.metadata))
-        elif (await self.store.run(self.run_id)).status == "completed":
-            return
         else:
-            stream = self.runtime.resume(self.run_id, answer=NO_ANSWER if answer is None else answer)
+            given = NO_ANSWER if answer is None else answer
+            stream = self.runtime.resume(self.run_id, answer=given, accept_changes=self.accept_changes)
         async with aclosing(stream):
             async for event in stream:
                 yield event
@@ -89,35 +88,19 @@ async def open_graph_run(
     chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
     file = graph_file(workspace, name)
     known = name if workspace.graphs.path(name) is not None else str((workspace.folder / file).absolute())
-    async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(workspace.home))
-        await refuse_known(store, chosen)
-        yield await _assembled(stack, workspace, store, chosen, {"name": known, "now": now}, values)
-
-
-@asynccontextmanager
-async def reopen_graph_run(workspace: Workspace, run_id: str) -> AsyncIterator[GraphRun]:
-    """A stored run of a graph, to go on with."""
-    async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(workspace.home))
-        record = await store.run(check_name(run_id, "run id"))
-        yield await _assembled(stack, workspace, store, run_id, record.metadata[_KEY], None)
-
-
-@asynccontextmanager
-async def reopen_any(
-    workspace: Workspace, run_id: str, *, out: Path | None = None
-) -> AsyncIterator[Research | GraphRun]:
-    """A stored run, a research or not; `out` is where a research writes its report."""
-    check_name(run_id, "run id")
     async with open_store(workspace.home) as store:
-        is_research = request_of(await store.run(run_id)) is not None
-    if is_research:
-        async with reopen_research(workspace, run_id, out=out) as research:
-            yield research
-    else:
-        async with reopen_graph_run(workspace, run_id) as run:
-            yield run
+        await refuse_known(store, chosen)
+        yield _assembled(workspace, store, chosen, {"name": known, "now": now}, values)
+
+
+@asynccontextmanager
+async def reopen_graph_run(
+    workspace: Workspace, run_id: str, *, accept_changes: bool = False
+) -> AsyncIterator[GraphRun]:
+    """A stored run of a graph, to go on with; `accept_changes` although its definition has changed."""
+    async with open_store(workspace.home) as store:
+        record = await store.run(check_name(run_id, "run id"))
+        yield _assembled(workspace, store, run_id, record.metadata[_KEY], None, accept_changes=accept_changes)
 
 
 def values_of(assignments: Sequence[str]) -> dict[str, Any]:
@@ -147,18 +130,27 @@ def _put(values: dict[str, Any], keys: Sequence[str], value: Any) -> None:
     values[last] = value
 
 
-async def _assembled(
-    stack: AsyncExitStack,
+def _assembled(
     workspace: Workspace,
     store: Store,
     run_id: str,
     options: Mapping[str, Any],
     values: Mapping[str, Any] | None,
+    *,
+    accept_changes: bool = False,
 ) -> GraphRun:
     settings = workspace.settings
     models = build_router(settings.default_provider or ("extractive",), workspace.configuration.role_specs())
-    search = await stack.enter_async_context(open_search(workspace, settings.search_providers))
-    services = build_services(workspace, models=models, search=search.providers, folders=settings.library)
+    search = build_searches(workspace, settings.search_providers, settings.library)
+    folders = [str(folder) for folder in search.folders]
+    services = build_services(workspace, models=models, search=search.providers, folders=folders)
     graph = load(workspace, options["name"], build_registry(workspace, services))
     runtime = Runtime(graph, checkpointer=store, clock=make_clock(options["now"]), interactive=True)
-    return GraphRun(run_id=run_id, store=store, runtime=runtime, metadata={_KEY: dict(options)}, values=values)
+    return GraphRun(
+        run_id=run_id,
+        store=store,
+        runtime=runtime,
+        metadata={_KEY: dict(options)},
+        values=values,
+        accept_changes=accept_changes,
+    )

@@ -71,11 +71,10 @@ class ResearchRequest:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ResearchRequest:
         """The inverse of `to_json`; a key that a later version wrote is ignored."""
-        known = {name: value for name, value in data.items() if name in cls.__dataclass_fields__}
-        lists = {name: tuple(known[name]) for name in ("models", "search", "library") if name in known}
+        known: dict[str, Any] = {name: value for name, value in data.items() if name in cls.__dataclass_fields__}
+        lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
         named: Mapping[str, Sequence[str]] = known.get("roles") or {}
-        given: dict[str, Any] = {**known, **lists, "roles": {role: tuple(specs) for role, specs in named.items()}}
-        return cls(**given)
+        return cls(**{**known, **lists, "roles": {role: tuple(specs) for role, specs in named.items()}})
 
 
 def request_for(

@@ -19,7 +19,7 @@ from graph_research.app.models import build_router
 from graph_research.app.reports import NoReport, build_from_store, write_report
 from graph_research.app.request import RequestInvalid, ResearchRequest, request_for
 from graph_research.app.runs import error_text, waiting_for
-from graph_research.app.search import open_search
+from graph_research.app.search import build_searches
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.store import Store, metadata_of, open_store, request_of
 from graph_research.app.workspace import Workspace, open_workspace
@@ -28,8 +28,8 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import RunExists, UnknownRun
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
-from graph_research.graph.spec import LimitsSpec
 from graph_research.observability import AuditLog
+from graph_research.providers.search.local.library import OnProgress
 
 __all__ = [
     "Research",
@@ -83,6 +83,7 @@ class Research:
         budget: Budget,
         out: Path,
         new: bool,
+        accept_changes: bool = False,
     ) -> None:
         self.request = request
         self.run_id = run_id
@@ -92,6 +93,7 @@ class Research:
         self._budget = budget
         self._out = out
         self._new = new
+        self._accept_changes = accept_changes
 
     async def __aenter__(self) -> Self:
         return self
@@ -105,9 +107,7 @@ class Research:
     async def events(self, answer: str | None = None) -> AsyncGenerator[Event, None]:
         """Start the run or go on with it, until it ends or waits; each event is written to the audit log first."""
         going_on = not self._new
-        stream = await self._stream(answer)
-        if stream is None:
-            return
+        stream = self._stream(answer)
         with AuditLog(self._workspace.home.audit_file(self.run_id)) as log:
             if going_on:
                 for missed in await self._store.events(self.run_id, after=log.last_seq):
@@ -151,22 +151,23 @@ class Research:
             citations=len(report.citations),
         )
 
-    async def _stream(self, answer: str | None) -> AsyncGenerator[Event, None] | None:
+    def _stream(self, answer: str | None) -> AsyncGenerator[Event, None]:
         runtime = Runtime(
             self._graph,
             checkpointer=self._store,
             clock=make_clock(self.request.now),
             interactive=self.request.interactive,
+            timeout_seconds=self.request.timeout_seconds,
         )
         if self._new:
             self._new = False
             declared = {name for name, channel in self._graph.spec.channels.items() if channel.input}
-            given = {"question": self.request.question, **self.request.inputs}
+            given = {"question": self.request.question, "research_id": self.run_id, **self.request.inputs}
             values = {name: value for name, value in given.items() if name in declared}
             return runtime.stream(values, run_id=self.run_id, metadata=metadata_of(self.request))
-        if (await self._store.run(self.run_id)).status == "completed":
-            return None
-        return runtime.resume(self.run_id, answer=NO_ANSWER if answer is None else answer)
+        return runtime.resume(
+            self.run_id, answer=NO_ANSWER if answer is None else answer, accept_changes=self._accept_changes
+        )
 
 
 def new_run_id() -> str:
@@ -181,6 +182,7 @@ async def open_research(
     *,
     run_id: str | None = None,
     out: Path | None = None,
+    on_index: OnProgress | None = None,
     make_id: Callable[[], str] = new_run_id,
 ) -> AsyncIterator[Research]:
     """A new research, with everything checked that can be checked before it starts: models, searches, library, graph,
@@ -189,18 +191,32 @@ async def open_research(
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
         await refuse_known(store, chosen)
-        yield await _assembled(stack, workspace, request, store, run_id=chosen, out=out, new=True)
+        research = await _assembled(workspace, request, store, run_id=chosen, out=out, on_index=on_index)
+        yield await stack.enter_async_context(research)
 
 
 @asynccontextmanager
-async def reopen_research(workspace: Workspace, run_id: str, *, out: Path | None = None) -> AsyncIterator[Research]:
-    """A stored research with the models, searches and options it was started with. `UnknownRun` where there is none."""
+async def reopen_research(
+    workspace: Workspace,
+    run_id: str,
+    *,
+    out: Path | None = None,
+    accept_changes: bool = False,
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
+) -> AsyncIterator[Research]:
+    """A stored research with the models, searches and options it was started with; a budget given here replaces its
+    own. `accept_changes` goes on although the graph, a prompt or a schema has changed."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
         request = request_of(await store.run(check_name(run_id, "run id")))
         if request is None:
-            raise UnknownRun(f"run {run_id} is no research", help="`graph run` runs cannot be resumed as one")
-        yield await _assembled(stack, workspace, request, store, run_id=run_id, out=out, new=False)
+            raise UnknownRun(f"run {run_id} is no research", help="`graph run` started it")
+        request = replace(request, max_cost=max_cost or request.max_cost, max_tokens=max_tokens or request.max_tokens)
+        research = await _assembled(
+            workspace, request, store, run_id=run_id, out=out, new=False, accept_changes=accept_changes
+        )
+        yield await stack.enter_async_context(research)
 
 
 async def refuse_known(store: Store, run_id: str) -> None:
@@ -215,14 +231,15 @@ async def refuse_known(store: Store, run_id: str) -> None:
 
 
 async def _assembled(
-    stack: AsyncExitStack,
     workspace: Workspace,
     request: ResearchRequest,
     store: Store,
     *,
     run_id: str,
     out: Path | None,
-    new: bool,
+    new: bool = True,
+    accept_changes: bool = False,
+    on_index: OnProgress | None = None,
 ) -> Research:
     budget = Budget(max_tokens=request.max_tokens, max_cost=request.max_cost)
     if not new:
@@ -230,13 +247,15 @@ async def _assembled(
     models = within_budget(
         build_router(request.models, request.roles), budget, stop=lambda: store.request_cancel(run_id)
     )
-    search = await stack.enter_async_context(open_search(workspace, request.search))
-    services = build_services(workspace, models=models, search=search.providers, folders=request.library)
+    search = build_searches(workspace, request.search, request.library)
+    services = build_services(
+        workspace, models=models, search=search.providers, folders=[str(folder) for folder in search.folders]
+    )
     graph = _limited(load(workspace, request.graph, build_registry(workspace, services)), request)
     folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
     check_writable(folder)
-    await search.prepare([Path(one) for one in request.library], index=new)
-    research = Research(
+    await search.prepare(workspace, index=new, on_progress=on_index)
+    return Research(
         workspace=workspace,
         request=request,
         run_id=run_id,
@@ -245,22 +264,24 @@ async def _assembled(
         budget=budget,
         out=folder,
         new=new,
+        accept_changes=accept_changes,
     )
-    return await stack.enter_async_context(research)
 
 
 def _limited(graph: Graph, request: ResearchRequest) -> Graph:
-    """The graph with the request's timeout; refused where it is no graph that answers a question."""
+    """The graph within the request's concurrency; refused where it answers no question."""
     channels = graph.spec.channels
     if "question" not in channels or not channels["question"].input:
         raise RequestInvalid(
             f'graph "{graph.spec.name}" has no input channel "question"',
             help=f"run it with: graph-research graph run {request.graph}",
         )
-    if request.timeout_seconds is None:
-        return graph
-    limits = LimitsSpec(steps=graph.spec.limits.steps, seconds=request.timeout_seconds)
-    return replace(graph, spec=replace(graph.spec, limits=limits))
+    at_once = request.inputs.get("max_concurrent")
+    nodes = {
+        name: node if at_once is None else replace(node, at_once=min(node.at_once, at_once))
+        for name, node in graph.spec.nodes.items()
+    }
+    return replace(graph, spec=replace(graph.spec, nodes=nodes))
 
 
 async def deep_research(

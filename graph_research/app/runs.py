@@ -18,6 +18,7 @@ __all__ = [
     "error_text",
     "goes_on",
     "is_driven",
+    "is_research",
     "list_runs",
     "run_history",
     "run_status",
@@ -101,6 +102,13 @@ async def delete_run(workspace: Workspace, run_id: str) -> None:
         await store.delete(run_id)
     for file in (workspace.home.audit_file(run_id), workspace.home.crash_file(run_id)):
         file.unlink(missing_ok=True)
+
+
+async def is_research(workspace: Workspace, run_id: str) -> bool:
+    """Whether `run` started it, and not `graph run`. `UnknownRun` where there is none."""
+    checked_run_id(run_id)
+    async with open_store(workspace.home) as store:
+        return request_of(await store.run(run_id)) is not None
 
 
 async def waiting_for(store: Store, record: RunRecord) -> str | None:

@@ -12,14 +12,15 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
-from graph_research.app.graph_run import GraphRun, GraphRunResult, open_graph_run, reopen_any
+from graph_research.app.graph_run import GraphRun, GraphRunResult, open_graph_run, reopen_graph_run
 from graph_research.app.request import ResearchRequest
-from graph_research.app.research import Research, ResearchResult, open_research
+from graph_research.app.research import Research, ResearchResult, open_research, reopen_research
+from graph_research.app.runs import is_research
 from graph_research.app.workspace import Workspace
 from graph_research.cli.ending import end_of, resume_command
 from graph_research.cli.failure import INTERRUPTED
 from graph_research.cli.output import say, show, show_json
-from graph_research.cli.progress import Progress, make_view
+from graph_research.cli.progress import IndexingLines, Progress, make_view
 from graph_research.graph.context import SystemClock
 from graph_research.graph.events import Event
 
@@ -30,7 +31,7 @@ async def start(
     workspace: Workspace, request: ResearchRequest, *, run_id: str | None, out: Path | None, json: bool
 ) -> int:
     """Start a new research, drive it and return the exit code."""
-    async with open_research(workspace, request, run_id=run_id, out=out) as research:
+    async with open_research(workspace, request, run_id=run_id, out=out, on_index=IndexingLines()) as research:
         say(f"run {research.run_id}")
         return await _drive_research(research, answer=None, json=json)
 
@@ -43,11 +44,24 @@ async def start_graph(
         return await _drive_graph(run, answer=None, json=json)
 
 
-async def go_on(workspace: Workspace, run_id: str, *, answer: str | None, out: Path | None, json: bool) -> int:
+async def go_on(
+    workspace: Workspace,
+    run_id: str,
+    *,
+    answer: str | None,
+    out: Path | None,
+    json: bool,
+    accept_changes: bool = False,
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
+) -> int:
     """Go on with a stored run and return the exit code."""
-    async with reopen_any(workspace, run_id, out=out) as run:
-        if isinstance(run, Research):
-            return await _drive_research(run, answer=answer, json=json)
+    if await is_research(workspace, run_id):
+        async with reopen_research(
+            workspace, run_id, out=out, accept_changes=accept_changes, max_cost=max_cost, max_tokens=max_tokens
+        ) as research:
+            return await _drive_research(research, answer=answer, json=json)
+    async with reopen_graph_run(workspace, run_id, accept_changes=accept_changes) as run:
         return await _drive_graph(run, answer=answer, json=json)
 
 

@@ -11,6 +11,7 @@ import typer
 from graph_research.cli.folder import open_here
 from graph_research.cli.options import Json, Library, examples
 from graph_research.cli.output import say, show, show_json, show_table
+from graph_research.cli.progress import IndexingLines
 
 __all__ = ["register"]
 
@@ -36,9 +37,9 @@ def _add(
     """Index folders, or what changed."""
     from graph_research.app.library import add_folders
 
-    counts = asyncio.run(add_folders(open_here(), [Path(path) for path in paths]))
+    counts = asyncio.run(add_folders(open_here(), [Path(path) for path in paths], IndexingLines()))
     for failure in counts.failed:
-        say(f"not indexed: {failure['path']}: {failure['reason']}")
+        say(f"not indexed: {failure.path}: {failure.reason}")
     if json:
         show_json(counts.to_json())
     else:

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
     from graph_research.graph.context import Clock
 
-__all__ = ["LineView", "Progress", "Snapshot", "TerminalView", "View", "make_view"]
+__all__ = ["IndexingLines", "LineView", "Progress", "Snapshot", "TerminalView", "View", "make_view"]
 
 _REVIEW = "review_"
 """The supervisor's nodes; they take no time worth showing."""
+
+
+_INDEXED_A_LINE = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +165,14 @@ class TerminalView:
         ):
             table.add_row(Text(name, style="dim"), Text(value))
         return table
+
+
+class IndexingLines:
+    """Says how far the indexing of documents is, now and then; a few files are not worth a word."""
+
+    def __call__(self, done: int, total: int, path: str) -> None:  # noqa: ARG002 -- the callback's arguments
+        if done and done % _INDEXED_A_LINE == 0:
+            say(f"indexed {done} of {total} documents")
 
 
 def make_view(question: str, clock: Clock) -> View:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -87,7 +86,12 @@ def _run(
 def _resume(
     run_id: RunId,
     answer: Annotated[str | None, typer.Option("--answer", metavar="TEXT", help="The answer it waits for.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the report. [./research/RUN_ID/]")] = None,
+    accept_changes: Annotated[
+        bool, typer.Option("--accept-changes", help="Go on although its graph, a prompt or a schema has changed.")
+    ] = False,
+    max_cost: Annotated[float | None, typer.Option(metavar="USD", help="A new budget in place of its own.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(metavar="N", help="A new budget in place of its own.")] = None,
+    out: Out = None,
     json: Json = False,
 ) -> None:
     """Go on with a run where it stopped.
@@ -96,6 +100,17 @@ def _resume(
     """
     from graph_research.cli.drive import go_on
 
-    code = asyncio.run(go_on(open_here(), run_id, answer=answer, out=out, json=json))
+    code = asyncio.run(
+        go_on(
+            open_here(),
+            run_id,
+            answer=answer,
+            out=out,
+            json=json,
+            accept_changes=accept_changes,
+            max_cost=max_cost,
+            max_tokens=max_tokens,
+        )
+    )
     if code:
         raise CommandEnded(code)

@@ -1,0 +1,122 @@
+"""The local library as commands use it: folders added, listed, searched and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from graph_research.app.workspace import Workspace
+from graph_research.errors import UserMistake
+from graph_research.providers.search.local import Counts, Library
+from graph_research.providers.search.local.library import OnProgress
+from graph_research.text.pdf import PdfExtractor
+
+__all__ = [
+    "LibraryEmpty",
+    "LibraryMissing",
+    "add_folders",
+    "count_documents",
+    "list_folders",
+    "open_library",
+    "pdf_child_works",
+    "remove_folders",
+    "require_documents",
+    "search_passages",
+]
+
+_INDEX = "library.db"
+_PDF = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj
+4 0 obj<</Length 42>>stream
+BT /F1 12 Tf 20 200 Td (It can be read) Tj ET
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+trailer<</Root 1 0 R>>
+%%EOF
+"""
+"""A page with one line, to try the child process on."""
+
+
+class LibraryMissing(UserMistake):
+    """A library folder that is not there, or was never added."""
+
+    code = "library-missing"
+
+
+class LibraryEmpty(UserMistake):
+    """The index, or what a run may search of it, holds no document."""
+
+    code = "library-empty"
+
+
+def open_library(workspace: Workspace) -> Library:
+    """The index in the data home."""
+    return Library(workspace.home.index / _INDEX)
+
+
+async def add_folders(workspace: Workspace, paths: Sequence[Path], on_progress: OnProgress | None = None) -> Counts:
+    """Index folders or files, or what changed in them. `LibraryMissing` names one that is not there."""
+    resolved = [_existing(workspace, path) for path in paths]
+    return await open_library(workspace).add(resolved, on_progress)
+
+
+async def list_folders(workspace: Workspace) -> list[dict[str, Any]]:
+    """`{folder, documents}` of everything that was added."""
+    return [{"folder": one.path, "documents": one.documents} for one in await open_library(workspace).list()]
+
+
+async def search_passages(workspace: Workspace, text: str, *, most: int) -> list[dict[str, Any]]:
+    """The best passages, best first, in the configured folders or else the whole index."""
+    library, folders = open_library(workspace), [_existing(workspace, Path(one)) for one in workspace.settings.library]
+    if folders:
+        await library.add(folders)
+    await require_documents(library, folders)
+    return [hit.to_json() for hit in await library.search(text, folders=folders, limit=most)]
+
+
+async def remove_folders(workspace: Workspace, paths: Sequence[Path]) -> int:
+    """Forget folders or single documents, also ones whose files are gone; how many documents were forgotten."""
+    library = open_library(workspace)
+    known = [Path(one.path) for one in await library.list()]
+    wanted = [(workspace.folder / path.expanduser()).resolve() for path in paths]
+    for path in wanted:
+        if not any(path.is_relative_to(folder) for folder in known):
+            raise LibraryMissing(f"{path} is not in the index", help="`graph-research library list` shows what is")
+    return sum([await library.remove(path) for path in wanted])
+
+
+async def require_documents(library: Library, folders: Sequence[Path]) -> None:
+    """`LibraryEmpty` where nothing is indexed in `folders`, or at all where none are named."""
+    added = await library.list()
+    if not folders and not any(one.documents for one in added):
+        raise LibraryEmpty(
+            "the library is empty: there is nothing to search",
+            help="name a folder of documents with --library DIR, or add one: graph-research library add DIR",
+        )
+    filled = {one.path for one in added if one.documents}
+    if folders and not any(str(folder) in filled for folder in folders):
+        raise LibraryEmpty(
+            f"no document can be read in {', '.join(map(str, folders))}",
+            help="name a folder with .md, .txt, .html or .pdf files",
+        )
+
+
+async def count_documents(workspace: Workspace) -> int:
+    """How many documents are indexed."""
+    return sum(one.documents for one in await open_library(workspace).list())
+
+
+async def pdf_child_works() -> bool:
+    """Whether the limited child process reads a PDF of one line."""
+    async with PdfExtractor() as extractor:
+        return "It can be read" in (await extractor.extract(_PDF)).text
+
+
+def _existing(workspace: Workspace, path: Path) -> Path:
+    resolved = (workspace.folder / path.expanduser()).resolve()
+    if not resolved.exists():
+        raise LibraryMissing(f"there is no folder {path}", help="name a folder with .md, .txt, .html or .pdf files")
+    return resolved

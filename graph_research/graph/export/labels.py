@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graph_research.graph.spec import EdgeSpec, GraphSpec, NodeSpec
 
-__all__ = ["edge_label", "loop_label", "node_detail", "short"]
+__all__ = ["edge_label", "edge_rows", "loop_label", "node_detail", "short"]
 
 
 def node_detail(node: NodeSpec) -> str:
@@ -19,22 +19,27 @@ def node_detail(node: NodeSpec) -> str:
     return f"each {node.each.text}: {detail}" if node.each else detail
 
 
+def edge_rows(edge: EdgeSpec, spec: GraphSpec) -> tuple[str, ...]:
+    """Events, guard and loop of an edge, a row each; none for a plain edge."""
+    rows = [f"on {', '.join(edge.on)}"] if edge.on else []
+    rows += [edge.when.text] if edge.when else []
+    rows += [loop_label(edge.loop, spec)] if edge.loop else []
+    return tuple(" ".join(row.split()) for row in rows)
+
+
 def edge_label(edge: EdgeSpec, spec: GraphSpec) -> str:
-    """Events, guard and loop of an edge; empty for a plain one."""
-    parts = [f"on {', '.join(edge.on)}"] if edge.on else []
-    parts += [edge.when.text] if edge.when else []
-    parts += [loop_label(edge.loop, spec)] if edge.loop else []
-    return " · ".join(" ".join(part.split()) for part in parts)
+    """The rows of an edge in one line."""
+    return " · ".join(edge_rows(edge, spec))
 
 
 def loop_label(name: str, spec: GraphSpec) -> str:
-    """`loop iteration: while unaddressed(gaps) > 0, at most max_iterations`."""
+    """`loop iteration ≤ max_iterations while unaddressed(gaps) > 0`."""
     loop = spec.loops.get(name)
     if loop is None:
         return f"loop {name}"
-    condition = f"while {loop.while_.text}, " if loop.while_ else ""
     per = f" per {loop.per}" if loop.per else ""
-    return f"loop {name}: {condition}at most {loop.most}{per}"
+    condition = f" while {loop.while_.text}" if loop.while_ else ""
+    return f"loop {name} ≤ {loop.most}{per}{condition}"
 
 
 def short(text: str, most_chars: int) -> str:

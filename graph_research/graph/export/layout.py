@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from graph_research.graph.export.labels import edge_label, node_detail, short
+from graph_research.graph.export.labels import edge_label, edge_rows, node_detail, short
 from graph_research.graph.spec import EdgeSpec, GraphSpec
 
 __all__ = ["ANY_NODE", "Box", "Label", "Layout", "Route", "lay_out"]
@@ -22,8 +22,8 @@ _LANE_WIDTH = 26.0
 _MARGIN = 18.0
 _MOST_DETAIL_CHARS = 38
 _MOST_LABEL_CHARS = 42
-_SWEEPS = 12
-_LABEL_HEIGHT = 15.0
+_SWEEPS = 24
+_LABEL_HEIGHT = 14.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +40,18 @@ class Box:
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """A text centred at (or, in a lane, beginning at) `x`; `whole` where it had to be cut."""
+    """A text of some rows, centred at (or, in a lane, beginning at) `x`, its first base line at `y`; `whole` is what
+    it says in full."""
 
-    text: str
+    rows: tuple[str, ...]
     whole: str
     x: float
     y: float
     centred: bool
+
+    @property
+    def width(self) -> float:
+        return _CHAR_WIDTH * max(len(row) for row in self.rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,35 +102,52 @@ class _Sketch:
         self.x = self._positions()
 
     def _depths(self, names: Sequence[str]) -> dict[str, int]:
-        """Longest path from the start over edges that close no cycle; what only `"*"` reaches stands lowest."""
+        """Longest path from the start over edges that do not lead back; what only `"*"` reaches stands lowest."""
         depths = dict.fromkeys(names, 0)
-        plain = [edge for edge in self.edges if edge.source != "*" and not self._goes_back(edge)]
-        for _ in names:
-            for edge in plain:
-                depths[edge.target] = min(max(depths[edge.target], depths[edge.source] + 1), len(names))
-        targets = {edge.target for edge in self.edges if edge.source == "*"}
-        if ANY_NODE in depths:
-            led = {edge.target for edge in plain}
-            lowest = max(depths.values())
-            depths[ANY_NODE] = max(lowest - 2, 0)
-            for name in sorted(targets - led):
-                self._sink(name, depths[ANY_NODE] + 1, depths, plain)
+        order = self._downwards()
+        for name in order:
+            for edge in self._onwards(name):
+                depths[edge.target] = max(depths[edge.target], depths[name] + 1)
+        targets = {edge.target for edge in self.edges if edge.source == ANY_NODE}
+        if not targets:
+            return depths
+        led = {edge.target for name in order for edge in self._onwards(name)}
+        depths[ANY_NODE] = max(max(depths.values()) - 2, 0)
+        for name in order:
+            if name in targets - led:
+                depths[name] = depths[ANY_NODE] + 1
+            for edge in self._onwards(name):
+                depths[edge.target] = max(depths[edge.target], depths[name] + 1)
         return depths
 
-    def _sink(self, name: str, depth: int, depths: dict[str, int], plain: Sequence[EdgeSpec]) -> None:
-        if depth > depths[name] and depth <= 2 * len(depths):
-            depths[name] = depth
-            for edge in plain:
-                if edge.source == name:
-                    self._sink(edge.target, depth + 1, depths, plain)
+    def _onwards(self, name: str) -> list[EdgeSpec]:
+        return [edge for edge in self.leaving[name] if edge.index not in self.back]
 
-    def _goes_back(self, edge: EdgeSpec) -> bool:
-        order = list(self.spec.nodes)
-        return (
-            bool(edge.loop)
-            or edge.source == edge.target
-            or (bool(edge.on) and order.index(edge.target) < order.index(edge.source))
-        )
+    def _downwards(self) -> list[str]:
+        """The nodes in an order in which every edge leads on, but for those it collects in `back`: depth first from the
+        start, an edge leads back if it comes to a node that the search is still inside of."""
+        self.leaving: dict[str, list[EdgeSpec]] = {name: [] for name in (*self.spec.nodes, ANY_NODE)}
+        for edge in self.edges:
+            self.leaving[edge.source].append(edge)
+        self.back: set[int] = set()
+        finished: dict[str, None] = {}
+        for root in (self.spec.start, *self.spec.nodes):
+            if root in self.spec.nodes and root not in finished:
+                self._search(root, finished)
+        return list(reversed(finished))
+
+    def _search(self, root: str, finished: dict[str, None]) -> None:
+        inside = {root: iter(self.leaving[root])}
+        while inside:
+            name = next(reversed(inside))
+            edge = next(inside[name], None)
+            if edge is None:
+                finished[name] = None
+                del inside[name]
+            elif edge.target in inside:
+                self.back.add(edge.index)
+            elif edge.target not in finished:
+                inside[edge.target] = iter(self.leaving[edge.target])
 
     def _chain(self, edge: EdgeSpec) -> list[str]:
         """The edge's end points and a stand-in for each layer between them."""
@@ -218,11 +240,8 @@ class _Sketch:
         right = max(self.x[name] + self.widths[name] / 2 for name in self.x)
         routes = [self._route(edge) for edge in self.forward]
         routes = self._apart(routes) + self._lanes(boxes, right)
-        reach = [
-            label.x + _CHAR_WIDTH * len(label.text) * (0.5 if label.centred else 1)
-            for route in routes
-            if (label := route.label)
-        ]
+        labels = [route.label for route in routes if route.label]
+        reach = [label.x + label.width * (0.5 if label.centred else 1) for label in labels]
         lanes = [point[0] for route in routes for point in route.points]
         return Layout(
             width=max([right, *reach, *lanes]) + _MARGIN,
@@ -259,48 +278,59 @@ class _Sketch:
         return self.x[name] + (leaving.index(edge) - (len(leaving) - 1) / 2) * step
 
     def _label(self, edge: EdgeSpec, x: float, y: float, *, centred: bool) -> Label | None:
+        rows = edge_rows(edge, self.spec)
+        cut = tuple(short(row, _MOST_LABEL_CHARS) for row in rows)
+        top = y - _LABEL_HEIGHT * (len(rows) - 1) / 2
         whole = edge_label(edge, self.spec)
-        return Label(text=short(whole, _MOST_LABEL_CHARS), whole=whole, x=x, y=y, centred=centred) if whole else None
+        return Label(rows=cut, whole=whole, x=x, y=top, centred=centred) if rows else None
 
     def _apart(self, routes: Sequence[Route]) -> list[Route]:
         """Labels that would cover each other move up or down."""
-        taken: list[tuple[float, float, float]] = []
+        taken: list[Label] = []
         moved = []
         for route in routes:
             label = route.label
             if label:
-                half = _CHAR_WIDTH * len(label.text) / 2
-                shifts = (0, _LABEL_HEIGHT, -_LABEL_HEIGHT, 1.6 * _LABEL_HEIGHT, -1.6 * _LABEL_HEIGHT)
-                y = next(
-                    (label.y + shift for shift in shifts if not _covers(taken, label.x, label.y + shift, half)), label.y
-                )
-                taken.append((label.x, y, half))
-                route = replace(route, label=replace(label, y=y))
-            moved.append(route)
+                tries = [replace(label, y=label.y + shift * _LABEL_HEIGHT) for shift in (0, 1, -1, 1.7, -1.7)]
+                label = next((one for one in tries if not any(_covers(one, other) for other in taken)), label)
+                taken.append(label)
+            moved.append(replace(route, label=label))
         return moved
 
     def _lanes(self, boxes: Mapping[str, Box], right: float) -> list[Route]:
-        """Edges that lead back up, or stay: the shorter, the nearer to the graph."""
+        """Edges that lead back up, or stay: the shorter, the nearer to the graph; a lane is used again where it is free."""
         back = [edge for edge in self.edges if edge.index not in self.chains]
         back.sort(key=lambda edge: (self.depths[edge.source] - self.depths[edge.target], edge.index))
+        lanes: list[list[tuple[float, float]]] = []
         routes = []
-        for number, edge in enumerate(back, 1):
-            source, target = boxes[edge.source], boxes[edge.target]
-            lane = right + number * _LANE_WIDTH
-            low, high = source.y + 9, target.y - 9
-            points = (
-                (source.x + source.width / 2, low),
-                (lane, low),
-                (lane, high),
-                (target.x + target.width / 2, high),
-            )
-            label = self._label(edge, lane + 6, (low + high) / 2 + 4 + _LABEL_HEIGHT * (number % 2), centred=False)
+        for edge in back:
+            start, end = self._exit(boxes[edge.source], down=True), self._exit(boxes[edge.target], down=False)
+            span = (end[-1][1] - _LABEL_HEIGHT, start[-1][1] + _LABEL_HEIGHT)
+            number = next((n for n, lane in enumerate(lanes) if not _crosses(span, lane)), len(lanes))
+            lanes += [[]] if number == len(lanes) else []
+            lanes[number].append(span)
+            x = right + (number + 1) * _LANE_WIDTH
+            points = (*start, (x, start[-1][1]), (x, end[-1][1]), *reversed(end))
+            label = self._label(edge, x + 6, (start[-1][1] + end[-1][1]) / 2 + 4, centred=False)
             routes.append(Route(edge=edge, points=points, lane=True, label=label))
-        return routes
+        return self._apart(routes)
+
+    def _exit(self, box: Box, *, down: bool) -> list[tuple[float, float]]:
+        """From a box to where its way to the right is free: straight, or through the gap below (or above) its layer."""
+        side = 1 if down else -1
+        if self.layers[self.depths[box.name]][-1] == box.name:
+            return [(box.x + box.width / 2, box.y + 9 * side)]
+        edge_y = box.y + side * box.height / 2
+        x = box.x + box.width / 2 - 14
+        return [(x, edge_y), (x, edge_y + side * 13)]
 
 
-def _covers(taken: Sequence[tuple[float, float, float]], x: float, y: float, half: float) -> bool:
-    return any(
-        abs(y - other_y) < _LABEL_HEIGHT and abs(x - other_x) < half + other_half + 6
-        for other_x, other_y, other_half in taken
-    )
+def _covers(one: Label, other: Label) -> bool:
+    apart = _LABEL_HEIGHT * (len(one.rows if one.y < other.y else other.rows))
+    left, right = (label.x - (label.width / 2 if label.centred else 0) for label in (one, other))
+    overlap = left < right + other.width + 6 and right < left + one.width + 6
+    return overlap and abs(one.y - other.y) < apart
+
+
+def _crosses(span: tuple[float, float], lane: Sequence[tuple[float, float]]) -> bool:
+    return any(span[0] < low and high < span[1] for high, low in lane)

@@ -81,9 +81,9 @@ def _box(spec: GraphSpec, box: Box, overlay: Overlay) -> str:
     return f'<g class="{kind}{ran}">{title}{_rect(left, top, box.width, box.height, round_)}{inner}{lines}</g>'
 
 
-def _text(kind: str, x: float, y: float, text: str, *, anchor: str = "middle", title: str = "") -> str:
+def _text(kind: str, x: float, y: float, text: str, *, anchor: str = "middle") -> str:
     place = f'x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}"'
-    return f'<text class="{kind}" {place}>{title}{escape(text)}</text>'
+    return f'<text class="{kind}" {place}>{escape(text)}</text>'
 
 
 def _rect(x: float, y: float, width: float, height: float, radius: float, more: str = "") -> str:
@@ -114,18 +114,23 @@ def _curve(points: tuple[tuple[float, float], ...]) -> str:
 
 
 def _lane(points: tuple[tuple[float, float], ...]) -> str:
-    (x0, y0), (lane, _), (_, y1), (x1, _) = points
-    radius = min(10.0, abs(y0 - y1) / 2)
-    turn = radius if y1 < y0 else -radius
-    return (
-        f"M{_pair((x0, y0))}L{_pair((lane - radius, y0))}Q{_pair((lane, y0))} {_pair((lane, y0 - turn))}"
-        f"L{_pair((lane, y1 + turn))}Q{_pair((lane, y1))} {_pair((lane - radius, y1))}L{_pair((x1, y1))}"
-    )
+    """Straight lines with rounded corners."""
+    parts = [f"M{_pair(points[0])}"]
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        parts.append(f"L{_pair(_towards(corner, before))}Q{_pair(corner)} {_pair(_towards(corner, after))}")
+    return "".join(parts) + f"L{_pair(points[-1])}"
+
+
+def _towards(corner: tuple[float, float], other: tuple[float, float], most: float = 10.0) -> tuple[float, float]:
+    """The point at most `most` pixels from a corner, and no further than half the way."""
+    length = abs(other[0] - corner[0]) + abs(other[1] - corner[1])
+    share = min(most / length, 0.5) if length else 0.0
+    return corner[0] + (other[0] - corner[0]) * share, corner[1] + (other[1] - corner[1]) * share
 
 
 def _head(route: Route) -> str:
     x, y = route.points[-1]
-    if route.lane:
+    if route.lane and route.points[-2][1] == y:
         return f'<path class="head" d="M{_pair((x, y))}l9,-4.5v9z"/>'
     return f'<path class="head" d="M{_pair((x, y))}l-4.5,-9h9z"/>'
 
@@ -143,9 +148,10 @@ def _entry(spec: GraphSpec, layout: Layout) -> str:
 
 
 def _label(label: Label, kind: str) -> str:
-    title = f"<title>{escape(label.whole)}</title>" if label.whole != label.text else ""
+    title = f"<title>{escape(label.whole)}</title>" if label.whole != " · ".join(label.rows) else ""
     anchor = "middle" if label.centred else "start"
-    return f'<g class="{kind}">{_text("label", label.x, label.y, label.text, anchor=anchor, title=title)}</g>'
+    rows = (_text("label", label.x, label.y + 14 * row, text, anchor=anchor) for row, text in enumerate(label.rows))
+    return f'<g class="{kind}">{title}{"".join(rows)}</g>'
 
 
 def _pair(point: tuple[float, float]) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 import study
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -145,6 +145,7 @@ def test_overlapping_quotes_share_their_common_stretch():
     ]
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_whatever_the_blocks_and_the_other_quotes_a_mark_holds_exactly_its_quote(data):
     text = data.draw(st.text(alphabet="ab .", min_size=1, max_size=60))

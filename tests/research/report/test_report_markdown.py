@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import study
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -160,6 +160,7 @@ TEXT = st.text(
 )
 
 
+@settings(deadline=None)
 @given(TEXT)
 @example("&amp; &#60; \\[ ](x) ![y](z)")
 @example("snake_case __dunder__ 2*3*4")
@@ -171,6 +172,7 @@ def test_escaped_text_reads_back_as_what_it_was(text):
     assert "".join(child.content for child in children) == f"“{one_line(text)}”"
 
 
+@settings(deadline=None)
 @given(TEXT)
 def test_escaped_text_at_the_start_of_a_line_stays_a_paragraph(text):
     shown = escape(text)

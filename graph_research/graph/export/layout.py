@@ -298,7 +298,7 @@ class _Sketch:
         return moved
 
     def _lanes(self, boxes: Mapping[str, Box], right: float) -> list[Route]:
-        """Edges that lead back up, or stay: the shorter, the nearer to the graph; a lane is used again where it is free."""
+        """Edges that lead back up, or stay: the shorter, the nearer to the graph; a free lane is used again."""
         back = [edge for edge in self.edges if edge.index not in self.chains]
         back.sort(key=lambda edge: (self.depths[edge.source] - self.depths[edge.target], edge.index))
         lanes: list[list[tuple[float, float]]] = []

@@ -33,7 +33,7 @@ font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif;background
 .gr .run rect,.gr .prompt rect{fill:var(--gr-call)}
 .gr .graph rect{fill:var(--gr-graph)}.gr .ask rect{fill:var(--gr-ask)}
 .gr .end rect{fill:var(--gr-end);stroke:var(--gr-line);stroke-width:2}.gr .any rect{fill:none;stroke-dasharray:4 3}
-.gr .graph .inner{fill:none}
+.gr .graph .inner{fill:none}.gr .paper{fill:var(--gr-paper);stroke:none}
 .gr path{fill:none;stroke:var(--gr-line);stroke-width:1.4}.gr .loop path{stroke:var(--gr-loop)}
 .gr .event path{stroke:var(--gr-event);stroke-dasharray:5 4}.gr .head{fill:var(--gr-line);stroke:none}
 .gr .loop .head{fill:var(--gr-loop)}.gr .event .head{fill:var(--gr-event)}.gr .event path.head{stroke-dasharray:none}
@@ -54,7 +54,7 @@ def render_svg(spec: GraphSpec, overlay: Overlay | None = None) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="gr" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" role="img" aria-label="{escape(f"The graph {spec.name}")}">',
         f"<style>{_STYLE}</style>",
-        f'<rect width="{width}" height="{height}" style="fill:var(--gr-paper);stroke:none"/>',
+        f'<rect width="{width}" height="{height}" class="paper"/>',
         *(_path(route, ran=route.edge.index in overlay.taken) for route in layout.routes),
         _entry(spec, layout),
         *(_box(spec, box, overlay) for box in layout.boxes.values()),
@@ -77,7 +77,7 @@ def _box(spec: GraphSpec, box: Box, overlay: Overlay) -> str:
     if box.detail:
         lines += _text("detail", box.x, box.y + 13, box.detail)
     if ran:
-        lines += _text("note", left + box.width, top - 4, overlay.notes[box.name], anchor="end")
+        lines += _text("note", left + box.width + 14, top - 4, overlay.notes[box.name], anchor="end")
     return f'<g class="{kind}{ran}">{title}{_rect(left, top, box.width, box.height, round_)}{inner}{lines}</g>'
 
 

@@ -77,16 +77,25 @@ VERBS = word_set(
     "understand use uses used using vary varies want wants work works worked write writes wrote written yield "
     "yields yielded cost costs spend spends spent employ employs weigh weighs rule rules sell sells sold buy buys "
     "bought win wins won cut cuts fail fails failed kill kills killed die dies died rest rests hit hits lay lays "
-    "laid close closes closed"
+    "laid close closes closed introduce introduces introduced invent invents invented discover discovers "
+    "discovered launch launches launched read reads parse parses parsed imported install installs installed "
+    "calculate calculates calculated choose chooses chose chosen learn learns learned teach teaches taught eat "
+    "eats live lived travel travels returns returned accept accepts accepted add adds added remove removes "
+    "removed reject rejects rejected believe believes believed claimed argue argues argued suggest suggests "
+    "suggested reported appear appears appeared publish publishes published announce announces announced replace "
+    "replaces replaced represent represents represented send sends sent speak speaks fit fits measured observe "
+    "observes observed establish establishes established develop develops developed designed express implement "
+    "implements implemented"
 )
 
 GENERIC_NOUNS = word_set(
-    "question answer effect effects role impact influence reason reasons difference differences advantage advantages "
-    "disadvantage disadvantages benefit benefits fact facts overview information detail details example examples "
-    "introduction aspect aspects part parts number numbers amount amounts case cases people time times year years day "
-    "days use page pages section sections note notes result results problem problems issue issues type types form "
-    "forms end set sets list lists main important good best better new old large small great long high low first "
-    "last second next possible different certain available useful main real little full current recent"
+    "harm harms damage damages question answer effect effects role impact influence reason reasons difference "
+    "differences advantage advantages disadvantage disadvantages benefit benefits fact facts overview information "
+    "detail details example examples introduction aspect aspects part parts number numbers amount amounts case "
+    "cases people time times year years day days use page pages section sections note notes result results "
+    "problem problems issue issues type types form forms end set sets list lists main important good best better "
+    "new old large small great long high low first last second next possible different certain available useful "
+    "real little full current recent"
 )
 
 ANAPHORIC_OPENERS = word_set(

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from graph_research.research.extractive.lexicon import (
     ANAPHORIC_OPENERS,
     ASIDE_OPENERS,
+    AUXILIARIES,
     BOILERPLATE_WORDS,
     COMMAND_VERBS,
     FUNCTION_WORDS,
@@ -48,7 +49,7 @@ _POINTS_ELSEWHERE = re.compile(
 _EARLY_POINTERS = word_set("it they them he she him its their such this these those")
 _EARLY = 5
 _LEADS_IN = word_set("in on by according from as with")
-_BYLINE = re.compile(r"^By (?:[A-Z]\w+[ ,.]+){2}")
+_BYLINE = re.compile(r"^[A-Z]\w+:\s|^By (?:[A-Z]\w+[ ,.]+){2}")
 _ORDINAL_ANAPHOR = re.compile(
     r"^(?:the|a)\s(?:(?:first|second|third|fourth|last)(?!\stime)|latter|former|other|others|same|above|following|next|previous|"
     r"resulting|remaining|rest|reason|result|answer|latest|more|fewer)\b|^(?:one|some|many|most|several|none|all|each|"
@@ -61,6 +62,12 @@ _ORDINAL_ANAPHOR = re.compile(
     re.IGNORECASE,
 )
 _LISTS_OF_WORKS = frozenset({"references", "bibliography", "further reading", "external links", "see also", "sources"})
+_NOT_FINITE = word_set("being been be having doing read use run set put cut hit let")
+_FINITE = (AUXILIARIES | VERBS) - _NOT_FINITE
+_LIKE_A_VERB = re.compile(
+    r"\b(?:[A-Za-z]+\s[a-z]{2,}ed|[A-Za-z]*[^s\W]\s[a-z]{2,}(?<!s)s)\s(?:\d|(?:the|an?|to|in|on|at|by|for|from|with|of|"
+    r"and|into|up|out|down|than|as|that|its|their|more|less|all|each|every)\b)"
+)
 _BOILERPLATE = re.compile(rf"\b(?:{'|'.join(sorted(BOILERPLATE_WORDS))})\b", re.IGNORECASE)
 _NEITHER_LETTER_NOR_SPACE = re.compile(r"[\W\d_](?<! )")
 _CAPITAL = re.compile(r"[A-ZÀ-Þ]")
@@ -182,7 +189,7 @@ def _is_sound(sentence: str) -> bool:
         or _REFERENCE_INSIDE.search(sentence)
     ):
         return False
-    if _is_command(first):
+    if _is_command(first) or (first[0].lower() in _ARTICLES and not _has_verb(sentence)):
         return False
     balanced = (
         all(sentence.count(a) == sentence.count(b) for a, b in ("()", "[]", "“”")) and not sentence.count('"') % 2
@@ -203,6 +210,11 @@ def _is_command(first: list[str]) -> bool:
         return True
     inflected = opener.endswith(("s", "ed")) and stem(opener) in _VERB_STEMS
     return inflected and (opener == "added" or follower in _AFTER_A_PREDICATE or follower.endswith("ing"))
+
+
+def _has_verb(sentence: str) -> bool:
+    """Whether a noun phrase goes on to say something: an auxiliary, a known verb, or a word with a verb's ending."""
+    return bool(_LIKE_A_VERB.search(sentence)) or any(word.lower() in _FINITE for word in words(sentence))
 
 
 def _leans_back(sentence: str) -> bool:

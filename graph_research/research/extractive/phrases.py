@@ -13,9 +13,9 @@ __all__ = ["common_phrases", "name_runs", "noun_phrases", "phrase_stems"]
 
 _TOKEN = re.compile(r"[^\W\d_][\w.]*(?:['’\-][^\W\d_]+)*|[^\s\w]|\d\S*")
 _NOUN_TOO = word_set(
-    "cost costs impact impacts work works use support supply supplies rise fall change changes increase start starts "
-    "stop stops end play run runs result results need needs growth influence look mean rule rules cut cuts rest cause "
-    "causes influences supports increases deal open result operation"
+    "cost costs impact impacts work works use support supply rise fall change changes increase start "
+    "stop end play run result results need needs growth influence look mean rule rules cut cuts rest cause "
+    "causes deal open result operation"
 )
 _COMPARED = re.compile(r"\b(?:\w+er|worse|more \w+|less \w+) than\b")
 _VERB_AT_END = word_set("work works use run runs look start starts stop stops mean rule rules deal play open")

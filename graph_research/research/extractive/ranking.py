@@ -14,15 +14,17 @@ from graph_research.research.extractive.passages import Passage
 from graph_research.research.extractive.phrases import name_runs, phrase_stems
 from graph_research.research.extractive.question import Facet, Question
 
-__all__ = ["Pool", "Ranked", "rank"]
+__all__ = ["DEFINES", "Pool", "Ranked", "rank"]
 
 _K1 = 1.2
 _B = 0.75
 _TITLE = 0.25
 _DOCUMENT = 0.20
 _SUB_QUERY = 0.3
+DEFINES = re.compile(r"(?:The |An? )?(?:[\w.()-]+ ){1,6}(?:is|are|was|were) (?:an?|the|one) ")
 _FAR = 0.35
 _OFTEN = 3
+_OFF_FACET = 0.6
 _TYPED = 0.12
 _IN_DISPUTE = 0.15
 
@@ -79,10 +81,10 @@ def rank(
 ) -> list[Ranked]:
     """The passages that share the question's subject or a facet, best first; ties by source and place.
 
-    Score: BM25 over the pool's best, less where the subject is not near; plus a quarter of it again for the
-    question's words in heading and title only; plus a fifth of the source's composite score. Where the question
-    wants a number or a date, and where sources disagree (`disputed`: source id and start), a little more. Flagged
-    sources are not ranked.
+    Score: BM25 over the pool's best, less where the subject is not near or no facet is touched; plus a quarter of it
+    again for the question's words in heading and title only; plus a fifth of the source's composite score. Where
+    the question wants a number, a date or what a thing is, and where sources disagree (`disputed`: source id and
+    start), a little more. Flagged sources are not ranked.
     """
     weights = dict(question.weights)
     for base in sub_query_stems:
@@ -91,21 +93,18 @@ def rank(
     found = [
         (passage, pool.bm25(passage, weights))
         for passage in pool.passages
-        if not sources[passage.source_id].flagged and nearness.is_near(passage) and _is_about(passage, question)
+        if not sources[passage.source_id].flagged and nearness.is_near(passage) and _is_about(passage, question, pool)
     ]
     best = max((score for _, score in found), default=0.0) or 1.0
-    ranked = [
-        Ranked(
-            passage=passage,
-            score=nearness.of(passage) * score / best
-            + _TITLE * pool.weight_of(passage.frame_stems - passage.stem_set, question.weights) / best
-            + _DOCUMENT * sources[passage.source_id].composite
-            + _typed(passage, question)
-            + (_IN_DISPUTE if (passage.source_id, passage.start) in disputed else 0.0),
-            facet=best_facet(passage, question, pool),
-        )
-        for passage, score in found
-    ]
+    ranked = []
+    for passage, score in found:
+        facet = best_facet(passage, question, pool)
+        on_topic = facet >= 0 or not question.facets
+        value = (1.0 if on_topic else _OFF_FACET) * nearness.of(passage) * score / best
+        value += _TITLE * pool.weight_of(passage.frame_stems - passage.stem_set, question.weights) / best
+        value += _DOCUMENT * sources[passage.source_id].composite + _typed(passage, question)
+        value += _IN_DISPUTE if on_topic and (passage.source_id, passage.start) in disputed else 0.0
+        ranked.append(Ranked(passage=passage, score=value, facet=facet))
     return sorted(ranked, key=lambda item: (-item.score, item.passage.source_id, item.passage.start))
 
 
@@ -144,7 +143,9 @@ def _is_of_namesake(passage: Passage, subject: Facet) -> bool:
 
 
 def _typed(passage: Passage, question: Question) -> float:
-    """The kind of value that the question wants: a count of what it counts, any measure, a date."""
+    """The kind of sentence that the question wants: a count of what it counts, a measure, a date, what a thing is."""
+    if not question.facets and DEFINES.match(passage.text) and question.about(passage.stem_set) >= 1.0:
+        return _TYPED
     if not (question.wants_number or question.wants_date) or not re.search(r"\d", passage.text):
         return 0.0
     given = [value for value in values(passage.text) if value.usable]
@@ -171,8 +172,15 @@ def best_facet(passage: Passage, question: Question, pool: Pool) -> int:
     return chosen
 
 
-def _is_about(passage: Passage, question: Question) -> bool:
-    """Whether the sentence itself speaks of the subject or of a facet."""
-    if question.about(passage.stem_set) >= 0.5:
-        return True
-    return any(facet.share(passage.stem_set) >= 0.5 for facet in question.facets)
+def _is_about(passage: Passage, question: Question, pool: Pool) -> bool:
+    """Whether the sentence itself speaks of the subject or of a facet: of the rarer half of its words."""
+    parts = [part for part, _ in question.parts]
+    return any(_rare_share(part, passage.stem_set, pool) >= 0.5 for part in parts)
+
+
+def _rare_share(facet: Facet, stems: frozenset[str], pool: Pool) -> float:
+    """The share of the facet's IDF among `stems`; of its names, where it has some."""
+    if facet.names:
+        return facet.share(stems)
+    total = math.fsum(pool.idf(base) for base in sorted(facet.stems))
+    return math.fsum(pool.idf(base) for base in sorted(facet.stems & stems)) / total

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from graph_research.research.extractive.groups import Group
 from graph_research.research.extractive.material import SourceFacts
 from graph_research.research.extractive.question import Facet, Question
+from graph_research.research.extractive.ranking import DEFINES
 from graph_research.research.extractive.terms import words
 
 __all__ = ["short_answer"]
@@ -25,6 +26,7 @@ _SCORE = 0.35
 _TYPED = 0.15
 _SUBJECT = 0.2
 _AGREED = 0.1
+_DEFINED = 0.35
 
 
 def short_answer(groups: Sequence[Group], question: Question, sources: Mapping[str, SourceFacts]) -> list[Group]:
@@ -82,7 +84,8 @@ def _worth(group: Group, question: Question, best: float) -> float:
         question.wants_date and re.search(r"\b(?:1\d|20)\d\d\b", group.lead.text)
     )
     subject = question.about(group.lead.stem_set)
-    agreed = _AGREED if group.others else 0.0
+    defines = not question.facets and DEFINES.match(group.lead.text)
     clumsy = _CLUMSY_PAIR if _PAIR.search(group.lead.text) else 0.0
     clumsy += _CLUMSY_POINTER if _POINTS_BACK.search(group.lead.text) else 0.0
-    return _SCORE * group.score / best - clumsy + (_TYPED if typed else 0.0) + _SUBJECT * subject + agreed
+    bonus = (_TYPED if typed else 0.0) + (_DEFINED if defines else 0.0) + (_AGREED if group.others else 0.0)
+    return _SCORE * group.score / best + _SUBJECT * subject + bonus - clumsy

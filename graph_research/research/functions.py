@@ -26,6 +26,9 @@ _PHASE_OF_NODE: Mapping[str, str] = {
     "refine": "refinement",
 }
 
+_CAUSE_OF_ERROR: Mapping[str, str] = {"Cancelled": "cancelled", "TimeoutError": "timeout"}
+"""The engine's names for a run that was cancelled and for a time that was over; all else is an error."""
+
 
 def research_functions() -> dict[str, Callable[..., Any]]:
     """By the name that a graph uses."""
@@ -210,7 +213,7 @@ def refinement_metrics(gaps: Rows, should_iterate: bool) -> dict[str, Any]:
 
 def abort_record(error: Row, iteration: int) -> dict[str, Any]:
     """What an aborted run keeps in `metadata` (requirements 6.3): the cause, the phase and the iteration."""
-    cause = {"cancelled": "cancelled", "timeout": "timeout"}.get(str(error["type"]), "error")
+    cause = _CAUSE_OF_ERROR.get(str(error["type"]), "error")
     node = str(error["node"]).removeprefix("review_")
     record = {cause: True, "abort_phase": _PHASE_OF_NODE.get(node, node), "abort_iteration": iteration}
     return {**record, "abort_reason": error["message"]} if cause == "error" else record

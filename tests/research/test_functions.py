@@ -92,8 +92,12 @@ def test_an_abort_is_recorded_with_its_phase_whichever_of_its_nodes_was_running(
     def record(node: str, kind: str) -> dict[str, Any]:
         return abort_record({"node": node, "type": kind, "message": "why"}, 2)
 
-    assert record("gather", "cancelled") == {"cancelled": True, "abort_phase": "gathering", "abort_iteration": 2}
-    assert record("review_analyze", "timeout") == {"timeout": True, "abort_phase": "analysis", "abort_iteration": 2}
+    assert record("gather", "Cancelled") == {"cancelled": True, "abort_phase": "gathering", "abort_iteration": 2}
+    assert record("review_analyze", "TimeoutError") == {
+        "timeout": True,
+        "abort_phase": "analysis",
+        "abort_iteration": 2,
+    }
     assert record("shout", "ProviderRefused") == {
         "error": True,
         "abort_phase": "shout",

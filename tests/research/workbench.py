@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from graph_research.providers.llm.base import Model
+from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+from graph_research.graph.loader import load_graph
+from graph_research.graph.registry import Registry
+from graph_research.graph.runtime import RunResult, Runtime
+from graph_research.providers.errors import ProviderUnavailable
+from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
+from graph_research.research.functions import research_functions
+from graph_research.research.handlers import research_handlers
 from graph_research.research.hooks import Hooks, NoHooks
 from graph_research.research.prompts import PromptRenderer
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
 from graph_research.research.settings import ResearchSettings
-from graph_research.resources import prompt_resolver, schema_resolver
-from graph_research.text.document import Block, Document, text_hash
+from graph_research.resources import graph_resolver, prompt_resolver, schema_resolver, shipped
+from graph_research.text.document import Block, Document, source_id, text_hash
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
 
@@ -107,3 +115,179 @@ def make_services(
         settings=ResearchSettings(**settings),
         hooks=hooks or NoHooks(),
     )
+
+
+DOCUMENTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "https://tarn.gov/opening": (
+        "The Tarn plant opened in March 2016. It was the first tidal lagoon of the county.",
+        {"publisher": "County", "title": "Opening"},
+    ),
+    "https://reuters.com/tarn-cost": (
+        "Maintenance of the Tarn plant cost 4.1 million in 2020. Most of it was spent on gates.",
+        {"publisher": "Reuters", "title": "Cost"},
+    ),
+    "https://tarn.example/blog": (
+        "My visit to the Tarn plant was wet. The plant opened in March 2016, the guide told us.",
+        {"title": "A visit"},
+    ),
+    "https://fish.edu/passage": (
+        "Fish pass the Tarn plant through a channel beside the gates. Nine of ten smolts survive.",
+        {"publisher": "Institute", "title": "Fish"},
+    ),
+}
+"""A small web: address to text and what is known of it."""
+
+WORDS: Mapping[str, Sequence[str]] = {
+    "opening": ["https://tarn.gov/opening", "https://tarn.example/blog"],
+    "cost": ["https://reuters.com/tarn-cost", "https://tarn.gov/opening"],
+    "fish": ["https://fish.edu/passage"],
+}
+
+
+def small_web(request: SearchRequest) -> list[SearchHit]:
+    """The documents whose word stands in the query; `down` in a query is a provider that does not answer."""
+    if "down" in request.query:
+        raise ProviderUnavailable("the web is down", provider="web")
+    urls = dict.fromkeys(url for word, urls in WORDS.items() if word in request.query for url in urls)
+    return [hit(DOCUMENTS[url][0], url=url, **DOCUMENTS[url][1]) for url in urls][: request.max_results]
+
+
+def finding(content: str, url: str, quote: str, confidence: str = "high") -> Any:
+    """A finding of an analyzer's script; the source's id is derived as the gatherer does."""
+    source = source_id(url, DOCUMENTS[url][0])
+    return {
+        "content": content,
+        "confidence": confidence,
+        "category": None,
+        "evidence": [{"source_id": source, "quote": quote}],
+    }
+
+
+def proceed(request: Any) -> dict[str, Any]:
+    """A supervisor without objections."""
+    return verdict("proceed")
+
+
+def verdict(action: str, guidance: str | None = None) -> dict[str, Any]:
+    """A supervisor's verdict."""
+    return {
+        "action": action,
+        "rationale": f"The script says {action}.",
+        "quality_assessment": {"score": 7, "strengths": [], "weaknesses": []},
+        "guidance": guidance,
+    }
+
+
+def first_quotes(request: ModelRequest) -> dict[str, Any]:
+    """A synthesizer that states each finding with its evidence."""
+    statements = [
+        {"text": row["content"], "evidence_ids": row["evidence_ids"], "kind": "fact"}
+        for row in request.material["findings"]
+    ]
+    return {"summary": statements[:2], "sections": [{"heading": "What was found", "statements": statements}]}
+
+
+OPENED = finding("The plant opened in March 2016.", "https://tarn.gov/opening", "The Tarn plant opened in March 2016.")
+COST = finding(
+    "Maintenance cost 4.1 million in 2020.",
+    "https://reuters.com/tarn-cost",
+    "Maintenance of the Tarn plant cost 4.1 million in 2020.",
+)
+SMOLTS = finding("Nine of ten smolts survive.", "https://fish.edu/passage", "Nine of ten smolts survive.")
+PLAN: Mapping[str, Any] = {
+    "research_brief": "When it opened and what it cost.",
+    "sub_queries": [
+        {"query": "opening of the Tarn plant", "rationale": "when", "priority": 1},
+        {"query": "maintenance cost of the Tarn plant", "rationale": "how much", "priority": 2},
+    ],
+}
+FISH_GAP: Mapping[str, Any] = {
+    "description": "How do fish fare?",
+    "suggested_queries": ["fish passage at the Tarn plant"],
+    "priority": 1,
+}
+
+
+def research_script(**changes: Sequence[Any]) -> dict[str, Sequence[Any]]:
+    """A research that goes well in one iteration; `changes` replaces the replies of an agent."""
+    script: dict[str, Sequence[Any]] = {
+        "clarifier": [{"need_clarification": False, "question": "", "verification": "The plant at Tarn."}],
+        "planner": [PLAN],
+        "reflector": [{"continue_searching": False, "research_complete": True, "rationale": "Enough."}],
+        "supervisor": [proceed],
+        "analyzer": [{"findings": [OPENED, COST], "gaps": []}],
+        "synthesizer": [first_quotes],
+        "refiner": [ask_the_suggestions],
+    }
+    return {**script, **changes}
+
+
+def ask_the_suggestions(request: ModelRequest) -> dict[str, Any]:
+    """A refiner that asks what the gaps themselves suggest."""
+    gaps = request.material["gaps"]
+    return {
+        "gap_analysis": [
+            {
+                "gap_id": gap["id"],
+                "severity": "critical",
+                "addressable": True,
+                "follow_up_queries": [{"query": query} for query in gap["suggested_queries"]],
+            }
+            for gap in gaps
+        ],
+        "iteration_recommendation": {
+            "should_iterate": True,
+            "rationale": "It is worth it.",
+            "priority_gaps": [gap["id"] for gap in gaps],
+        },
+        "report_improvements": ["Say more of fish."],
+    }
+
+
+@dataclass
+class Bench:
+    """A shipped graph with a scripted model and the small web, ready to run in memory."""
+
+    script: Mapping[str, Sequence[Any]]
+    graph: str = "deep_research"
+    search: Callable[[SearchRequest], Sequence[SearchHit]] = small_web
+    hooks: Hooks | None = None
+    interactive: bool = False
+    store: MemoryCheckpointer = field(default_factory=MemoryCheckpointer)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    model: ScriptedModel = field(init=False)
+    web: FolderOfHits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.model = ScriptedModel(self.script)
+        self.web = FolderOfHits("web", self.search)
+
+    def runtime(self) -> Runtime:
+        services = make_services([self.model], search=[self.web], hooks=self.hooks, **self.settings)
+        registry = Registry(
+            handlers=research_handlers(services),
+            functions=research_functions(),
+            schemas=schema_resolver(),
+            graphs=graph_resolver(),
+            prompts=prompt_resolver(),
+        )
+        graph = load_graph(shipped("graphs") / f"{self.graph}.yaml", registry=registry)
+        return Runtime(graph, checkpointer=self.store, clock=StillClock(), interactive=self.interactive)
+
+    async def run(self, **input: Any) -> RunResult:
+        return await self.runtime().run({"question": "What is known of the Tarn plant?", **input}, run_id="run-1")
+
+    async def nodes(self) -> list[str]:
+        """The root graph's nodes in the order in which they finished."""
+        steps = await self.store.steps("run-1")
+        return [step.node for step in steps if "/" not in step.path and step.item is None]
+
+
+class StillClock:
+    """A clock that always says the same."""
+
+    def now(self) -> datetime:
+        return NOW
+
+    def monotonic(self) -> float:
+        return 0.0

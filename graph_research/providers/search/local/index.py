@@ -17,7 +17,7 @@ from typing import Any, Self
 import orjson
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.search.local.identifiers import parts_of_text
+from graph_research.providers.search.local.identifiers import parts_of_text, path_words
 from graph_research.text.document import Document, source_id, text_hash
 from graph_research.text.passages import passages, prose_share
 
@@ -92,7 +92,7 @@ class Index:
                 self._run(
                     "insert_words",
                     id=passage,
-                    title=document.title,
+                    title=f"{document.title} . {path_words(values['url'])}",
                     heading=span.heading,
                     body=body,
                     parts=parts_of_text(f"{span.heading} {body}"),

@@ -10,63 +10,71 @@ from itertools import pairwise
 from graph_research.providers.search.local.identifiers import identifier_parts
 from graph_research.text.terms import STOP_WORDS
 
-__all__ = ["Question", "understand"]
+__all__ = ["Question", "Term", "understand"]
+
+Term = tuple[str, ...]
+"""The spellings of one term, each a quoted phrase."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[._\-–/]*[._\-–/][^\W_]+)*")
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _MOST_TERMS = 48
+# Words of questions that say nothing of what is asked for; not in the list that the evidence formula prescribes.
+_ASKING = frozenset(
+    {"much", "many", "would", "could", "may", "might", "shall", "must", "also", "us", "tell", "explain"}
+)
 
 
 @dataclass(frozen=True)
 class Question:
     """Expressions in FTS5's language, made of quoted words only, so that no text of a user's can be an operator.
 
-    `terms` are what a good passage contains; `phrases` are neighbouring words that make it better.
+    `terms` are what a good passage contains, each in one or more spellings; `phrases` are neighbouring words that
+    make it better.
     """
 
-    terms: Sequence[str]
-    phrases: Sequence[str]
+    terms: Sequence[Term]
+    phrases: Sequence[Term]
 
     @property
     def match(self) -> str:
         """One expression for passages with any of it; empty when there is nothing to look for."""
-        return " OR ".join(dict.fromkeys([*self.terms, *self.phrases]))
+        return " OR ".join(dict.fromkeys(spelling for term in (*self.terms, *self.phrases) for spelling in term))
 
 
 def understand(text: str) -> Question:
     """The terms of `text`; stop words count only where there is nothing else."""
     tokens = [match[0] for match in _TOKEN.finditer(_POSSESSIVE.sub("", text[:50_000]))]
-    question = _question(tokens, STOP_WORDS)
+    question = _question(tokens, STOP_WORDS | _ASKING)
     return question if question.terms else _question(tokens, frozenset())
 
 
 def _question(tokens: Sequence[str], ignored: frozenset[str]) -> Question:
-    terms: dict[str, None] = {}
-    phrases: dict[str, None] = {}
+    terms: dict[Term, None] = {}
+    phrases: dict[Term, None] = {}
     for token in tokens:
         words = _WORD.findall(token)
         if len(words) > 1 and not ignored.issuperset(word.lower() for word in words):
-            phrases[_phrase(words)] = None
+            joined = [_phrase(["".join(words)])] if "-" in token else []
+            phrases[(_phrase(words), *joined)] = None
         terms.update(dict.fromkeys(_term(word) for word in words if word.lower() not in ignored))
     for left, right in pairwise(tokens):
         phrases.update(dict.fromkeys(_neighbours(left, right, ignored)))
     return Question(terms=list(terms)[:_MOST_TERMS], phrases=list(phrases)[:_MOST_TERMS])
 
 
-def _term(word: str) -> str:
-    """A word, or a compound as one word or as its parts side by side."""
+def _term(word: str) -> Term:
+    """A word; a compound also as its parts side by side."""
     parts = identifier_parts(word)
-    return f"({_phrase([word])} OR {_phrase(parts)})" if parts else _phrase([word])
+    return (_phrase([word]), _phrase(parts)) if parts else (_phrase([word]),)
 
 
-def _neighbours(left: str, right: str, ignored: frozenset[str]) -> Iterator[str]:
+def _neighbours(left: str, right: str, ignored: frozenset[str]) -> Iterator[Term]:
     """Two plain words side by side, also written as one."""
     if any(_WORD.fullmatch(word) is None or word.lower() in ignored for word in (left, right)):
         return
-    yield _phrase([left, right])
-    if left.isalpha() and right.isalpha():
-        yield _phrase([left + right])
+    joined = [_phrase([left + right])] if left.isalpha() and right.isalpha() else []
+    yield (_phrase([left, right]), *joined)
 
 
 def _phrase(words: Sequence[str]) -> str:

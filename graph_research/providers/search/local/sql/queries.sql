@@ -57,24 +57,29 @@ SELECT id FROM documents WHERE folder = :folder
 SELECT id FROM documents WHERE path = :path
 
 -- name: size
-SELECT count(*) AS passages, count(DISTINCT document) AS documents FROM passages
+SELECT count(*) AS documents, coalesce(sum(passages), 0) AS passages FROM documents
+WHERE reason IS NULL AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders)))
 
 -- name: best_passages
-SELECT words.rowid AS id, passages.document AS document, passages.start AS start, passages.end AS end,
-       -bm25(words, 1.5, 2.0, 1.0, 0.8) AS score
+SELECT words.rowid AS id, passages.document AS document, passages.start AS start, passages.end AS end
 FROM words JOIN passages ON passages.id = words.rowid JOIN documents ON documents.id = passages.document
 WHERE words MATCH :match
   AND (:folders IS NULL OR documents.folder IN (SELECT value FROM json_each(:folders)))
-ORDER BY score DESC, words.rowid LIMIT :limit
+ORDER BY bm25(words, 1.5, 2.0, 1.0, 0.8), words.rowid LIMIT :limit
 
--- name: passages_with
-SELECT words.rowid AS id FROM words
-WHERE words MATCH :match AND words.rowid IN (SELECT value FROM json_each(:ids))
+-- name: scores
+SELECT words.rowid AS id, -bm25(words, 1.5, 2.0, 1.0, 0.8) AS score FROM words
+WHERE words MATCH :match AND +words.rowid IN (SELECT value FROM json_each(:ids))
+
+-- name: matching
+SELECT count(*) AS passages FROM words WHERE words MATCH :match
 
 -- name: documents_with
 SELECT passages.document AS document, count(*) AS passages
-FROM words JOIN passages ON passages.id = words.rowid
-WHERE words MATCH :match GROUP BY passages.document
+FROM words JOIN passages ON passages.id = words.rowid JOIN documents ON documents.id = passages.document
+WHERE words MATCH :match
+  AND (:folders IS NULL OR documents.folder IN (SELECT value FROM json_each(:folders)))
+GROUP BY passages.document
 
 -- name: facts
 SELECT id, folder, url, source_id, own_title, content_type, text_hash, prose, passages, entry

@@ -1,0 +1,143 @@
+"""A search that finds what it was told to: for tests, demonstrations, and users' own graphs without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from graph_research.errors import UserMistake
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
+from graph_research.text.document import Document
+from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
+from graph_research.text.html_document import html_document
+from graph_research.text.markdown_document import markdown_document
+from graph_research.text.plain_document import plain_document
+
+__all__ = ["ScriptedSearch", "SearchScriptInvalid"]
+
+_ERRORS: Mapping[str, type[ProviderError]] = {"unavailable": ProviderUnavailable, "refused": ProviderRefused}
+_MAKERS: Mapping[str, tuple[str, Callable[[str], Document]]] = {
+    "text": ("text/plain", plain_document),
+    "markdown": ("text/markdown", markdown_document),
+    "html": ("text/html", html_document),
+}
+_FACTS = ("tier", "publisher", "published_at", "doi")
+_HIT_KEYS = frozenset({*_MAKERS, *_FACTS, "url", "title", "authors", "snippet", "relevance", "metadata"})
+_ANSWER_KEYS = frozenset({"match", "hits", "error", "message", "delay_seconds", "times"})
+_SNIPPET_CHARS = 400
+
+
+class SearchScriptInvalid(UserMistake):
+    """A script that is no list of answers."""
+
+    code = "script-invalid"
+
+
+@dataclass
+class ScriptedSearch:
+    """The first answer whose `match` (a regular expression, in small or capital letters) is found in the query.
+
+    An answer is `{match, hits: [HIT, …]}` or `{match, error: unavailable | refused, message}`, either with
+    `delay_seconds`, and with `times: N` to be passed over after N uses; without `match` it serves every query. A hit
+    has `text`, `markdown` or `html`, and optionally url, title, tier, publisher, authors, published_at, doi, snippet,
+    relevance and metadata. A query that nothing matches finds nothing. `requests` keeps what was asked. Delays go
+    through `sleep`, so that a test need not wait.
+    """
+
+    answers: Sequence[Mapping[str, Any]]
+    name: str = "scripted"
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    requests: list[SearchRequest] = field(default_factory=list, init=False)
+    _used: dict[int, int] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for number, answer in enumerate(self.answers, start=1):
+            _check(answer, number)
+
+    @classmethod
+    def from_file(cls, path: Path, *, name: str = "scripted") -> ScriptedSearch:
+        """A search from a YAML or JSON file, a list of answers; `SearchScriptInvalid` says what is wrong with it."""
+        try:
+            script = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise SearchScriptInvalid(f"the script cannot be read: {error}", file=str(path)) from error
+        if not isinstance(script, list):
+            raise SearchScriptInvalid(
+                "a script is a list of answers", help="such as - {match: turbine, hits: [{text: …}]}", file=str(path)
+            )
+        try:
+            return cls(script, name=name)
+        except SearchScriptInvalid as error:
+            raise SearchScriptInvalid(error.message, help=error.help, file=str(path)) from error
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """The hits of the answer, best first, at most as many as were asked for; its error is raised."""
+        self.requests.append(request)
+        answer = self._next(request.query)
+        if delay := answer.get("delay_seconds"):
+            await self.sleep(float(delay))
+        if error := answer.get("error"):
+            raise _ERRORS[error](str(answer.get("message", f"the script says {error}")), provider=self.name)
+        return [self._hit(hit, request, rank) for rank, hit in enumerate(answer.get("hits", []))][: request.max_results]
+
+    def _next(self, query: str) -> Mapping[str, Any]:
+        for number, answer in enumerate(self.answers):
+            used = self._used.get(number, 0)
+            if used < answer.get("times", used + 1) and re.search(answer.get("match", ""), query, re.IGNORECASE):
+                self._used[number] = used + 1
+                return answer
+        return {}
+
+    def _hit(self, hit: Mapping[str, Any], request: SearchRequest, rank: int) -> SearchHit:
+        [kind] = _MAKERS.keys() & hit.keys()
+        content_type, make = _MAKERS[kind]
+        document = make(hit[kind])
+        found = select_evidence(document, request.query)
+        passages = tuple(Passage(start=one.start, end=one.end, score=one.score / HIGHEST_SCORE) for one in found)
+        first = passages[0] if passages else Passage(start=0, end=_SNIPPET_CHARS, score=0.0)
+        return SearchHit(
+            provider=self.name,
+            title=hit.get("title") or document.title,
+            url=hit.get("url"),
+            snippet=hit.get("snippet") or document.text[first.start : first.end],
+            relevance=float(hit.get("relevance", 1 / (1 + rank))),
+            document=document,
+            passages=passages,
+            authors=tuple(hit.get("authors", ())),
+            content_type=content_type,
+            metadata=dict(hit.get("metadata", {})),
+            **{name: None if hit.get(name) is None else str(hit[name]) for name in _FACTS},
+        )
+
+
+def _check(answer: object, number: int) -> None:
+    """Raise `SearchScriptInvalid` for an answer that cannot be given."""
+    problem = _problem(answer)
+    if problem:
+        raise SearchScriptInvalid(f"answer {number}: {problem[0]}", help=problem[1])
+
+
+def _problem(answer: object) -> tuple[str, str] | None:
+    if not isinstance(answer, Mapping):
+        return "it is no mapping", "such as {match: turbine, hits: [{text: …}]}"
+    if unknown := sorted(map(str, answer.keys() - _ANSWER_KEYS)):
+        return f"unknown key {unknown[0]!r}", f"known are {', '.join(sorted(_ANSWER_KEYS))}"
+    if answer.get("error") not in (None, *_ERRORS):
+        return f"unknown error {answer['error']!r}", f"known are {', '.join(_ERRORS)}"
+    try:
+        re.compile(str(answer.get("match", "")))
+    except re.error as error:
+        return f"`match` is no regular expression: {error}", "put a backslash before signs that are meant literally"
+    for hit in answer.get("hits", []):
+        if not isinstance(hit, Mapping) or len(_MAKERS.keys() & hit.keys()) != 1:
+            return "a hit needs one of text, markdown and html", "such as {text: 'The lagoon has 16 turbines.'}"
+        if unknown := sorted(map(str, hit.keys() - _HIT_KEYS)):
+            return f"a hit has the unknown key {unknown[0]!r}", f"known are {', '.join(sorted(_HIT_KEYS))}"
+    return None

@@ -9,7 +9,7 @@ from itertools import combinations
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding
 from graph_research.graph.spec import EdgeSpec
-from graph_research.graph.validation.truth import MOST_ATOMS, Row, TooManyAtoms, truth_table
+from graph_research.graph.validation.truth import MOST_ATOMS, Row, TooManyAtoms, subjects_of, truth_table
 from graph_research.graph.validation.types import Type, type_of
 
 __all__ = ["check_routing"]
@@ -88,10 +88,10 @@ def _check_reached(edges: Sequence[EdgeSpec], rows: Sequence[Row], *, forks: boo
 
 
 def _check_overlaps(graph: Graph, edges: Sequence[EdgeSpec], rows: Sequence[Row]) -> Iterator[Finding]:
-    """Guards over the same names that can hold at once: the first wins, which may not be meant."""
+    """Guards that depend on the same thing and can hold at once: the first wins, which may not be meant."""
     guarded = [(number, edge) for number, edge in enumerate(edges) if edge.when and not edge.loop]
     for (first, one), (second, other) in combinations(guarded, 2):
-        if not graph.guards[one.index].names & graph.guards[other.index].names:
+        if not subjects_of(graph.guards[one.index].tree) & subjects_of(graph.guards[other.index].tree):
             continue
         row = next((row for row in rows if row.holds[first] and row.holds[second]), None)
         if row is not None and other.when:

@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.graph.guards import shown
 from graph_research.graph.validation.types import ANY, Type
 
-__all__ = ["MOST_ATOMS", "Row", "TooManyAtoms", "normalised", "truth_table"]
+__all__ = ["MOST_ATOMS", "Row", "TooManyAtoms", "normalised", "subjects_of", "truth_table"]
 
 MOST_ATOMS = 12
 _MOST_ROWS = 20_000
@@ -48,6 +48,13 @@ def truth_table(conditions: Sequence[Sequence[ast.expr | str]], types: Callable[
         Row(holds=tuple(subjects.holds(parts, values) for parts in normal), values=subjects.describe(values))
         for values in subjects.rows()
     ]
+
+
+def subjects_of(expression: ast.expr) -> frozenset[str]:
+    """What decides a condition: the names, look-ups, calls and compared pairs in it."""
+    subjects = _Subjects(lambda node: ANY)  # noqa: ARG005 -- only the texts count here
+    subjects.collect(normalised(expression))
+    return frozenset(subjects.found)
 
 
 def normalised(expression: ast.expr) -> ast.expr:

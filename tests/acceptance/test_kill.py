@@ -1,0 +1,56 @@
+"""kill -9 at any moment of a run, then `resume`: the same report, and nothing finished is done again."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import LIBRARY, QUESTION, Shell
+
+MOMENTS = range(10)
+
+
+def kill_after(shell: Shell, run_id: str, events: int) -> bool:
+    """Run the demo's research and kill it once its event log has so many lines; False if it ended before that."""
+    process = shell.start(
+        *("run", QUESTION, "--library", str(LIBRARY), "--run-id", run_id),
+        *("--now", "2026-01-01T00:00:00Z", "--out", "out"),
+    )
+    log = shell.home / "audit" / f"{run_id}.jsonl"
+    with process:
+        while process.poll() is None:
+            if log.exists() and len(log.read_bytes().splitlines()) >= events:
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+                return True
+            time.sleep(0.002)
+        process.communicate()
+    return False
+
+
+def without_times(step: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in step.items() if key not in ("started_at", "seconds")}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_run_resumes_to_the_same_report(moment: int, shell: Shell, demo: tuple[Shell, Path]) -> None:
+    whole = len(demo[0].audit("demo"))
+    kill_after(shell, "demo", max(1, whole * moment // len(MOMENTS)))
+
+    shell.run("resume", "demo", "--out", "out")
+
+    for name in ("report.md", "report.html"):
+        assert (shell.folder / "out" / name).read_bytes() == (demo[1] / name).read_bytes(), name
+    finished = Counter(
+        (event["type"], event["path"], event["visit"], event.get("item"))
+        for event in shell.audit("demo")
+        if event["type"] in ("node_finished", "item_finished")
+    )
+    assert set(finished.values()) == {1}
+    steps = [without_times(step) for step in shell.run("history", "demo", "--json").json]
+    assert steps == [without_times(step) for step in demo[0].run("history", "demo", "--json").json]

@@ -112,7 +112,8 @@ class _Sketch:
         if not targets:
             return depths
         led = {edge.target for name in order for edge in self._onwards(name)}
-        depths[ANY_NODE] = max(max(depths.values()) - 2, 0)
+        lowest = min((depths[name] for name in targets & led), default=max(depths.values()) - 1)
+        depths[ANY_NODE] = max(lowest - 1, 0)
         for name in order:
             if name in targets - led:
                 depths[name] = depths[ANY_NODE] + 1

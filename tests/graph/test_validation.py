@@ -1,0 +1,171 @@
+"""Static checks: each broken graph is refused at the right line, with the right code, and nothing else is said."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.graph.guards import compile_expression
+from graph_research.graph.loader import check_graph
+from graph_research.graph.spec import Expression, Place
+from graph_research.graph.validation.truth import truth_table
+from graph_research.graph.validation.types import ANY
+from tests.graph.definitions import registry
+
+BROKEN = sorted((Path(__file__).parent / "broken").glob("*.yaml"))
+
+
+def test_there_are_many_broken_graphs() -> None:
+    assert len(BROKEN) >= 50
+
+
+@pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.stem)
+def test_a_broken_graph_is_refused_at_the_right_line(path: Path) -> None:
+    text = path.read_text()
+    expected = [(int(line), code) for line, code in re.findall(r"# expect: (\d+) (\S+)", text)]
+    findings = check_graph(path, registry=registry())
+    assert sorted((finding.line, finding.code) for finding in findings) == sorted(expected)
+    assert any(finding.severity == "error" for finding in findings)
+    assert all(finding.file == str(path) and finding.message for finding in findings)
+
+
+def test_the_messages_of_all_broken_graphs_read_well(snapshot: Any) -> None:
+    lines = [
+        f"{finding} [{finding.code}{'' if finding.severity == 'error' else ', ' + finding.severity}]"
+        for path in BROKEN
+        for finding in check_graph(path.name, text=path.read_text(), registry=registry())
+    ]
+    assert "\n".join(lines) == snapshot
+
+
+def checked(nodes: str, edges: str, state: str = "{n: {type: integer, input: true}}", more: str = "") -> list[str]:
+    text = f"graph: g\nstart: a\nstate: {state}\n{more}\nnodes: {nodes}\nedges: {edges}\n"
+    return [str(finding).partition(" ")[2] for finding in check_graph("g.yaml", text=text, registry=registry())]
+
+
+ENDS = "{a: {set: {}}, b: {end: completed}, c: {end: failed}}"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("n > 0", "n <= 0"),
+        ("n > 0", "not n > 0"),
+        ("n > 0", "0 >= n"),
+        ("n == 1", "n != 1"),
+        ("n in (1, 2)", "n not in (1, 2)"),
+        ("n > 3", "n <= 5"),
+        ("n > 0", "n < 1"),
+        ("0 < n < 5", "n <= 0 or n >= 5"),
+        ("n > m", "m >= n"),
+        ("n is None", "n is not None"),
+        ("n", "not n"),
+        ("n > 0 and m", "n <= 0 or not m"),
+        ("len(xs) > 0", "len(xs) == 0"),
+        ("d.k == 1", "d['k'] != 1"),
+        ("xs == []", "xs != []"),
+        ("unaddressed(xs) > 0", "unaddressed(xs) <= 0"),
+        ("s == 'x'", "s != 'x'"),
+        ("1 in xs", "1 not in xs"),
+    ],
+)
+def test_complementary_guards_need_no_last_edge(first: str, second: str) -> None:
+    state = (
+        "{n: {type: integer, input: true}, m: {type: integer, input: true}, xs: {type: array, input: true}, "
+        "d: {type: object, input: true}, s: {type: string, input: true}}"
+    )
+    found = checked(ENDS, f'[{{from: a, to: b, when: "{first}"}}, {{from: a, to: c, when: "{second}"}}]', state)
+    assert not [line for line in found if "can be false" in line or "never" in line], found
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "case"),
+    [
+        ("n > 0", "n < 0", "n = 0"),
+        ("n == 1", "n == 2", "n = 0"),
+        ("n > m", "n < m", "m == n"),
+        ("s == 'x'", "s == 'y'", 's not "x" or "y"'),
+        ("n > 0 and flag", "n <= 0 and flag", "n = -1, flag = false"),
+    ],
+)
+def test_a_counterexample_is_given(first: str, second: str, case: str) -> None:
+    state = (
+        "{n: {type: integer, input: true}, m: {type: integer, input: true}, s: {type: string, input: true}, "
+        "flag: {type: boolean, input: true}}"
+    )
+    found = checked(ENDS, f'[{{from: a, to: b, when: "{first}"}}, {{from: a, to: c, when: "{second}"}}]', state)
+    assert f'node "a": all its guards can be false, as with {case}; add a last edge without `when`' in "\n".join(found)
+
+
+def test_more_than_twelve_comparisons_are_a_warning() -> None:
+    guard = " or ".join(f"n.k{number}" for number in range(13))
+    found = checked(ENDS, f"[{{from: a, to: b, when: {guard}}}, {{from: a, to: c, when: n.k1}}]", "{n: {input: true}}")
+    assert found == [
+        'node "a": its guards have more than 12 comparisons and are not checked; '
+        "split the choice over two nodes, or end with an edge without `when`"
+    ]
+
+
+def test_a_loop_whose_condition_nothing_changes_is_doubted() -> None:
+    found = checked(
+        "{a: {set: {m: m + 1}}, b: {end: completed}}",
+        "[{from: a, to: a, when: m < 5, loop: again}, {from: a, to: b}]",
+        "{n: {type: integer, input: true}, m: {type: integer, default: 0}}",
+        "loops: {again: {while: n > 0, most: 3}}",
+    )
+    assert found == ['loop "again": nothing in it changes n; its `while` stays as it is until `most` is reached']
+
+
+def test_findings_of_a_subgraph_stand_in_its_own_file() -> None:
+    child = "graph: inner\nstart: a\nnodes: {a: {set: {}}, b: {end: completed}}\nedges: [{from: a, to: bb}]\n"
+    text = "graph: g\nstart: a\nnodes: {a: {graph: inner}, b: {end: completed}}\nedges: [{from: a, to: b}]\n"
+    found = check_graph("g.yaml", text=text, registry=registry(inner=child))
+    assert ("inner.yaml", 4, "unknown-node") in [(finding.file, finding.line, finding.code) for finding in found]
+
+
+def test_graphs_that_contain_each_other_are_refused() -> None:
+    rest = "nodes: {a: {graph: %s}, b: {end: completed}}\nedges: [{from: a, to: b}]\n"
+    pairs = (("one", "two"), ("two", "one"))
+    graphs = {name: f"graph: {name}\nstart: a\n" + rest % other for name, other in pairs}
+    found = check_graph("one.yaml", text=graphs["one"], registry=registry(**graphs))
+    assert [(finding.file, finding.code, finding.message) for finding in found] == [
+        ("two.yaml", "recursive-graph", "a graph cannot contain itself: one -> two -> one")
+    ]
+
+
+def test_a_star_edge_counts_for_reaching_and_not_for_ending() -> None:
+    nodes = "{a: {set: {}}, b: {end: completed}, rescue: {set: {}}, aborted: {end: aborted}}"
+    edges = '[{from: a, to: b}, {from: "*", to: rescue, on: [error, timeout]}, {from: rescue, to: aborted}]'
+    assert checked(nodes, edges, "{}") == []
+    stuck = '[{from: "*", to: b, on: [error, timeout]}]'
+    found = checked("{a: {set: {}}, b: {end: completed}}", stuck, "{}")
+    assert found == ['node "a": no way leads from here to an end; lead an edge towards a node of kind `end`']
+
+
+COMPARED = st.tuples(
+    st.sampled_from(["a", "b"]), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), st.integers(-1, 2)
+)
+CONDITIONS = st.recursive(
+    st.one_of(COMPARED.map(lambda parts: f"{parts[0]} {parts[1]} {parts[2]}"), st.just("a < b"), st.just("b == a")),
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map(lambda pair: f"({pair[0]} and {pair[1]})"),
+        st.tuples(inner, inner).map(lambda pair: f"({pair[0]} or {pair[1]})"),
+        inner.map(lambda text: f"(not {text})"),
+    ),
+    max_leaves=4,
+)
+
+
+@given(st.lists(CONDITIONS, min_size=1, max_size=3))
+def test_the_truth_table_has_every_combination_that_can_really_happen(texts: list[str]) -> None:
+    rows = {row.holds for row in truth_table([[ast.parse(text, mode="eval").body] for text in texts], lambda node: ANY)}
+    compiled = [compile_expression(Expression(text, Place("g.yaml", 1, 1))) for text in texts]
+    for a, b in itertools.product([-2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3], repeat=2):
+        assert tuple(guard.evaluate({"a": a, "b": b}) for guard in compiled) in rows

@@ -129,7 +129,10 @@ def _keys(workspace: Workspace) -> list[Check]:
     present = keys_present(workspace.environ)
     return [
         Check(
-            name=name, ok=present[name], text=("set" if present[name] else f"not set; would add {adds}"), optional=True
+            name=name,
+            ok=present[name],
+            text=f"{'set' if present[name] else 'not set'}; for {adds}; no provider of this version uses it",
+            optional=True,
         )
         for name, adds in KEYS.items()
     ]

@@ -26,18 +26,7 @@ __all__ = [
 ]
 
 _INDEX = "library.db"
-_PDF = b"""%PDF-1.4
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj
-4 0 obj<</Length 42>>stream
-BT /F1 12 Tf 20 200 Td (It can be read) Tj ET
-endstream endobj
-5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
-trailer<</Root 1 0 R>>
-%%EOF
-"""
-"""A page with one line, to try the child process on."""
+_SAMPLE_LINE = "It can be read"
 
 
 class LibraryMissing(UserMistake):
@@ -112,7 +101,26 @@ async def count_documents(workspace: Workspace) -> int:
 async def pdf_child_works() -> bool:
     """Whether the limited child process reads a PDF of one line."""
     async with PdfExtractor() as extractor:
-        return "It can be read" in (await extractor.extract(_PDF)).text
+        return _SAMPLE_LINE in (await extractor.extract(_sample_pdf())).text
+
+
+def _sample_pdf() -> bytes:
+    """A PDF of one page with `_SAMPLE_LINE` on it."""
+    content = f"BT /F1 12 Tf 20 200 Td ({_SAMPLE_LINE}) Tj ET"
+    bodies = (
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        f"<</Length {len(content)}>>stream\n{content}\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    )
+    data, offsets = "%PDF-1.4\n", []
+    for number, body in enumerate(bodies, start=1):
+        offsets.append(len(data))
+        data += f"{number} 0 obj{body}endobj\n"
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    trailer = f"trailer<</Size {len(bodies) + 1}/Root 1 0 R>>\nstartxref\n{len(data)}\n%%EOF\n"
+    return f"{data}xref\n0 {len(bodies) + 1}\n0000000000 65535 f \n{table}{trailer}".encode()
 
 
 def _existing(workspace: Workspace, path: Path) -> Path:

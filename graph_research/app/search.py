@@ -13,6 +13,7 @@ from graph_research.providers.errors import NoProvider
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.search.local import Library, LocalSearch
 from graph_research.providers.search.local.library import OnProgress
+from graph_research.providers.search.scripted import ScriptedSearch
 
 __all__ = ["SEARCH_KINDS", "Searches", "build_searches"]
 
@@ -58,8 +59,6 @@ def _build(name: str, library: Library | None, folders: Sequence[Path]) -> Searc
     if library is not None and name == "local":
         return LocalSearch(library, folders=folders)
     if kind == "scripted" and rest:
-        from graph_research.providers.search.scripted import ScriptedSearch
-
         return ScriptedSearch.from_file(Path(rest))
     if kind in _LATER:
         raise NoProvider(f"search {kind!r} is not available in this version", help="use local or scripted:FILE")

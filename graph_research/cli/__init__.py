@@ -23,19 +23,21 @@ from graph_research.cli.failure import (
 from graph_research.cli.output import say, show, show_json
 from graph_research.errors import GraphResearchError
 
-__all__ = ["main"]
+__all__ = ["execute", "main"]
 
 
 def main() -> None:
     """The console script: run the command that the arguments name and exit with its code."""
     if not os.environ.get("PYTHONWARNINGS"):
         warnings.simplefilter("ignore")
-    sys.exit(_run(sys.argv[1:]))
+    arguments = sys.argv[1:]
+    install_crash_hook(os.environ, json=wants_json(arguments))
+    sys.exit(execute(arguments))
 
 
-def _run(arguments: list[str]) -> int:
+def execute(arguments: list[str]) -> int:
+    """Run one command and return its exit code; an error that has a name is reported, any other is raised."""
     json = wants_json(arguments)
-    install_crash_hook(os.environ, json=json)
     command = typer.main.get_command(_application())
     try:
         code = command.main(args=arguments, prog_name="graph-research", standalone_mode=False)
@@ -74,14 +76,20 @@ def _application() -> typer.Typer:
     return app
 
 
-def _top(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
-) -> None:
-    if version:
-        from importlib.metadata import version as installed
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
 
-        show(f"graph-research {installed('graph-research')}")
+        show(f"graph-research {version('graph-research')}")
         raise typer.Exit
+
+
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Deep research whose citations are proved."""
 
 
 def _wrong_use(error: TyperException, *, json: bool) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import typer
 
 from graph_research.cli.failure import FAILED, CommandEnded
 from graph_research.cli.folder import open_here
+from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, examples
 from graph_research.cli.output import say, show, show_json, show_table
 
@@ -27,9 +26,9 @@ def _doctor(json: Json = False) -> None:
     """
     from graph_research.app.doctor import examine
 
-    checks = asyncio.run(examine(open_here()))
+    checks = wait_for(examine(open_here()))
     if json:
-        show_json({"ok": all(check.ok for check in checks), "checks": [check.to_json() for check in checks]})
+        show_json({"ok": all(check.ok or check.optional for check in checks), "checks": [check.to_json() for check in checks]})
     else:
         marks = {True: "ok", False: "MISSING"}
         rows = [

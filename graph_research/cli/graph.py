@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from graph_research.cli.failure import INVALID, CommandEnded
 from graph_research.cli.folder import open_here
+from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, Now, examples
 from graph_research.cli.output import say, show, show_json, show_table
 
@@ -112,6 +112,6 @@ def _run(
 
     workspace = open_here()
     values = values_of(assignments or [])
-    code = asyncio.run(start_graph(workspace, name, values, run_id=run_id, now=now, json=json))
+    code = wait_for(start_graph(workspace, name, values, run_id=run_id, now=now, json=json))
     if code:
         raise CommandEnded(code)

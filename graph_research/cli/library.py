@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from graph_research.cli.folder import open_here
+from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, Library, examples
 from graph_research.cli.output import say, show, show_json, show_table
 from graph_research.cli.progress import IndexingLines
@@ -37,7 +37,7 @@ def _add(
     """Index folders, or what changed."""
     from graph_research.app.library import add_folders
 
-    counts = asyncio.run(add_folders(open_here(), [Path(path) for path in paths], IndexingLines()))
+    counts = wait_for(add_folders(open_here(), [Path(path) for path in paths], IndexingLines()))
     for failure in counts.failed:
         say(f"not indexed: {failure.path}: {failure.reason}")
     if json:
@@ -53,7 +53,7 @@ def _list(json: Json = False) -> None:
     """The indexed folders."""
     from graph_research.app.library import list_folders
 
-    folders = asyncio.run(list_folders(open_here()))
+    folders = wait_for(list_folders(open_here()))
     if json:
         show_json(folders)
     elif not folders:
@@ -71,7 +71,7 @@ def _search(
     """The best passages for a text."""
     from graph_research.app.library import search_passages
 
-    passages = asyncio.run(search_passages(open_here({"library": library or None}), text, most=most))
+    passages = wait_for(search_passages(open_here({"library": library or None}), text, most=most))
     if json:
         show_json(passages)
         return
@@ -90,7 +90,7 @@ def _remove(
     """Forget folders; the files stay."""
     from graph_research.app.library import remove_folders
 
-    removed = asyncio.run(remove_folders(open_here(), [Path(path) for path in paths]))
+    removed = wait_for(remove_folders(open_here(), [Path(path) for path in paths]))
     if json:
         show_json({"removed": removed})
     else:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 
 import typer
 
 from graph_research.cli.failure import CommandEnded
 from graph_research.cli.folder import open_here
+from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, Library, Now, Out, RunId, examples
 
 __all__ = ["register"]
@@ -78,7 +78,7 @@ def _run(
         interactive=interactive,
         now=now,
     )
-    code = asyncio.run(start(workspace, request, run_id=run_id, out=out, json=json))
+    code = wait_for(start(workspace, request, run_id=run_id, out=out, json=json))
     if code:
         raise CommandEnded(code)
 
@@ -100,7 +100,7 @@ def _resume(
     """
     from graph_research.cli.drive import go_on
 
-    code = asyncio.run(
+    code = wait_for(
         go_on(
             open_here(),
             run_id,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from graph_research.cli.failure import FAILED, CommandEnded
 from graph_research.cli.folder import open_here
+from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.output import say, show, show_json, show_table
 
@@ -52,7 +52,7 @@ def _status(run_id: RunId, json: Json = False) -> None:
     """Where a run stands, and how to go on."""
     from graph_research.app.runs import run_status
 
-    _show_status(asyncio.run(run_status(open_here(), run_id)), json=json)
+    _show_status(wait_for(run_status(open_here(), run_id)), json=json)
 
 
 def _show_status(status: RunStatus, *, json: bool) -> None:
@@ -79,7 +79,7 @@ def _list(json: Json = False) -> None:
     """All stored runs, the newest first."""
     from graph_research.app.runs import list_runs
 
-    runs = asyncio.run(list_runs(open_here()))
+    runs = wait_for(list_runs(open_here()))
     if json:
         show_json(runs)
     elif not runs:
@@ -97,7 +97,7 @@ def _history(run_id: RunId, json: Json = False) -> None:
     """Every step: node, status, time, hash."""
     from graph_research.app.runs import run_history
 
-    steps = asyncio.run(run_history(open_here(), run_id))
+    steps = wait_for(run_history(open_here(), run_id))
     if json:
         show_json(steps)
         return
@@ -125,7 +125,7 @@ def _cancel(run_id: RunId, json: Json = False) -> None:
     """
     from graph_research.app.cancel import cancel_run
 
-    _show_status(asyncio.run(cancel_run(open_here(), run_id)), json=json)
+    _show_status(wait_for(cancel_run(open_here(), run_id)), json=json)
 
 
 def _delete(run_id: RunId, json: Json = False) -> None:
@@ -135,7 +135,7 @@ def _delete(run_id: RunId, json: Json = False) -> None:
     """
     from graph_research.app.runs import delete_run
 
-    asyncio.run(delete_run(open_here(), run_id))
+    wait_for(delete_run(open_here(), run_id))
     if json:
         show_json({"run_id": run_id, "deleted": True})
     else:
@@ -154,7 +154,7 @@ def _report(
     """
     from graph_research.app.reports import render_report
 
-    text = asyncio.run(render_report(open_here(), run_id, "json" if json else format.value))
+    text = wait_for(render_report(open_here(), run_id, "json" if json else format.value))
     if output is None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return
@@ -174,7 +174,7 @@ def _verify(
     """
     from graph_research.app.reports import verify_run
 
-    verification = asyncio.run(verify_run(open_here(), run_id))
+    verification = wait_for(verify_run(open_here(), run_id))
     if json:
         show_json(verification.to_json())
     else:

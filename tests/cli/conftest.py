@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from graph_research.cli import execute
 
 SCRIPT = Path(sys.executable).with_name("graph-research")
 NOW = "2026-01-01T00:00:00Z"
@@ -107,6 +109,26 @@ def make_user(folder: Path) -> User:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return User(folder=folder, home=folder / "home")
+
+
+@pytest.fixture
+def here(user: User, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """The same user's commands inside this process: many of them take little time. Used where nothing is started."""
+    monkeypatch.chdir(user.folder)
+    for name in [name for name in os.environ if name.startswith("GRAPH_RESEARCH_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GRAPH_RESEARCH_HOME", str(user.home))
+
+    def run(*arguments: str, expect: int = 0) -> Done:
+        capsys.readouterr()
+        code = execute(list(arguments))
+        captured = capsys.readouterr()
+        done = Done(code=code, out=captured.out, err=captured.err)
+        assert code == expect, done
+        assert not code or "graph-research: " in done.err
+        return done
+
+    return run
 
 
 @pytest.fixture

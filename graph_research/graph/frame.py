@@ -298,10 +298,12 @@ class Frame:
                 self._tail_bytes += len(outcome.row.delta or b"") + _ROW_BYTES
         hashes = [outcome.row.hash for outcome in outcomes if outcome.delta is not None]
         active = sorted(self.position.active, key=lambda active: self._routes.order[active.node])
-        self.position = replace(
-            self.position,
-            active=tuple(replace(one, done=True) for one in active),
+        self.position = Position(
+            active=tuple(one if one.done else replace(one, done=True) for one in active),
             chain=digest(self.position.chain, *hashes) if hashes else self.position.chain,
+            loops=self.position.loops,
+            arrived=self.position.arrived,
+            interruption=self.position.interruption,
             applied=_applied(outcomes),
         )
         self._look()
@@ -327,13 +329,13 @@ class Frame:
             self._limited = False
         if any(one.node in self._routes.hopeful for one in active if not self._is_end(one)):
             interruption, self._limited = None, True
-        self.position = replace(
-            self.position,
+        self.position = Position(
             active=active,
+            chain=digest(self.position.chain, orjson.dumps(loops, option=orjson.OPT_SORT_KEYS)),
             loops=loops,
             arrived=arrived,
             interruption=interruption,
-            chain=digest(self.position.chain, orjson.dumps(loops, option=orjson.OPT_SORT_KEYS)),
+            applied=self.position.applied,
         )
         self._step = step
         self._look()

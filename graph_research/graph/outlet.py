@@ -14,13 +14,14 @@ _MOST_EPHEMERAL = 1000
 
 
 class Outlet:
-    """A meeting point: `drained` returns when the consumer has taken everything and asks for more."""
+    """A meeting point: `drained` returns when the consumer has taken everything and asks for more. A closed one has no
+    consumer, and nobody waits for it."""
 
     def __init__(self) -> None:
         self._events: deque[Event] = deque()
         self._consumer: asyncio.Future[None] | None = None
         self._producers: list[asyncio.Future[None]] = []
-        self._closed = False
+        self.open = True
 
     def push(self, events: Iterable[Event]) -> None:
         """Offer stored events."""
@@ -29,24 +30,24 @@ class Outlet:
 
     def show(self, event: Event) -> None:
         """Offer an event that may be lost when the consumer is far behind."""
-        if len(self._events) < _MOST_EPHEMERAL:
+        if self.open and len(self._events) < _MOST_EPHEMERAL:
             self.push((event,))
 
     async def drained(self) -> None:
         """Wait for the consumer; at once when there is nothing to take and it is waiting, or when it has gone."""
-        while not self._closed and (self._events or self._consumer is None):
+        while self.open and (self._events or self._consumer is None):
             turn = asyncio.get_running_loop().create_future()
             self._producers.append(turn)
             await turn
 
     def close(self) -> None:
         """No more events will come."""
-        self._closed = True
+        self.open = False
         self._wake_consumer()
 
     async def take(self) -> Event | None:
         """The next event; None after the last."""
-        while not self._events and not self._closed:
+        while not self._events and self.open:
             self._consumer = asyncio.get_running_loop().create_future()
             producers, self._producers = self._producers, []
             for producer in producers:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ from graph_research.graph.start import changes, definition
 from graph_research.graph.visit import Suspended
 
 __all__ = ["NO_ANSWER", "RunResult", "Runtime"]
+
+_Prepare = Callable[[Session], Awaitable[Frame | None]]
 
 NO_ANSWER: Final = object()
 """Stands for "no answer is given": null is an answer."""
@@ -108,10 +109,11 @@ class Runtime:
         metadata: Mapping[str, Any] | None = None,
     ) -> RunResult:
         """Start a run and let it go as far as it goes; errors inside the run are in the result."""
-        name = run_id or self._new_run_id()
-        async with contextlib.aclosing(self.stream(input, run_id=name, metadata=metadata)) as events:
-            async for _ in events:
-                pass
+        name = check_name(run_id or self._new_run_id(), "run")
+        outlet = Outlet()
+        outlet.close()
+        session = self._session(name, outlet)
+        await self._drive(session, lambda session: self._begin(session, input, metadata or {}, None))
         return await self.result(name)
 
     async def result(self, run_id: str) -> RunResult:
@@ -120,14 +122,9 @@ class Runtime:
         state = await self.checkpointer.state(run_id)
         return RunResult(run_id=run_id, status=record.status, cause=record.cause, state=state, error=record.error)
 
-    async def _events(
-        self, run_id: str, prepare: Callable[[Session], Awaitable[Frame | None]]
-    ) -> AsyncGenerator[Event, None]:
+    async def _events(self, run_id: str, prepare: _Prepare) -> AsyncGenerator[Event, None]:
         outlet = Outlet()
-        session = Session(
-            store=self.checkpointer, run_id=run_id, clock=self._clock, interactive=self._interactive, outlet=outlet
-        )
-        drive = asyncio.create_task(self._drive(session, prepare))
+        drive = asyncio.create_task(self._drive(self._session(run_id, outlet), prepare))
         drive.add_done_callback(lambda _: outlet.close())
         try:
             while (event := await outlet.take()) is not None:
@@ -139,7 +136,12 @@ class Runtime:
             if not drive.cancelled():
                 drive.exception()
 
-    async def _drive(self, session: Session, prepare: Callable[[Session], Awaitable[Frame | None]]) -> None:
+    def _session(self, run_id: str, outlet: Outlet) -> Session:
+        return Session(
+            store=self.checkpointer, run_id=run_id, clock=self._clock, interactive=self._interactive, outlet=outlet
+        )
+
+    async def _drive(self, session: Session, prepare: _Prepare) -> None:
         lease = await self.checkpointer.lease(session.run_id)
         try:
             frame = await prepare(session)

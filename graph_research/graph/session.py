@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -37,7 +38,11 @@ class History:
 
 @dataclass(slots=True)
 class _Batch:
-    events: Sequence[Event]
+    """The events of one write: those that follow on `seq`, all of one time."""
+
+    drafts: Sequence[Draft]
+    seq: int
+    at: datetime
     durable: bool = False
 
 
@@ -148,16 +153,16 @@ class Session:
         snapshot: Snapshot | None = None,
         run: RunPatch | None = None,
     ) -> tuple[_Batch, Write]:
-        at = self.clock.now() if events else None
-        built = []
-        for kind, fields in events:
-            self._seq += 1
-            built.append(kind(run_id=self.run_id, seq=self._seq, at=at, **fields))  # type: ignore[arg-type]  # -- a time is there when an event is
-        stored = [{key: value for key, value in event.to_json().items() if key != "run_id"} for event in built]
+        batch = _Batch(events, self._seq, self.clock.now())
+        self._seq += len(events)
+        at = batch.at.isoformat()
+        stored = [
+            {"type": kind.type, "seq": seq, "at": at, **fields}
+            for seq, (kind, fields) in enumerate(events, start=batch.seq + 1)
+        ]
         kept, self._texts = {**self._texts, **(texts or {})}, {}
         new = {name: text for name, text in kept.items() if name not in self._known}
         self._known.update(new)
-        batch = _Batch(built)
         self._batches.append(batch)
         return batch, Write(
             run_id=self.run_id,
@@ -177,4 +182,9 @@ class Session:
     def _let_out(self, batch: _Batch) -> None:
         batch.durable = True
         while self._batches and self._batches[0].durable:
-            self._outlet.push(self._batches.popleft().events)
+            first = self._batches.popleft()
+            if self._outlet.open:
+                self._outlet.push(
+                    kind(run_id=self.run_id, seq=seq, at=first.at, **fields)
+                    for seq, (kind, fields) in enumerate(first.drafts, start=first.seq + 1)
+                )

@@ -417,11 +417,7 @@ def check(contract: Contract, value: Any, node: str) -> None:
 
 def digest(*parts: bytes) -> bytes:
     """SHA-256 of the parts and their lengths."""
-    total = hashlib.sha256()
-    for part in parts:
-        total.update(len(part).to_bytes(8, "big"))
-        total.update(part)
-    return total.digest()
+    return hashlib.sha256(b"".join([b"%d:%b" % (len(part), part) for part in parts])).digest()
 
 
 def failure_of(active: Active, event: str, kind: str, message: str, attempts: int = 1) -> Failure:

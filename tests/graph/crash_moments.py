@@ -1,4 +1,4 @@
-"""Run as a program: kills a run with SIGKILL before and after every write of its store, resumes it, and tells what came.
+"""Run as a program: kills a run with SIGKILL before and after writes of its store, resumes it, and tells what came.
 
 Prints one JSON line for each moment: what the handler did, in which process, and how the run ended.
 """

@@ -111,7 +111,7 @@ async def test_one_run_is_driven_by_one_at_a_time(store: Checkpointer) -> None:
     drive = runtime(graph_of(COUNTDOWN), store)
     async with aclosing(drive.stream({}, run_id="r")) as events:
         await anext(events)
-        with pytest.raises(RunBusy, match="process [0-9]+"):
+        with pytest.raises(RunBusy, match=r"process [0-9]+"):
             await collect(drive.resume("r"))
         with pytest.raises(RunBusy):
             await store.delete("r")

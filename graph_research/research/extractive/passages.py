@@ -65,7 +65,7 @@ _LISTS_OF_WORKS = frozenset({"references", "bibliography", "further reading", "e
 _NOT_FINITE = word_set("being been be having doing read use run set put cut hit let")
 _FINITE = (AUXILIARIES | VERBS) - _NOT_FINITE
 _LIKE_A_VERB = re.compile(
-    r"\b(?:[A-Za-z]+\s[a-z]{2,}ed|[A-Za-z]*[^s\W]\s[a-z]{2,}(?<!s)s)\s(?:\d|(?:the|an?|to|in|on|at|by|for|from|with|of|"
+    r"\b(?:[A-Za-z]+\s[a-z]{2,}ed|(?!(?:of|the|an?|in|on|at|by|for|from|with|and|or|to)\s)[A-Za-z]*[^s\W]\s[a-z]{2,}(?<!s)s)\s(?:\d|(?:the|an?|to|in|on|at|by|for|from|with|of|"
     r"and|into|up|out|down|than|as|that|its|their|more|less|all|each|every)\b)"
 )
 _BOILERPLATE = re.compile(rf"\b(?:{'|'.join(sorted(BOILERPLATE_WORDS))})\b", re.IGNORECASE)

@@ -13,6 +13,7 @@ from graph_research.research.extractive.material import SourceFacts
 from graph_research.research.extractive.passages import Passage
 from graph_research.research.extractive.phrases import name_runs, phrase_stems
 from graph_research.research.extractive.question import Facet, Question
+from graph_research.research.extractive.terms import stem
 
 __all__ = ["DEFINES", "Pool", "Ranked", "rank"]
 
@@ -136,10 +137,15 @@ class _Nearness:
 
 def _is_of_namesake(passage: Passage, subject: Facet) -> bool:
     """Whether the sentence speaks of another thing of the same kind: the kind's words behind another name."""
+    *own, last = subject.names
     kind = subject.stems - frozenset().union(*subject.names)
-    if not kind or not kind <= passage.stem_set or any(parts <= passage.stem_set for parts in subject.names):
+    if kind:
+        own.append(last)
+    kind = kind or last
+    if not kind <= passage.stem_set or any(parts <= passage.stem_set for parts in own):
         return False
-    return any(kind <= frozenset(phrase_stems(run)) for run in name_runs(passage.text))
+    runs = [run for run in name_runs(passage.text) if kind <= frozenset(phrase_stems(run))]
+    return bool(own) and any(word[0].isupper() and stem(word) not in subject.stems for run in runs for word in run)
 
 
 def _typed(passage: Passage, question: Question) -> float:

@@ -1,0 +1,40 @@
+"""Average-link clustering of sparse vectors."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.research.extractive.clustering import cluster, unit
+
+VECTORS = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.floats(0.1, 5.0), max_size=4), max_size=14)
+
+
+def test_what_shares_words_comes_together_and_what_shares_none_stays_alone() -> None:
+    vectors = [
+        unit({"cost": 2, "dam": 1}),
+        unit({"fish": 2, "eel": 1}),
+        unit({"cost": 1, "euro": 1}),
+        unit({"fish": 1}),
+        unit({"x": 1}),
+    ]
+    assert cluster(vectors, most=6, largest=5, least_similarity=0.1) == [[0, 2], [1, 3], [4]]
+
+
+def test_too_many_clusters_are_merged_by_what_is_most_alike() -> None:
+    vectors = [
+        unit({"a": 3, "z": 1}),
+        unit({"a": 3}),
+        unit({"b": 3, "z": 1}),
+        unit({"b": 3}),
+        unit({"c": 3}),
+        unit({"c": 3}),
+    ]
+    assert cluster(vectors, most=2, largest=5, least_similarity=0.5) == [[0, 1, 2, 3], [4, 5]]
+
+
+@given(VECTORS, st.integers(1, 5))
+def test_every_vector_is_in_one_cluster_and_none_is_too_large(vectors: list[dict[str, float]], largest: int) -> None:
+    clusters = cluster([unit(vector) for vector in vectors], most=3, largest=largest, least_similarity=0.2)
+    assert sorted(index for members in clusters for index in members) == list(range(len(vectors)))
+    assert all(len(members) <= largest for members in clusters)

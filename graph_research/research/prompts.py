@@ -39,6 +39,7 @@ class PromptRenderer:
             autoescape=False,
             trim_blocks=True,
             lstrip_blocks=True,
+            keep_trailing_newline=True,
         )
         self._environment.globals = {"quoted": quoted}
         self._environment.filters["json"] = _as_json

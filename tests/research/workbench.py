@@ -253,6 +253,7 @@ class Bench:
     search: Callable[[SearchRequest], Sequence[SearchHit]] = small_web
     hooks: Hooks | None = None
     interactive: bool = False
+    timeout_seconds: float | None = None
     store: MemoryCheckpointer = field(default_factory=MemoryCheckpointer)
     settings: Mapping[str, Any] = field(default_factory=dict)
     model: ScriptedModel = field(init=False)
@@ -272,7 +273,13 @@ class Bench:
             prompts=prompt_resolver(),
         )
         graph = load_graph(shipped("graphs") / f"{self.graph}.yaml", registry=registry)
-        return Runtime(graph, checkpointer=self.store, clock=StillClock(), interactive=self.interactive)
+        return Runtime(
+            graph,
+            checkpointer=self.store,
+            clock=StillClock(),
+            interactive=self.interactive,
+            timeout_seconds=self.timeout_seconds,
+        )
 
     async def run(self, **input: Any) -> RunResult:
         return await self.runtime().run({"question": "What is known of the Tarn plant?", **input}, run_id="run-1")

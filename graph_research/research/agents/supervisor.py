@@ -14,6 +14,9 @@ from graph_research.research.services import Services
 
 __all__ = ["iteration_decider", "supervisor"]
 
+RESULT_CHARS = 8_000
+"""How much of a phase's result the verdict's prompt shows."""
+
 
 def supervisor(services: Services) -> Handler:
     """Evaluate a phase, pause, then judge: the model's verdict, bounded by the gate and by the retries left.
@@ -39,6 +42,7 @@ def supervisor(services: Services) -> Handler:
             "retries_left": handoff["retries_left"],
             "reflection_prompt": prompt,
             "human_guidance": guidance,
+            "result": "\n".join(handoff.get("result") or [])[:RESULT_CHARS],
         }
         result = await agent.call(services, material, ctx, fallback=lambda _reply: _by_the_gate(gate))
         verdict = {**result.output, "action": _action(result.output["action"], handoff)}

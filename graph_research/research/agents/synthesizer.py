@@ -29,7 +29,7 @@ def synthesizer(services: Services) -> Handler:
             services,
             _material(handoff),
             ctx,
-            local={"documents": await read_documents(sources, ctx)},
+            local={"sources": handoff["sources"], "documents": await read_documents(sources, ctx)},
             fallback=lambda _reply: _findings_as_they_are(handoff),
         )
         known = {row["id"] for row in handoff["evidence"]}
@@ -50,12 +50,14 @@ def synthesizer(services: Services) -> Handler:
 
 
 def _material(handoff: Mapping[str, Any]) -> dict[str, Any]:
+    quoted = {row["source_id"] for row in handoff["evidence"]}
     return {
         "question": handoff["original_query"],
         "research_brief": handoff.get("research_brief"),
         "findings": list(handoff["findings"]),
         "evidence": list(handoff["evidence"]),
-        "sources": list(handoff["sources"]),
+        "sources": [row for row in handoff["sources"] if row["id"] in quoted],
+        "source_count": len(handoff["sources"]),
         "gaps": list(handoff.get("gaps") or []),
         "contradictions": list(handoff.get("contradictions") or []),
         "claims": list(handoff.get("claims") or []),

@@ -20,6 +20,7 @@ T = TypeVar("T")
 _MOST_TOGETHER = 256
 _HELP = {
     "full": "free some space, then resume the run; nothing that was shown is lost",
+    "disk I/O": "the disk failed or is full: make room or move the file, then resume the run",
     "readonly": "make the file and its folder writable",
     "unable to open": "the folder must exist and be writable",
     "not a database": "it is no SQLite file: move it away or name another",

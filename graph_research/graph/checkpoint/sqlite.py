@@ -277,8 +277,8 @@ def _checksum(*parts: bytes | None) -> int:
     return value
 
 
-def _verify(checksum: int, parts: Iterable[bytes | None], what: str) -> None:
-    if _checksum(*parts) != checksum:
+def _verify(checksum: int, parts: Sequence[bytes | None], what: str) -> None:
+    if not all(isinstance(part, bytes | None) for part in parts) or _checksum(*parts) != checksum:
         raise StoreDamaged(f"{what} is damaged in the store", help="restore the store from a backup; delete the run")
 
 

@@ -1,0 +1,212 @@
+"""Memory and SQLite pass the same suite; and what only a file can suffer is found and named."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+
+from graph_research import SqliteCheckpointer
+from graph_research.graph.checkpoint.base import Write
+from graph_research.graph.checkpoint.conformance import CheckpointerConformance, first, row, run_row
+from graph_research.graph.codec import text_hash
+from graph_research.graph.errors import RunBusy, StoreDamaged
+
+ROOT = Path(__file__).parents[2]
+
+
+class TestConformance(CheckpointerConformance):
+    """On the fixture `store`, which is each of them."""
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncIterator[SqliteCheckpointer]:
+    store = SqliteCheckpointer(path)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def started(program: str, path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", program, str(path)]
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def told_by(program: str, path: Path) -> str:
+    """What a program says on standard error."""
+    command = [sys.executable, "-c", program, str(path)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stderr
+
+
+async def filled(path: Path, text: str = "a text worth keeping " * 200) -> None:
+    async with opened(path) as store:
+        await store.create(run_row("a"), first("a", {"n": 0}, texts=[text]))
+        for step in range(1, 200):
+            await store.write(Write(run_id="a", steps=[row(step, {"replace": {"n": step, "pad": "x" * 200}})]))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+async def test_what_was_written_is_there_for_the_next_process(tmp_path: Path) -> None:
+    await filled(tmp_path / "runs.db")
+    async with opened(tmp_path / "runs.db") as store:
+        assert (await store.state("a"))["n"] == 199
+        assert await store.text(text_hash("a text worth keeping " * 200)) == "a text worth keeping " * 200
+
+
+async def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    await filled(tmp_path / "runs.db")
+    assert stat.S_IMODE((tmp_path / "runs.db").stat().st_mode) == 0o600
+
+
+async def test_writes_that_wait_together_are_all_kept_and_a_bad_one_takes_no_other_with_it(tmp_path: Path) -> None:
+    async with opened(tmp_path / "runs.db") as store:
+        await store.create(run_row("a"), first("a", {"n": 0}))
+        twice = [*range(1, 50), 25, *range(50, 60)]
+        writes = [store.write(Write(run_id="a", steps=[row(step, {"add": {"n": 1}})])) for step in twice]
+        results = await asyncio.gather(*writes, return_exceptions=True)
+        assert [type(result) for result in results if result is not None] == [StoreDamaged]
+        assert (await store.state("a"))["n"] == 59
+
+
+async def test_a_write_that_is_cancelled_is_durable_all_the_same(tmp_path: Path) -> None:
+    async with opened(tmp_path / "runs.db") as store:
+        await store.create(run_row("a"), first("a", {"n": 0}))
+        task = asyncio.create_task(store.write(Write(run_id="a", steps=[row(1, {"add": {"n": 1}})])))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await store.state("a") == {"n": 1}
+
+
+async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs.db").write_bytes(b"not a database at all" * 100)
+    async with opened(tmp_path / "runs.db") as store:
+        with pytest.raises(StoreDamaged, match=r"runs\.db cannot be used: file is not a database; it is no SQLite"):
+            await store.runs()
+
+
+async def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+        connection.execute("CREATE TABLE runs (theirs)")
+    async with opened(tmp_path / "runs.db") as store:
+        with pytest.raises(StoreDamaged, match="another program"):
+            await store.runs()
+
+
+async def test_a_newer_version_of_the_file_is_not_touched(tmp_path: Path) -> None:
+    await filled(tmp_path / "runs.db")
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    async with opened(tmp_path / "runs.db") as store:
+        with pytest.raises(StoreDamaged, match="newer version"):
+            await store.runs()
+
+
+async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    async with opened(tmp_path / "none" / "runs.db") as store:
+        with pytest.raises(StoreDamaged, match="the folder must exist"):
+            await store.runs()
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE steps SET delta = replace(delta, '\"n\":199', '\"n\":198')", "step 199 of run a is damaged"),
+        ("UPDATE steps SET position = x'7b7d'", "step .* of run a is damaged"),
+        ("UPDATE texts SET content = substr(content, 1, 20)", "text sha256:[0-9a-f]{64} is missing or damaged"),
+        ("DELETE FROM texts", "text sha256:[0-9a-f]{64} is missing or damaged"),
+    ],
+)
+async def test_a_changed_byte_is_never_a_silent_wrong_state(tmp_path: Path, statement: str, words: str) -> None:
+    await filled(tmp_path / "runs.db")
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+        connection.execute(statement)
+        connection.commit()
+    async with opened(tmp_path / "runs.db") as store:
+        with pytest.raises(StoreDamaged, match=words):
+            await store.state("a")
+            await store.text(text_hash("a text worth keeping " * 200))
+
+
+async def test_pages_that_were_overwritten_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await filled(path)
+    with path.open("r+b") as file:
+        for page in range(12, 25):
+            file.seek(page * 4096)
+            file.write(os.urandom(4096))
+    async with opened(path) as store:
+        with pytest.raises(StoreDamaged, match=r"runs\.db"):
+            await store.state("a")
+            await store.steps("a")
+
+
+async def test_a_truncated_file_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await filled(path)
+    os.truncate(path, path.stat().st_size // 2 // 4096 * 4096)
+    async with opened(path) as store:
+        with pytest.raises(StoreDamaged, match=r"malformed|damaged"):
+            await store.state("a")
+
+
+async def test_a_full_disk_is_named_and_what_was_stored_stays(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await filled(path)
+    program = """
+import asyncio, resource, signal, sys
+from graph_research import SqliteCheckpointer
+from graph_research.graph.checkpoint.base import Write
+from graph_research.graph.checkpoint.conformance import row
+
+async def main() -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    store = SqliteCheckpointer(sys.argv[1])
+    for step in range(200, 900):
+        await store.write(Write(run_id="a", steps=[row(step, {"replace": {"n": step, "pad": "x" * 3000}})]))
+
+asyncio.run(main())
+"""
+    told = told_by(program, path)
+    assert "StoreDamaged" in told
+    assert "disk" in told
+    async with opened(path) as store:
+        assert (await store.state("a"))["n"] >= 199
+
+
+async def test_a_run_driven_by_another_process_is_busy_and_free_when_that_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await filled(path)
+    program = """
+import asyncio, sys
+from graph_research import SqliteCheckpointer
+
+async def main() -> None:
+    lease = await SqliteCheckpointer(sys.argv[1]).lease("a")
+    print("held", flush=True)
+    sys.stdin.read()
+
+asyncio.run(main())
+"""
+    with started(program, path) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        async with opened(path) as store:
+            with pytest.raises(RunBusy, match=f"process {other.pid} "):
+                await store.lease("a")
+            other.kill()
+            other.wait()
+            (await store.lease("a")).release()
+            assert list((tmp_path / "runs.db.locks").iterdir()) == []

@@ -1,0 +1,119 @@
+"""Values survive the store as they were: types that JSON lacks, keys that look like tags, large texts kept once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from graph_research.graph.codec import LARGE_CHARS, canonical, decode, duplicate, encode, plain, references, text_hash
+
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]))
+    | st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.replace(fold=0))
+    | st.dates()
+    | st.times().map(lambda moment: moment.replace(fold=0))
+    | st.decimals(allow_nan=False)
+    | st.binary()
+    | st.just("é" * LARGE_CHARS)
+)
+keys = st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.sampled_from(
+    ["$type", "$$type", "type", "value"]
+)
+values = st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(keys, inner), max_leaves=12)
+
+
+@given(values)
+def test_every_value_comes_back_equal_and_of_the_same_types(value: Any) -> None:
+    texts: dict[str, str] = {}
+    data = encode(value, texts)
+    assert references(data) == set(texts)
+    back = decode(data, texts)
+    assert back == value
+    assert repr(back) == repr(value)
+    assert encode(back, {}) == data
+    assert duplicate(value) == value
+
+
+@given(values)
+def test_a_canonical_form_does_not_depend_on_the_order_of_keys(value: Any) -> None:
+    assert canonical({"a": value, "b": 1}) == canonical({"b": 1, "a": value})
+
+
+def test_a_large_text_is_kept_apart_once_under_its_hash() -> None:
+    text = "word " * 1000
+    texts: dict[str, str] = {}
+    data = encode({"a": text, "b": [text, text[: LARGE_CHARS - 1]]}, texts)
+    assert texts == {text_hash(text): text}
+    assert len(data) < LARGE_CHARS + 300
+    assert decode(data, texts)["b"][0] == text
+
+
+def test_data_that_imitates_a_reference_is_data() -> None:
+    value = {"$type": "text", "value": "0" * 64}
+    assert references(encode(value, {})) == set()
+    assert decode(encode(value, {}), {}) == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        datetime(2026, 1, 2, 3, 4, 5, 6, timezone(timedelta(hours=2))),
+        date(2026, 1, 2),
+        time(3, 4),
+        Decimal("1.10"),
+        b"\x00\xff",
+        2**80,
+    ],
+)
+def test_a_type_that_json_lacks_is_tagged(value: Any) -> None:
+    assert decode(encode([value], {}), {}) == [value]
+    assert "$type" in orjson.loads(encode([value], {}))[0]
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Thing(BaseModel):
+    when: date
+    inner: dict[str, Colour]
+
+
+@dataclass
+class Pair:
+    left: int
+    right: tuple[int, ...]
+
+
+def test_models_become_objects_and_enums_their_values() -> None:
+    thing = Thing(when=date(2026, 1, 2), inner={"a": Colour.RED})
+    assert duplicate({"thing": thing, "pair": Pair(1, (2, 3))}) == {
+        "thing": {"when": date(2026, 1, 2), "inner": {"a": "red"}},
+        "pair": {"left": 1, "right": [2, 3]},
+    }
+
+
+@pytest.mark.parametrize("value", [{1, 2}, object(), {1: 2}, lambda: 1])
+def test_what_cannot_be_stored_is_refused(value: Any) -> None:
+    with pytest.raises(TypeError):
+        encode(value, {})
+
+
+def test_schemas_see_a_plain_form() -> None:
+    assert plain({"at": datetime(2026, 1, 2, tzinfo=UTC), "n": Decimal("1.5")}) == {
+        "at": "2026-01-02T00:00:00+00:00",
+        "n": "1.5",
+    }

@@ -82,7 +82,7 @@ def _channel(name: str, written: Mapping[str, Any], shapes: Shapes, path: str, p
         shapes.report(where, "bad-value", f'channel "{name}": no reducer "{str(reduce)[:40]}"', help)
         reduce = "replace"
     default = written.get("default", _EMPTY.get(reduce))
-    _check_channel(name, schema, reduce, default, shapes, path, place)
+    _check_channel(name, schema, reduce, written.get("default"), shapes, path, place)
     given = written.get("input") is True
     return ChannelSpec(
         name=name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,16 +88,16 @@ def compile_graph(spec: GraphSpec, registry: Registry, subgraphs: Mapping[str, G
     `subgraphs` are those that `graph:` nodes name, compiled before.
     """
     compiler = _Compiler(spec, registry)
-    contracts = compiler.contracts()
+    contracts, channels = compiler.contracts(), compiler.channels()
     graph = Graph(
         spec=spec,
         registry=registry,
-        hash=_whole_hash(spec, registry, contracts, subgraphs),
+        hash=_whole_hash(spec, registry, [*contracts.values(), *channels.values()], subgraphs),
         programs={name: compiler.program(node, contracts) for name, node in spec.nodes.items()},
         guards={edge.index: guard for edge in spec.edges if (guard := compiler.expression(edge.when))},
         loops={name: guard for name, loop in spec.loops.items() if (guard := compiler.expression(loop.while_))},
         contracts=contracts,
-        channels=compiler.channels(),
+        channels=channels,
         subgraphs=subgraphs,
     )
     return graph, compiler.findings
@@ -198,14 +198,13 @@ def _schema_names(spec: GraphSpec) -> Iterator[tuple[str, Place]]:
 
 
 def _whole_hash(
-    spec: GraphSpec, registry: Registry, contracts: Mapping[str, Contract], subgraphs: Mapping[str, Graph]
+    spec: GraphSpec, registry: Registry, contracts: Sequence[Contract], subgraphs: Mapping[str, Graph]
 ) -> str:
-    schemas: dict[str, Any] = {name: contract.schema for name, contract in contracts.items()}
-    if spec.state_schema:
-        schemas[spec.state_schema] = {
-            name: [channel.schema, channel.reduce, channel.default, channel.input, channel.output]
-            for name, channel in spec.channels.items()
-        }
+    schemas = [[contract.name, contract.schema, contract.referred] for contract in contracts]
+    channels = [
+        [channel.name, channel.reduce, channel.default, channel.input, channel.output]
+        for channel in spec.channels.values()
+    ]
     prompts = {
         name: found[0]
         for node in spec.nodes.values()
@@ -213,5 +212,5 @@ def _whole_hash(
         for name in (node.target, f"{node.target}/system", f"{node.target}/user")
         if (found := registry.prompts.find(name))
     }
-    parts = [spec.hash, schemas, prompts, {name: graph.hash for name, graph in subgraphs.items()}]
+    parts = [spec.hash, schemas, channels, prompts, {name: graph.hash for name, graph in subgraphs.items()}]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -26,9 +26,10 @@ class SchemaInvalid(ValueError):
 class Contract:
     """A compiled JSON Schema (2020-12).
 
-    `properties` and `required` are those of the schema's top level. `$ref` may point into the schema itself or name
-    another of the resolver's schemas (`evidence` or `evidence.json`); nothing is ever read from a file or a server.
-    Raises `SchemaInvalid` when the schema cannot be compiled.
+    `properties` and `required` are those of the schema's top level, `referred` holds the schemas it refers to, by
+    name. `$ref` may point into the schema itself or name another of the resolver's schemas (`evidence` or
+    `evidence.json`); nothing is ever read from a file or a server. Raises `SchemaInvalid` when the schema cannot be
+    compiled.
     """
 
     def __init__(self, schema: Mapping[str, Any], name: str, resolver: Resolver | None = None) -> None:
@@ -36,10 +37,14 @@ class Contract:
         self.schema = schema
         self.properties: Mapping[str, Any] = _mapping(schema.get("properties"))
         required = schema.get("required")
+        self.referred: dict[str, Any] = {}
         self.required: frozenset[str] = frozenset(required if isinstance(required, list) else ())
         try:
             self._validator = jsonschema_rs.Draft202012Validator(
-                _anonymous(schema), retriever=_retriever(resolver), base_uri=_BASE, pattern_options=_PATTERNS
+                _anonymous(schema),
+                retriever=_retriever(resolver, self.referred),
+                base_uri=_BASE,
+                pattern_options=_PATTERNS,
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as problem:
             raise SchemaInvalid(_reason(problem)) from problem
@@ -74,13 +79,14 @@ _PATTERNS = jsonschema_rs.RegexOptions(size_limit=1_000_000)
 """The linear-time engine: a schema's pattern cannot be made to run for ever."""
 
 
-def _retriever(resolver: Resolver | None) -> Callable[[str], Any]:
+def _retriever(resolver: Resolver | None, referred: dict[str, Any]) -> Callable[[str], Any]:
     def retrieve(uri: str) -> Any:
         name = uri.rpartition("/")[2].removesuffix(".json")
         found = resolver.find(name) if resolver and uri.startswith(_BASE) else None
         if found is None:
             raise ValueError(f'"{uri.removeprefix(_BASE)}" is not one of our schemas')
-        return _anonymous(json.loads(found[0]))
+        referred[name] = _anonymous(json.loads(found[0]))
+        return referred[name]
 
     return retrieve
 

@@ -25,5 +25,5 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if match := nearest(name, names):
         return f'did you mean "{match}"?'
     if 0 < len(names) <= _MOST_LISTED:
-        return "known are " + ", ".join(names)
+        return "known: " + ", ".join(names)
     return ""

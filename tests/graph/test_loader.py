@@ -13,9 +13,10 @@ from graph_research.errors import UserMistake
 from graph_research.graph.contracts import Contract
 from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.loader import check_graph, load_graph
+from graph_research.graph.registry import Registry
 from graph_research.graph.spec import Expression, Place
 from graph_research.graph.yaml_tree import parse_yaml, to_json
-from tests.graph.definitions import registry
+from tests.graph.definitions import SCHEMAS, Shelf, registry
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples" / "graphs").glob("*.yaml"))
@@ -108,6 +109,18 @@ def test_the_hash_of_the_whole_covers_subgraphs_and_schemas() -> None:
     assert graph.spec.hash == changed.spec.hash
     assert graph.hash != changed.hash
     assert graph.subgraphs["child"].spec.name == "child"
+
+
+def test_the_hash_of_the_whole_covers_schemas_that_schemas_refer_to() -> None:
+    text = "graph: g\nstart: b\nstate: decision_state\nnodes: {b: {end: completed}}"
+
+    def of(action: str) -> str:
+        decision = json.dumps({"enum": [action]})
+        schemas = Shelf({"decision_state": json.dumps(SCHEMAS["decision_state"]), "decision": decision}, ".json")
+        return load_graph("g.yaml", text=text, registry=Registry(schemas=schemas)).hash
+
+    assert of("retry") == of("retry")
+    assert of("retry") != of("rest")
 
 
 def test_short_forms_are_spelled_out() -> None:

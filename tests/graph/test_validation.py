@@ -149,6 +149,19 @@ def test_a_star_edge_counts_for_reaching_and_not_for_ending() -> None:
     assert found == ['node "a": no way leads from here to an end; lead an edge towards a node of kind `end`']
 
 
+def test_the_error_is_known_only_where_every_edge_brings_one() -> None:
+    nodes = "{a: {set: {}}, rescue: {set: {n: len(error.message)}}, b: {end: completed}}"
+    edges = "{from: a, to: rescue, on: error}, {from: a, to: b}, {from: rescue, to: b}"
+    assert checked(nodes, f"[{edges}]") == []
+    found = checked(
+        nodes,
+        f"[{edges}, {{from: a, to: rescue, when: n > 3}}]".replace("{from: a, to: b}, ", "", 1).replace(
+            "{from: rescue", "{from: a, to: b, when: n <= 3}, {from: rescue"
+        ),
+    )
+    assert found == ['nothing is called "error" here; known: loops, n']
+
+
 COMPARED = st.tuples(
     st.sampled_from(["a", "b"]), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), st.integers(-1, 2)
 )

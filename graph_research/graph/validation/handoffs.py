@@ -48,7 +48,8 @@ def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Mapping[s
     for edge in graph.spec.edges:
         if edge.index in graph.guards:
             yield from _check(graph, graph.guards[edge.index], {**channels, "error": _ERROR} if edge.on else channels)
-    after_events = {edge.target for edge in graph.spec.edges if edge.on}
+    led = {edge.target for edge in graph.spec.edges if not edge.on} | {graph.spec.start}
+    after_events = {edge.target for edge in graph.spec.edges if edge.on} - led  # only there is `error` always known
     for node in graph.spec.nodes.values():
         scope = {**channels, "error": _ERROR} if node.name in after_events else channels
         yield from _NodeChecker(graph, node, scope, before.get(node.name, set())).check()

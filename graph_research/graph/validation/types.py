@@ -158,7 +158,8 @@ class _Checker:
         if node.id in self.functions or node.id in BUILTIN_FUNCTIONS:
             self.report(node, "unknown-name", f'"{node.id}" is a function', f"call it: {node.id}(…)")
         else:
-            help = suggestion(node.id, [*scope, "True", "False", "None"])
+            word = {"true": "True", "false": "False", "null": "None", "none": "None"}.get(node.id)
+            help = f"write {word}" if word else suggestion(node.id, scope)
             self.report(node, "unknown-name", f'nothing is called "{node.id}" here', help)
         return ANY
 

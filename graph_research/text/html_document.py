@@ -48,7 +48,7 @@ def html_document(source: str) -> Document:
 
 def _title(parser: LexborHTMLParser, heading: str) -> str:
     """The page's title; its first heading where the title only adds the site's name to it."""
-    node = parser.css_first("head > title")
+    node = parser.css_first(":not(svg) > title")
     title = canonical_text(node.text()) if node is not None else ""
     return heading if heading and title.startswith(heading) else title
 

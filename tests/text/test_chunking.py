@@ -1,0 +1,153 @@
+"""Chunks, evidence and passages: sizes, borders, exact places."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.text.chunking import MAX_CHARS, MIN_CHARS, TARGET_CHARS, chunks
+from graph_research.text.document import Block, Document
+from graph_research.text.evidence import HIGHEST_SCORE, EvidenceScorer, select_evidence
+from graph_research.text.html_document import html_document
+from graph_research.text.pages import join_pages, page_end
+from graph_research.text.passages import passages, prose_share
+from graph_research.text.plain_document import plain_document
+
+WORD = st.text(st.sampled_from("abcdeé"), min_size=1, max_size=30)
+PROSE = st.lists(st.tuples(WORD, st.sampled_from(["", "", "", ",", ".", "!", ";"])), max_size=300).map(
+    lambda words: " ".join(word.capitalize() + sign for word, sign in words)
+)
+
+
+@given(PROSE)
+def test_chunks_cover_the_text_within_their_sizes(text: str) -> None:
+    document = Document(text=text)
+    pieces = chunks(document)
+    assert " ".join(text[one.start : one.end] for one in pieces) == text
+    assert all(one.end - one.start <= MAX_CHARS for one in pieces)
+    assert all(one.end - one.start >= MIN_CHARS for one in pieces[:-1])
+    assert chunks(document) == pieces
+
+
+@given(st.integers(0, 1200))
+def test_text_without_any_border_is_cut_hard(length: int) -> None:
+    text = "x" * length
+    pieces = chunks(Document(text=text))
+    assert "".join(text[one.start : one.end] for one in pieces) == text
+    assert all(one.end - one.start <= MAX_CHARS for one in pieces)
+
+
+@pytest.mark.parametrize(
+    ("border", "expected"),
+    [(". B", 431), (", b", 431), ("b b", 431)],
+)
+def test_a_chunk_ends_at_the_best_border_after_the_target(border: str, expected: int) -> None:
+    text = "a" * 430 + border + "a" * 300
+    assert chunks(Document(text=text))[0].end == expected
+
+
+def test_the_end_of_a_block_is_better_than_the_end_of_a_sentence() -> None:
+    text = ("a" * 410 + ". B" + "a" * 60 + " " + "c" * 300).strip()
+    block_end = text.index(" c")
+    document = Document(
+        text=text, blocks=(Block("paragraph", 0, block_end), Block("paragraph", block_end + 1, len(text)))
+    )
+    assert chunks(document)[0].end == block_end
+
+
+def test_a_short_rest_goes_to_the_chunk_before_it_or_the_two_are_divided_anew() -> None:
+    fits = "a" * 440 + ", " + "b" * 80
+    assert len(chunks(Document(text="a" * 440 + ", " + "b" * 40))) == 1
+    assert [one.end - one.start for one in chunks(Document(text=fits))] == [441, 80]
+    too_long = "a" * 495 + ", " + "b" * 30
+    sizes = [one.end - one.start for one in chunks(Document(text=too_long))]
+    assert all(MIN_CHARS <= size <= MAX_CHARS for size in sizes)
+
+
+def test_no_chunk_goes_across_a_page_or_over_boilerplate() -> None:
+    text, starts = join_pages(["a" * 60, "b" * 60])
+    pieces = chunks(Document(text=text, pages=starts))
+    assert [(one.page, text[one.start : one.end]) for one in pieces] == [(1, "a" * 60), (2, "b" * 60)]
+    document = html_document("<p>Before it.</p><nav>Menu</nav><p>After it.</p>")
+    assert [document.text[one.start : one.end] for one in chunks(document)] == ["Before it.", "After it."]
+
+
+def library() -> Document:
+    parts = [
+        "The lagoon has turbines. " + "Water flows in and out with the tide every day here. " * 8,
+        "Mortality of salmon was 4.2 percent in the turbines. " + "Fish were counted by hand at night. " * 10,
+        "Money came from banks and from the town and its people. " * 7,
+    ]
+    return plain_document("\n\n".join(parts))
+
+
+def test_the_evidence_score_is_the_specified_formula() -> None:
+    document = library()
+    scorer = EvidenceScorer(document, "How high is the mortality of salmon in turbines?")
+    [best] = [one for one in scorer.chunks if "Mortality" in document.text[one.start : one.end]]
+    # terms: high, mortality, salmon, turbines; df: mortality 1, salmon 1, turbines 2
+    expected = 3 / 4 * ((1 / math.log2(3) + 1 / math.log2(3) + 1 / math.log2(4)) / 3)
+    assert scorer.score(best.start, best.end) == pytest.approx(expected)
+    assert scorer.score(0, 3) == 0.0
+
+
+def test_evidence_is_the_best_chunk_first_and_an_exact_slice() -> None:
+    document = library()
+    found = select_evidence(document, "mortality of salmon in turbines", max_chars=120)
+    assert "Mortality of salmon" in document.text[found[0].start : found[0].end]
+    assert all(0 < one.end - one.start <= 120 for one in found)
+    assert all(0 < one.score <= HIGHEST_SCORE for one in found)
+    assert select_evidence(document, "mortality of salmon in turbines", max_chars=120) == found
+
+
+def test_a_snippet_is_shortened_at_the_end_that_holds_fewer_of_the_terms() -> None:
+    document = plain_document("Water flows in and out. " * 15 + "Mortality of salmon was low there.")
+    [snippet] = select_evidence(document, "salmon mortality", max_chars=100)
+    assert document.text[snippet.start : snippet.end].endswith("Mortality of salmon was low there.")
+    assert document.text[snippet.start - 1] == " "
+
+
+def test_evidence_for_a_question_that_nothing_matches_is_none() -> None:
+    assert select_evidence(library(), "quantum chromodynamics") == ()
+
+
+def test_a_question_of_one_term_takes_introduction_headings_and_conclusion() -> None:
+    document = html_document("".join(f"<h2>Part {n}</h2><p>{'Some words here. ' * 40}</p>" for n in range(4)))
+    found = select_evidence(document, "turbines?", max_snippets=10)
+    assert found[0].start == 0
+    assert list(found) == sorted(found, key=lambda one: one.start)
+    assert all("Part" in document.text[one.start : one.end] for one in found[:-1])
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+@given(PROSE)
+def test_passages_never_cut_a_word_or_leave_one_out(text: str) -> None:
+    document = Document(text=text)
+    assert " ".join(text[one.start : one.end] for one in passages(document)) == text
+
+
+def test_passages_stay_within_headings_and_know_their_path() -> None:
+    page = "<h1>Tasks</h1><p>Intro here.</p><h2>Groups</h2><p>" + "One sentence more. " * 100 + "</p><nav>Menu</nav>"
+    document = html_document(page)
+    found = passages(document)
+    assert [one.heading for one in found[:2]] == ["Tasks", "Tasks > Groups"]
+    assert all(document.text[one.end - 1] == "." for one in found)
+    assert not any("Menu" in document.text[one.start : one.end] for one in found)
+
+
+def test_pages_end_passages() -> None:
+    text, starts = join_pages(["One here.", "Two there."])
+    document = Document(text=text, pages=starts)
+    assert [(one.start, one.end) for one in passages(document)] == [
+        (0, page_end(text, starts, 1)),
+        (starts[1], len(text)),
+    ]
+
+
+def test_an_index_page_is_no_prose() -> None:
+    assert prose_share(html_document("<ul>" + "<li><a href=x>task group</a></li>" * 20 + "</ul>")) == 0
+    assert prose_share(plain_document("This is a sentence of enough words to count.")) == 1
+    assert TARGET_CHARS < MAX_CHARS

@@ -1,0 +1,134 @@
+"""HTML to canonical text: what is kept, what is joined, what is only furniture."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from graph_research.text.canonical import canonical_text
+from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.html_document import html_document
+from graph_research.text.nesting import MAX_DEPTH, MAX_TAGS, bound_nesting
+
+
+def blocks(document: Document, kind: str | None = None) -> list[str]:
+    return [document.text[one.start : one.end] for one in document.blocks if kind in (None, one.kind)]
+
+
+def test_entities_are_decoded_in_text_nodes_only() -> None:
+    document = html_document("<p>a &lt; b and c &gt; d, &amp;lt;b&amp;gt; stays</p>")
+    assert document.text == "a < b and c > d, &lt;b&gt; stays"
+
+
+def test_inline_tags_join_words_and_block_tags_part_them() -> None:
+    document = html_document("<p>un<b>believ</b>able<i>!</i></p><div>next</div>line<br>break<ul><li>one<li>two</ul>")
+    assert document.text == "unbelievable! next line break one two"
+
+
+def test_scripts_styles_templates_and_noscript_give_no_text() -> None:
+    page = "<script>var a = '<p>no</p>'</script><style>p{}</style><template>no</template><p>yes<noscript>no</noscript>"
+    assert html_document(page).text == "yes"
+
+
+def test_blocks_tell_headings_items_quotes_tables_and_code() -> None:
+    page = (
+        "<h1>Title</h1><p>Text.</p><h3>Part</h3><ul><li>One</li></ul><blockquote><p>Said.</p></blockquote>"
+        "<table><tr><th>Year</th><th>GWh</th></tr><tr><td>2018</td><td><p>410</p></td></tr></table>"
+        "<pre>a = 1\nb = 2</pre>"
+    )
+    document = html_document(page)
+    assert [(one.kind, one.level) for one in document.blocks] == [
+        ("heading", 1),
+        ("paragraph", 0),
+        ("heading", 3),
+        ("item", 0),
+        ("quote", 0),
+        ("table", 0),
+        ("table", 0),
+        ("code", 0),
+    ]
+    assert blocks(document, "table") == ["Year GWh", "2018 410"]
+    assert document.title == "Title"
+
+
+def test_two_line_breaks_part_paragraphs() -> None:
+    assert blocks(html_document("<div>One.<br><br>Two.<br>Still two.</div>")) == ["One.", "Two. Still two."]
+
+
+def test_navigation_banners_link_lists_and_footers_are_boilerplate() -> None:
+    page = """
+        <div class="cookie" role="dialog"><p>We use cookies.</p></div>
+        <header><a href="/">Courier</a><nav><ul><li><a href="/n">News</a></li></ul></nav></header>
+        <main><article><h1>Seal fails</h1><p class="byline">By I. Varholm</p><p>Turbine 7 stopped.</p>
+        <div class="ad"><p>Advertisement</p></div><ul><li><a href="/a">Ten walks</a></li></ul>
+        <p>See <a href="/x">the report</a> of the company for more.</p></article>
+        <aside><h2>Most read</h2></aside></main><footer>About us</footer>
+    """
+    document = html_document(page)
+    content = [document.text[one.start : one.end] for one in document.blocks if one.kind != "boilerplate"]
+    assert content == ["Seal fails", "Turbine 7 stopped.", "See the report of the company for more."]
+    assert "We use cookies." in document.text
+
+
+def test_a_page_wrapped_in_a_form_keeps_its_content() -> None:
+    document = html_document("<form><h1>Report</h1><p>All of it.</p></form>")
+    assert blocks(document, "paragraph") == ["All of it."]
+
+
+def test_signs_that_link_to_their_own_heading_are_dropped() -> None:
+    page = '<h2>Task Groups<a class="headerlink" href="#task-groups" title="Permalink">¶</a></h2><p>Cost: 5 ¶.</p>'
+    assert html_document(page).text == "Task Groups Cost: 5 ¶."
+
+
+def test_a_site_name_after_the_heading_is_no_part_of_the_title() -> None:
+    page = "<title>Tasks — Python 3.11 documentation</title><h1>Tasks</h1>"
+    assert html_document(page).title == "Tasks"
+    assert html_document("<title>Other</title><h1>Tasks</h1>").title == "Other"
+    assert html_document("<head><noscript><img></noscript><title>Late</title></head><p>x").title == "Late"
+    assert html_document("<svg><title>icon</title></svg><p>x").title == ""
+
+
+@given(st.text(st.sampled_from("<>/pdivbaul=\"'& \n!-x;"), max_size=200))
+def test_any_markup_gives_a_document_with_exact_sorted_blocks(source: str) -> None:
+    document = html_document(source)
+    assert canonical_text(document.text) == document.text
+    ends = [0]
+    for block in document.blocks:
+        assert ends[-1] <= block.start < block.end <= len(document.text)
+        ends.append(block.end)
+    assert html_document(source) == document
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=100))
+def test_escaped_text_comes_back_as_its_canonical_self(text: str) -> None:
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    assert html_document(f"<p>{escaped}</p>").text == canonical_text(text)
+
+
+@pytest.mark.parametrize("tag", ["div", "span", "b", "ul><li"])
+def test_deep_nesting_is_read_in_no_time_and_without_loss(tag: str) -> None:
+    started = time.process_time()
+    assert html_document(f"<{tag}>" * 50_000 + "deep").text == "deep"
+    assert time.process_time() - started < 5
+
+
+def test_nesting_is_left_alone_where_it_is_ordinary() -> None:
+    source = "<div><ul><li><p>a<b>b</b></ul></div>" * 3
+    assert bound_nesting(source) == source
+    deepest = LexborHTMLParser(bound_nesting("<div>" * 5_000))
+    assert len(deepest.css("div")) == MAX_DEPTH
+
+
+def test_markup_in_scripts_and_comments_does_not_count_as_nesting() -> None:
+    source = "<script>" + "'<div>' + " * 3_000 + "</script><!--" + "<div>" * 3_000 + "--><div>x</div>"
+    assert bound_nesting(source) == source
+
+
+def test_a_page_with_more_tags_than_anyone_wrote_is_refused() -> None:
+    with pytest.raises(DocumentUnreadable, match="tags"):
+        html_document("<p>" * (MAX_TAGS + 1))

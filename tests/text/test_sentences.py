@@ -1,0 +1,65 @@
+"""Sentences: where they end, and where they only seem to."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.text.html_document import html_document
+from graph_research.text.sentences import sentence_spans, sentences
+
+
+def split(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "The head is 6.3 metres at 3.5 percent.",
+        "Dr. Brown met Mr. Smith vs. the board.",
+        "In approx. 3 days it fell.",
+        "See No. 5 and Fig. 3 for details.",
+        "It uses asyncio.TaskGroup for that.",
+        "Some tools, e.g. hammers, i.e. these, are old.",
+        "Use os.path.join() to join.",
+        "The U.S. Government agreed.",
+        "Section 2.1. explains it.",
+        "Smith et al. found it.",
+    ],
+)
+def test_a_dot_within_a_sentence_does_not_end_it(whole: str) -> None:
+    assert split(f"{whole} Then it rained.") == [whole, "Then it rained."]
+
+
+def test_sentences_end_at_signs_and_quotes() -> None:
+    assert split("Is it? Yes! “He left.” She stayed. It fell by 3. Then rose.") == [
+        "Is it?",
+        "Yes!",
+        "“He left.”",
+        "She stayed.",
+        "It fell by 3.",
+        "Then rose.",
+    ]
+
+
+def test_no_sentence_goes_across_blocks() -> None:
+    document = html_document("<h2>Costs</h2><p>It cost</p><p>a lot. Really.</p><pre>a. B.</pre>")
+    found = [(document.text[one.start : one.end], one.block) for one in sentences(document)]
+    assert found == [("It cost", 1), ("a lot.", 2), ("Really.", 2)]
+
+
+@given(st.text(st.sampled_from('aB é.!?😀,"(3) '), max_size=120))
+def test_sentences_cover_the_text_in_order(text: str) -> None:
+    spans = sentence_spans(text)
+    assert "".join(text[start:end] for start, end in spans).replace(" ", "") == text.replace(" ", "")
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+
+
+def test_offsets_are_those_of_the_whole_text() -> None:
+    text = "Über 😀 alles. Zwei. Drei."
+    assert sentence_spans(text, 14, 19) == [(14, 19)]
+    assert text[14:19] == "Zwei."

@@ -118,6 +118,7 @@ def _findings(
             evidence_ids=[one.id for one in proved],
             category=row.get("category"),
             iteration=iteration,
+            stated=row["confidence"],
         )
         findings.setdefault(finding.id, finding)
     return list(findings.values()), evidence
@@ -135,7 +136,7 @@ def _joined(known: Sequence[Finding], fresh: Sequence[Finding]) -> list[Finding]
 def _enriched(old: Finding, new: Finding) -> Finding:
     return old.model_copy(
         update={
-            "confidence": new.confidence,
+            "stated": new.stated,
             "source_ids": list(dict.fromkeys([*old.source_ids, *new.source_ids])),
             "evidence_ids": list(dict.fromkeys([*old.evidence_ids, *new.evidence_ids])),
         }

@@ -11,7 +11,7 @@ __all__ = ["NoJson", "extract_json"]
 _MOST_CHARS = 2_000_000
 _MOST_STARTS = 200
 _FENCED = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
-_STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+_STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|,(?=\s*[}\]])', re.DOTALL)
 
 
 class NoJson(ValueError):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.research.models.evidence import Contradiction, Evidence
-from graph_research.research.models.finding import Claim, Confidence, Finding
+from graph_research.research.models.finding import Claim, Finding
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.claim import confidence_level, score_claim
 
@@ -69,5 +69,5 @@ def scored_claim(finding: Finding, support: Sequence[str], against: Sequence[str
 def levelled(finding: Finding, claim: Claim, ground: Ground) -> Finding:
     """The finding with the confidence that its claim and the number of its origins allow."""
     origins = {ground.origins.get(source_id, source_id) for source_id in claim.support}
-    level = confidence_level(Confidence(finding.confidence), claim.confidence, len(origins))
+    level = confidence_level(finding.stated or finding.confidence, claim.confidence, len(origins))
     return finding.model_copy(update={"confidence": level})

@@ -33,6 +33,7 @@ class PromptRenderer:
     """
 
     def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
         self._environment = ImmutableSandboxedEnvironment(
             loader=_ResolverLoader(resolver),
             undefined=StrictUndefined,
@@ -60,8 +61,7 @@ class PromptRenderer:
 
     def exists(self, name: str) -> bool:
         """Whether there is a template `name`."""
-        loader = self._environment.loader
-        return isinstance(loader, _ResolverLoader) and loader.resolver.find(_bare(name)) is not None
+        return self._resolver.find(name) is not None
 
 
 def quoted(text: str, label: str) -> str:
@@ -94,14 +94,14 @@ def _as_json(value: Any) -> str:
 
 class _ResolverLoader(BaseLoader):
     def __init__(self, resolver: Resolver) -> None:
-        self.resolver = resolver
+        self._resolver = resolver
 
     def get_source(
         self,
         environment: Environment,  # noqa: ARG002 -- the base class' argument
         template: str,
     ) -> tuple[str, str | None, Callable[[], bool] | None]:
-        found = self.resolver.find(_bare(template))
+        found = self._resolver.find(_bare(template))
         if found is None:
             raise TemplateNotFound(_bare(template))
         text, file = found

@@ -91,6 +91,13 @@ def test_one_origin_alone_is_medium_whatever_the_analyzer_says() -> None:
     assert (alone.confidence, both.confidence) == ("medium", "confirmed")
 
 
+def test_a_finding_rises_again_when_a_second_origin_carries_it() -> None:
+    first = analysed(finding("It opened, some time.", OPENED_2016))
+    later = known(iteration=2, findings=first.findings, evidence={one.id: one for one in first.evidence})
+    second = analysed(finding("It opened, some time.", OPENED_2017), to=later)
+    assert (first.findings[0].confidence, second.findings[0].confidence) == ("medium", "confirmed")
+
+
 def test_a_contradiction_that_the_answer_names_counts_against_the_claims_of_both_sides() -> None:
     named = {
         "kind": "date",

@@ -40,6 +40,12 @@ def test_a_reply_without_a_usable_object_is_said_to_be_one(text: str) -> None:
         extract_json(text)
 
 
+def test_a_long_hostile_text_is_read_in_linear_time() -> None:
+    for text in ('"' + '\\"' * 500_000, '{"a": "' + "\\" * 1_000_001, "```\n" * 100_000, ", " * 500_000, '"' * 999_999):
+        with pytest.raises(NoJson):
+            extract_json(text)
+
+
 @given(st.text(max_size=300))
 def test_any_text_gives_json_or_no_json(text: str) -> None:
     with contextlib.suppress(NoJson):

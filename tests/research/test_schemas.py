@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from workbench import make_services
+from workbench import COST, FISH_GAP, OPENED, Bench, make_services, research_script
 
 from graph_research.graph.contracts import Contract
 from graph_research.graph.loader import check_graph
@@ -116,6 +116,17 @@ def test_a_shipped_graph_has_no_finding_not_even_a_warning(name: str) -> None:
         prompts=prompt_resolver(),
     )
     assert check_graph(shipped("graphs") / f"{name}.yaml", registry=registry) == []
+
+
+async def test_the_roles_that_the_graphs_name_are_those_that_the_agents_ask() -> None:
+    bench = Bench(research_script(analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}]))
+    await bench.run(max_iterations=2)
+    asked = {request.agent: request.role for request in bench.model.requests}
+    graphs = [bench.runtime().graph, bench.runtime().graph.subgraphs["topic_research"]]
+    nodes = [node for graph in graphs for node in graph.spec.nodes.values() if node.role]
+    assert {node.target: node.role for node in nodes} == {
+        agent: role for agent, role in asked.items() if agent != "clarifier"
+    }
 
 
 @pytest.mark.parametrize("agent", sorted(path.name for path in shipped("prompts").iterdir() if path.name[0] != "_"))

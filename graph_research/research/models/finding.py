@@ -22,7 +22,10 @@ class Confidence(StrEnum):
 
 
 class Finding(Record):
-    """A statement with its evidence. `id` is `find-` and 10 hex digits derived from its content."""
+    """A statement with its evidence. `id` is `find-` and 10 hex digits derived from its content.
+
+    `stated` is the confidence that the analyzer gave it, `confidence` what its claim and its origins leave of that.
+    """
 
     id: str
     content: str
@@ -31,6 +34,7 @@ class Finding(Record):
     evidence_ids: list[str] = Field(default_factory=list)
     category: str | None = None
     iteration: int = 1
+    stated: Confidence | None = None
 
 
 class Gap(Record):

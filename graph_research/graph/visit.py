@@ -20,7 +20,7 @@ from graph_research.graph.journal import JournalContext
 from graph_research.graph.position import Active
 from graph_research.graph.session import Draft
 from graph_research.graph.spec import InputSpec, OutputSpec, RetrySpec
-from graph_research.graph.state import Delta, make_delta
+from graph_research.graph.state import Delta, DeltaRefused, make_delta
 
 if TYPE_CHECKING:
     from graph_research.graph.frame import Frame
@@ -259,7 +259,8 @@ class Visit:
             try:
                 if self._spec.schema is not None:
                     check(self._frame.graph.contracts[self._spec.schema], answer, self._spec.name)
-            except HandoffInvalid as problem:
+                self._delta({self._spec.into or "": answer})
+            except (DeltaRefused, HandoffInvalid) as problem:
                 refused = InputInvalid(f"the answer does not fit: {problem.message}", help="answer again")
                 raise self._asking(key, refused) from problem
             return answer

@@ -122,7 +122,12 @@ async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("UPDATE steps SET delta = replace(delta, '\"n\":199', '\"n\":198')", "step 199 of run a is damaged"),
+        (
+            "UPDATE steps SET delta = CAST(replace(CAST(delta AS TEXT), ':199', ':198') AS BLOB) WHERE id & 255 = 199",
+            "step 199 of run a is damaged",
+        ),
+        ("UPDATE steps SET delta = 'text' WHERE id & 255 = 150", "step 150 of run a is damaged"),
+        ("UPDATE steps SET visit = 7 WHERE id & 255 = 150", "step 150 of run a is damaged"),
         ("UPDATE steps SET position = x'7b7d'", "step .* of run a is damaged"),
         ("UPDATE texts SET content = substr(content, 1, 20)", "text sha256:[0-9a-f]{64} is missing or damaged"),
         ("DELETE FROM texts", "text sha256:[0-9a-f]{64} is missing or damaged"),

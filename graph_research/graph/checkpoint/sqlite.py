@@ -116,9 +116,10 @@ class SqliteCheckpointer(Checkpointer):
             rows = await self._all("all_calls", _span(number))
         else:
             rows = await self._all("calls_of_attempt", {"run": number, "key": key})
-        for row in rows:
-            _verify(row[-1], row[12:14], f"call {row[0]} of run {run_id}")
-        return [CallRow(*row[:-1]) for row in rows]
+        calls = [CallRow(*row[:-1]) for row in rows]
+        for call, row in zip(calls, rows, strict=True):
+            _verify(row[-1], _call_parts(call), f"call {call.seq} of run {run_id}")
+        return calls
 
     async def lose_calls(self, run_id: str) -> int:
         span = _span(await self._number(run_id))
@@ -220,10 +221,10 @@ def _tables(connection: sqlite3.Connection) -> bool:
 def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
     base = number << 32
     for step in write.steps:
-        row = (base | step.step, *step[1:], _checksum(step.hash, step.delta, step.position))
+        row = (base | step.step, *step[1:], _checksum(*_step_parts(step)))
         connection.execute(_query("insert_step"), row)
     for call in write.calls:
-        connection.execute(_query("put_call"), (base | call.seq, *call[1:], _checksum(call.request, call.answer)))
+        connection.execute(_query("put_call"), (base | call.seq, *call[1:], _checksum(*_call_parts(call))))
     if write.events is not None:
         connection.execute(_query("insert_events"), (base | write.last_seq, write.events, _checksum(write.events)))
     for name, text in write.texts.items():
@@ -265,8 +266,17 @@ def _delete(connection: sqlite3.Connection, number: int) -> None:
 
 def _step(run_id: str, row: tuple[Any, ...]) -> StepRow:
     step = StepRow(*row[:-1])
-    _verify(row[-1], (step.hash, step.delta, step.position), f"step {step.step} of run {run_id}")
+    _verify(row[-1], _step_parts(step), f"step {step.step} of run {run_id}")
     return step
+
+
+def _step_parts(step: StepRow) -> tuple[bytes | None, ...]:
+    return repr(step[:9]).encode(), step.hash, step.delta, step.position
+
+
+def _call_parts(call: CallRow) -> tuple[bytes | None, ...]:
+    """All but status and seconds, which change while the row stands."""
+    return repr(call[:9]).encode(), call.request, call.answer
 
 
 def _checksum(*parts: bytes | None) -> int:

@@ -1,0 +1,254 @@
+"""Going on: after an answer, a pause, a cut at any event, a failure, and with a graph that is not the same any more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from graph_research import MemoryCheckpointer
+from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.context import Context
+from graph_research.graph.errors import GraphChanged, InputInvalid
+from graph_research.graph.events import InputRequested, NodeStarted, RunEnded, RunPaused
+from tests.graph.crash_moments import CHILD, PARENT
+from tests.graph.drives import collect, end_of, graph_of, runtime
+from tests.graph.test_runtime import COUNTDOWN, FORK, say
+
+ASK = """
+    graph: ask
+    version: "1"
+    state:
+      name: {type: string}
+      greeting: {type: string, output: true}
+      topic: {type: string, input: true, default: x}
+    start: who
+    nodes:
+      who: {ask: '"who about " + topic', into: name, default: '"nobody"'}
+      greet: {set: {greeting: '"hello " + name'}}
+      done: {end: completed}
+    edges: [{from: who, to: greet}, {from: greet, to: done}]
+"""
+ASK_EACH = """
+    graph: ask_each
+    version: "1"
+    state: {greetings: {type: array, default: []}}
+    start: each_one
+    nodes:
+      each_one:
+        each: '["a", "b"]'
+        as: topic
+        at_once: 2
+        graph: ask
+        input: {with: {topic: topic}}
+        output: {into: {greetings: outputs}}
+      done: {end: completed}
+    edges: [{from: each_one, to: done}]
+"""
+
+
+async def test_a_run_that_is_not_interactive_takes_the_default(store: Checkpointer) -> None:
+    result = await runtime(graph_of(ASK), store).run({})
+    assert result.state["greeting"] == "hello nobody"
+
+
+async def test_an_interactive_run_stops_for_the_answer_and_goes_on_with_it(store: Checkpointer) -> None:
+    drive = runtime(graph_of(ASK), store, interactive=True)
+    events = await collect(drive.stream({}, run_id="r"))
+    asked = events[-1]
+    assert isinstance(asked, InputRequested)
+    assert (asked.path, asked.question) == ("who", "who about x")
+    record = await store.run("r")
+    assert (record.status, record.nodes) == ("awaiting_input", ("who",))
+    with pytest.raises(InputInvalid, match="waits for an answer"):
+        await collect(drive.resume("r"))
+    with pytest.raises(InputInvalid, match="the answer does not fit"):
+        await collect(drive.resume("r", answer=7))
+    assert (await store.run("r")).status == "awaiting_input"
+    events = await collect(runtime(graph_of(ASK), store).resume("r", answer="you"))
+    assert end_of(events).status == "completed"
+    assert (await store.state("r"))["greeting"] == "hello you"
+
+
+async def test_an_answer_that_nobody_asked_for_is_refused(store: Checkpointer) -> None:
+    drive = runtime(graph_of(ASK), store)
+    async with aclosing(drive.stream({}, run_id="r")) as events:
+        await anext(events)
+    with pytest.raises(InputInvalid, match="has asked nothing"):
+        await collect(drive.resume("r", answer="you"))
+
+
+async def test_questions_from_items_of_a_fan_out_are_asked_one_after_the_other(store: Checkpointer) -> None:
+    drive = runtime(graph_of(ASK_EACH, {"ask": ASK}), store, interactive=True)
+    asked: list[Any] = [(await collect(drive.stream({}, run_id="r")))[-1]]
+    asked.append((await collect(drive.resume("r", answer="A")))[-1])
+    assert [(event.path, event.question) for event in asked] == [
+        ("each_one[0]/who", "who about a"),
+        ("each_one[1]/who", "who about b"),
+    ]
+    assert end_of(await collect(drive.resume("r", answer="B"))).status == "completed"
+    assert (await store.state("r"))["greetings"] == [{"greeting": "hello A"}, {"greeting": "hello B"}]
+
+
+@pytest.mark.parametrize(("when", "seen"), [("before", []), ("after", [3])])
+async def test_a_run_pauses_where_the_graph_says_and_goes_on_from_there(
+    store: Checkpointer, when: str, seen: list[int]
+) -> None:
+    graph = graph_of(COUNTDOWN.replace("n: n - 1}}", f"n: n - 1}}, pause: {when}}}"))
+    drive = runtime(graph, store)
+    paused = (await collect(drive.stream({}, run_id="r")))[-1]
+    assert isinstance(paused, RunPaused)
+    assert (paused.when, paused.path) == (when, "tick")
+    assert (await store.state("r"))["seen"] == seen
+    for _ in range(2):
+        assert isinstance((await collect(drive.resume("r")))[-1], RunPaused)
+    assert end_of(await collect(drive.resume("r"))).status == "completed"
+    assert (await store.state("r"))["seen"] == [3, 2, 1]
+
+
+FAILING = """
+    graph: failing
+    version: "1"
+    state: {log: {type: array, reduce: append, default: []}}
+    start: first
+    nodes:
+      first: {run: say, input: {with: {word: '"first"'}}, output: {into: {log: "[output.word]"}}}
+      flaky:
+        run: flaky
+        output: {into: {log: "[output.word]"}}
+        retry: {attempts: 2, backoff: {initial_seconds: 0.001}}
+      mend: {set: {log: "[error.type]"}}
+      last: {run: say, input: {with: {word: '"last"'}}, output: {into: {log: "[output.word]"}}}
+      done: {end: completed}
+    edges:
+      - {from: first, to: flaky}
+      - {from: flaky, to: last}
+      - {from: flaky, to: mend, on: error}
+      - {from: mend, to: last}
+      - {from: last, to: done}
+"""
+
+
+async def flaky(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+    raise ValueError("always")
+
+
+async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+    async def send() -> str:
+        return f"said {handoff['word']}"
+
+    return {"said": f"{await ctx.call('say', handoff, send)} {ctx.new_id('x')}"}
+
+
+GRAPHS = {
+    "loop": graph_of(COUNTDOWN),
+    "fork and join": graph_of(FORK, say=say),
+    "retry and error edge": graph_of(FAILING, say=say, flaky=flaky),
+    "subgraphs in a fan-out": graph_of(PARENT, {"child": CHILD}, work=work),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+async def test_a_run_cut_after_any_event_ends_as_if_it_had_not_been(name: str) -> None:
+    store = MemoryCheckpointer()
+    drive = runtime(GRAPHS[name], store)
+    events = await collect(drive.stream({}, run_id="cut"))
+    whole = await outcome(store)
+    for cut in range(1, len(events) + 1):
+        store = MemoryCheckpointer()
+        drive = runtime(GRAPHS[name], store)
+        async with aclosing(drive.stream({}, run_id="cut")) as stream:
+            for _ in range(cut):
+                await anext(stream)
+        assert isinstance((await collect(drive.resume("cut")))[-1], RunEnded)
+        assert await outcome(store) == whole, f"after event {cut}"
+
+
+async def outcome(store: Checkpointer) -> Any:
+    steps = await store.steps("cut")
+    finished = sorted((step.path, step.visit, step.item or 0, step.hash) for step in steps if step.status != "retried")
+    return (await store.run("cut")).status, await store.state("cut"), finished
+
+
+async def test_a_failed_run_goes_on_at_the_failed_item_with_another_attempt(store: Checkpointer) -> None:
+    tried: list[tuple[str, int]] = []
+    broken = True
+
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        tried.append((handoff["word"], ctx.attempt))
+        if broken and handoff["word"] == "b0":
+            raise ValueError("broken")
+        return {"said": handoff["word"]}
+
+    drive = runtime(graph_of(PARENT.replace("at_once: 2", "at_once: 1"), {"child": CHILD}, work=work), store)
+    assert end_of(await collect(drive.stream({}, run_id="r"))).status == "failed"
+    assert tried == [("a0", 1), ("b0", 1)]
+    broken = False
+    events = await collect(drive.resume("r"))
+    assert end_of(events).status == "completed"
+    assert tried[2:4] == [("b0", 2), ("c0", 1)]
+    assert [event.path for event in events if isinstance(event, NodeStarted)][:2] == [
+        "ask_all[2]/name",
+        "ask_all[2]/say",
+    ]
+
+
+async def test_a_cancelled_subgraph_goes_on_from_its_own_last_finished_node(store: Checkpointer) -> None:
+    hanging = asyncio.Event()
+    tried: list[str] = []
+
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        tried.append(handoff["word"])
+        if not hanging.is_set():
+            hanging.set()
+            await store.request_cancel("r")
+            await asyncio.Event().wait()
+        return {"said": handoff["word"]}
+
+    drive = runtime(graph_of(PARENT.replace("at_once: 2", "at_once: 1"), {"child": CHILD}, work=work), store)
+    end = end_of(await collect(drive.stream({}, run_id="r")))
+    assert (end.status, end.cause) == ("aborted", "cancelled")
+    events = await collect(drive.resume("r"))
+    assert tried[:3] == ["a0", "a0", "b0"]
+    started = [event.path for event in events if isinstance(event, NodeStarted)]
+    assert "ask_all[0]/name" not in started[:3], "it had finished before the cancel"
+    assert end_of(events).status == "completed"
+
+
+# Changed definitions
+
+
+async def cut_after_first(store: Checkpointer, text: str) -> None:
+    async with aclosing(runtime(graph_of(text), store).stream({}, run_id="r")) as events:
+        async for event in events:
+            if event.type == "node_finished":
+                return
+
+
+async def test_a_changed_graph_is_refused_with_what_differs_until_it_is_accepted(store: Checkpointer) -> None:
+    await cut_after_first(store, COUNTDOWN)
+    changed = COUNTDOWN.replace("n: n - 1", "n: n - 2, sum: n").replace(
+        "state: {", "state: {sum: {type: integer, default: 7}, "
+    )
+    drive = runtime(graph_of(changed), store)
+    with pytest.raises(GraphChanged, match="graph countdown changed"):
+        await collect(drive.resume("r"))
+    assert end_of(await collect(drive.resume("r", accept_changes=True))).status == "completed"
+    assert await store.state("r") == {"n": 0, "seen": [3, 2], "sum": 2}
+    assert end_of(await collect(drive.resume("r"))).status == "completed"
+
+
+async def test_the_node_a_run_stands_on_must_exist_in_the_changed_graph(store: Checkpointer) -> None:
+    await cut_after_first(store, COUNTDOWN)
+    drive = runtime(graph_of(COUNTDOWN.replace("tick", "tock")), store)
+    with pytest.raises(GraphChanged, match='stands on node "tick", which is gone'):
+        await collect(drive.resume("r", accept_changes=True))
+
+
+async def test_comments_and_layout_do_not_make_another_graph(store: Checkpointer) -> None:
+    await cut_after_first(store, COUNTDOWN)
+    drive = runtime(graph_of(COUNTDOWN + "    # a comment\n"), store)
+    assert end_of(await collect(drive.resume("r"))).status == "completed"

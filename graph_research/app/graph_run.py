@@ -62,6 +62,10 @@ class GraphRun:
             async for event in stream:
                 yield event
 
+    async def waiting_for(self) -> str | None:
+        """What the run asks, if it waits for an answer."""
+        return await waiting_for(self.store, await self.store.run(self.run_id))
+
     async def result(self) -> GraphRunResult:
         """How the run stands now."""
         record = await self.store.run(self.run_id)

@@ -122,6 +122,10 @@ class Research:
         """The latest committed state."""
         return await self._store.state(self.run_id)
 
+    async def waiting_for(self) -> str | None:
+        """What the run asks, if it waits for an answer."""
+        return await waiting_for(self._store, await self._store.run(self.run_id))
+
     async def result(self) -> ResearchResult:
         """How the run stands; where it has something to report, the report is written."""
         record = await self._store.run(self.run_id)

@@ -28,7 +28,8 @@ def _doctor(json: Json = False) -> None:
 
     checks = wait_for(examine(open_here()))
     if json:
-        show_json({"ok": all(check.ok or check.optional for check in checks), "checks": [check.to_json() for check in checks]})
+        usable = all(check.ok or check.optional for check in checks)
+        show_json({"ok": usable, "checks": [check.to_json() for check in checks]})
     else:
         marks = {True: "ok", False: "MISSING"}
         rows = [

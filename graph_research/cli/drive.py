@@ -33,7 +33,7 @@ async def start(
     """Start a new research, drive it and return the exit code."""
     async with open_research(workspace, request, run_id=run_id, out=out, on_index=IndexingLines()) as research:
         say(f"run {research.run_id}")
-        return await _drive_research(research, answer=None, json=json)
+        return await _drive_research(research, answer=None, json=json, stored=False)
 
 
 async def start_graph(
@@ -41,7 +41,7 @@ async def start_graph(
 ) -> int:
     """Start a new run of any graph, drive it and return the exit code."""
     async with open_graph_run(workspace, name, values, run_id=run_id, now=now) as run:
-        return await _drive_graph(run, answer=None, json=json)
+        return await _drive_graph(run, answer=None, json=json, stored=False)
 
 
 async def go_on(
@@ -60,12 +60,12 @@ async def go_on(
         async with reopen_research(
             workspace, run_id, out=out, accept_changes=accept_changes, max_cost=max_cost, max_tokens=max_tokens
         ) as research:
-            return await _drive_research(research, answer=answer, json=json)
+            return await _drive_research(research, answer=answer, json=json, stored=True)
     async with reopen_graph_run(workspace, run_id, accept_changes=accept_changes) as run:
-        return await _drive_graph(run, answer=answer, json=json)
+        return await _drive_graph(run, answer=answer, json=json, stored=True)
 
 
-async def _drive_research(research: Research, *, answer: str | None, json: bool) -> int:
+async def _drive_research(research: Research, *, answer: str | None, json: bool, stored: bool) -> int:
     async def watch(given: str | None) -> None:
         with make_view(research.request.question, SystemClock()) as view:
             progress = Progress(view)
@@ -74,7 +74,7 @@ async def _drive_research(research: Research, *, answer: str | None, json: bool)
                     if progress.saw(event):
                         progress.read(await research.state())
 
-    result = await _until_it_ends(research, watch, answer)
+    result = await _until_it_ends(research, watch, answer, stored=stored)
     if result is None:
         return INTERRUPTED
     if json:
@@ -84,13 +84,13 @@ async def _drive_research(research: Research, *, answer: str | None, json: bool)
     return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)
 
 
-async def _drive_graph(run: GraphRun, *, answer: str | None, json: bool) -> int:
+async def _drive_graph(run: GraphRun, *, answer: str | None, json: bool, stored: bool) -> int:
     async def watch(given: str | None) -> None:
         async with contextlib.aclosing(run.events(given)) as events:
             async for _ in events:
                 pass
 
-    result = await _until_it_ends(run, watch, answer)
+    result = await _until_it_ends(run, watch, answer, stored=stored)
     if result is None:
         return INTERRUPTED
     if json:
@@ -101,41 +101,48 @@ async def _drive_graph(run: GraphRun, *, answer: str | None, json: bool) -> int:
     return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)
 
 
-class _Result(Protocol):
-    @property
-    def waiting_for(self) -> str | None: ...
-
-
-_R = TypeVar("_R", bound=_Result, covariant=True)
+_R = TypeVar("_R", covariant=True)
+_Watch = Callable[[str | None], Awaitable[None]]
 
 
 class _Run(Protocol[_R]):
     @property
     def run_id(self) -> str: ...
     def events(self, answer: str | None = None) -> AsyncGenerator[Event, None]: ...
+    async def waiting_for(self) -> str | None: ...
     async def result(self) -> _R: ...
 
 
-async def _until_it_ends(
-    run: _Run[_R], watch: Callable[[str | None], Awaitable[None]], answer: str | None
-) -> _R | None:
-    """Drive, and on a terminal ask what the run asks, until it ends; None where a signal stopped it."""
+async def _until_it_ends(run: _Run[_R], watch: _Watch, answer: str | None, *, stored: bool) -> _R | None:
+    """The result of a run that is driven as far as it goes; None where a signal stopped it."""
     with _stopped_by_signals() as stopped:
         try:
-            while True:
-                await watch(answer)
-                result = await run.result()
-                if result.waiting_for is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
-                    return result
-                say(f"\n{result.waiting_for}")
-                answer = (await asyncio.to_thread(sys.stdin.readline)).strip()
-                if not answer:
-                    return result
+            await _answering(run, watch, answer, stored=stored)
+            return await run.result()
         except asyncio.CancelledError:
             if not stopped:
                 raise
             say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run.run_id)}")
             return None
+
+
+async def _answering(run: _Run[_R], watch: _Watch, answer: str | None, *, stored: bool) -> None:
+    """Drive a run until it ends, or asks something that nobody is here to answer."""
+    if not stored or answer is not None or await run.waiting_for() is None:
+        await watch(answer)
+    while (question := await run.waiting_for()) is not None:
+        given = await _asked(question)
+        if given is None:
+            return
+        await watch(given)
+
+
+async def _asked(question: str) -> str | None:
+    """The user's answer, None where there is no terminal or no answer."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    say(f"\n{question}")
+    return (await asyncio.to_thread(sys.stdin.readline)).strip() or None
 
 
 @contextlib.contextmanager

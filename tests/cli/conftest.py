@@ -111,24 +111,43 @@ def make_user(folder: Path) -> User:
     return User(folder=folder, home=folder / "home")
 
 
+Run = Callable[..., Done]
+
+
 @pytest.fixture
-def here(user: User, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """The same user's commands inside this process: many of them take little time. Used where nothing is started."""
-    monkeypatch.chdir(user.folder)
-    for name in [name for name in os.environ if name.startswith("GRAPH_RESEARCH_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GRAPH_RESEARCH_HOME", str(user.home))
+def inside(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[User], Run]:
+    """A user's commands inside this process: many of them take little time. For commands that drive no run."""
 
-    def run(*arguments: str, expect: int = 0) -> Done:
-        capsys.readouterr()
-        code = execute(list(arguments))
-        captured = capsys.readouterr()
-        done = Done(code=code, out=captured.out, err=captured.err)
-        assert code == expect, done
-        assert not code or "graph-research: " in done.err
-        return done
+    def enter(user: User) -> Run:
+        monkeypatch.chdir(user.folder)
+        for name in [name for name in os.environ if name.startswith("GRAPH_RESEARCH_")]:
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("GRAPH_RESEARCH_HOME", str(user.home))
 
-    return run
+        def run(*arguments: str, expect: int = 0) -> Done:
+            capsys.readouterr()
+            code = execute(list(arguments))
+            captured = capsys.readouterr()
+            done = Done(code=code, out=captured.out, err=captured.err)
+            assert code == expect, done
+            assert not code or "graph-research: " in done.err
+            return done
+
+        return run
+
+    return enter
+
+
+@pytest.fixture
+def here(user: User, inside: Callable[[User], Run]) -> Run:
+    """The new user's commands inside this process."""
+    return inside(user)
+
+
+@pytest.fixture
+def there(researcher: User, inside: Callable[[User], Run]) -> Run:
+    """The commands, inside this process, of the user who has the finished research `tides`."""
+    return inside(researcher)
 
 
 @pytest.fixture

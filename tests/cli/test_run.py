@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import NOW, QUESTION, User
+from graph_research import deep_research
+from graph_research.app.request import request_for
+from graph_research.app.research import open_research
+from graph_research.app.workspace import open_workspace
+from tests.cli.conftest import DOCUMENTS, NOW, QUESTION, Run, User
 
 SLOW = {"planner": [{"delay_seconds": 60, "text": "{}"}], "*": [{"need_clarification": False, "question": ""}]}
 
@@ -33,46 +37,46 @@ def test_the_home_is_closed_to_others(researcher: User) -> None:
     assert sequence == list(range(1, len(sequence) + 1))
 
 
-def test_status_list_and_history_tell_the_same_run(researcher: User) -> None:
-    status = researcher.run("status", "tides", "--json").json
+def test_status_list_and_history_tell_the_same_run(there: Run) -> None:
+    status = there("status", "tides", "--json").json
     assert (status["run_id"], status["status"], status["cause"]) == ("tides", "completed", None)
     assert status["phase"]
     assert status["iteration"] >= 1
     assert status["updated_at"].startswith("2026-01-01")
     assert status["interrupted"] is False
-    listed = researcher.run("list", "--json").json
+    listed = there("list", "--json").json
     assert [(run["run_id"], run["question"], run["status"]) for run in listed] == [("tides", QUESTION, "completed")]
     assert listed[0]["created_at"].startswith("2026-01-01")
-    history = researcher.run("history", "tides", "--json").json
+    history = there("history", "tides", "--json").json
     assert {"plan", "gather", "synthesize"} <= {step["node"] for step in history}
     assert all({"step", "node", "item", "status", "started_at", "seconds", "hash"} <= set(step) for step in history)
 
 
 @pytest.mark.parametrize("command", ["status", "history", "report", "verify"])
-def test_every_command_about_a_run_has_a_text_form(command: str, researcher: User) -> None:
-    assert researcher.run(command, "tides").out.strip()
+def test_every_command_about_a_run_has_a_text_form(command: str, there: Run) -> None:
+    assert there(command, "tides").out.strip()
 
 
 @pytest.mark.parametrize("format", ["md", "html", "json"])
-def test_the_report_comes_again_from_the_store_byte_for_byte(format: str, researcher: User) -> None:
-    again = researcher.run("report", "tides", "--format", format).out
+def test_the_report_comes_again_from_the_store_byte_for_byte(format: str, researcher: User, there: Run) -> None:
+    again = there("report", "tides", "--format", format).out
     assert again == (researcher.folder / "out" / f"report.{format}").read_text()
 
 
 @pytest.mark.parametrize(
     ("format", "sign"), [("csv", "id,title"), ("bibtex", "@misc{src-"), ("ris", "TY  - "), ("csl-json", '"id": "src-')]
 )
-def test_the_sources_come_for_other_programs(format: str, sign: str, researcher: User) -> None:
-    assert sign in researcher.run("report", "tides", "--format", format).out
+def test_the_sources_come_for_other_programs(format: str, sign: str, there: Run) -> None:
+    assert sign in there("report", "tides", "--format", format).out
 
 
-def test_a_report_may_go_to_a_file(researcher: User, tmp_path: Path) -> None:
-    researcher.run("report", "tides", "-o", str(tmp_path / "deep" / "r.md"))
+def test_a_report_may_go_to_a_file(researcher: User, there: Run, tmp_path: Path) -> None:
+    there("report", "tides", "-o", str(tmp_path / "deep" / "r.md"))
     assert (tmp_path / "deep" / "r.md").read_text() == (researcher.folder / "out" / "report.md").read_text()
 
 
-def test_verify_finds_every_citation_valid(researcher: User) -> None:
-    counts = researcher.run("verify", "tides", "--json").json
+def test_verify_finds_every_citation_valid(there: Run) -> None:
+    counts = there("verify", "tides", "--json").json
     assert counts["citations"] >= 3
     assert counts["valid"] == counts["citations"]
     assert counts["invalid"] == counts["fabricated"] == 0
@@ -106,16 +110,16 @@ def test_a_question_of_one_character_is_answered_honestly(user: User) -> None:
     assert done.json["status"] in {"completed", "aborted"}
 
 
-def test_an_unreadable_document_is_named_and_the_rest_is_used(user: User) -> None:
+def test_an_unreadable_document_is_named_and_the_rest_is_used(user: User, here: Run) -> None:
     user.write("library/broken.pdf", "%PDF-1.7 not really")
-    added = user.run("library", "add", "library", "--json")
+    added = here("library", "add", "library", "--json")
     assert added.json["added"] == 3
     assert [Path(one["path"]).name for one in added.json["failed"]] == ["broken.pdf"]
     assert "broken.pdf" in added.err
 
 
-def test_the_library_commands_tell_what_is_indexed(user: User) -> None:
-    first = user.run("library", "add", "library", "--json").json
+def test_the_library_commands_tell_what_is_indexed(here: Run) -> None:
+    first = here("library", "add", "library", "--json").json
     assert {name: first[name] for name in ("added", "updated", "unchanged", "removed", "failed")} == {
         "added": 3,
         "updated": 0,
@@ -123,24 +127,62 @@ def test_the_library_commands_tell_what_is_indexed(user: User) -> None:
         "removed": 0,
         "failed": [],
     }
-    assert user.run("library", "add", "library", "--json").json["unchanged"] == 3
-    found = user.run("library", "search", "pond behind a dam", "--json").json
+    assert here("library", "add", "library", "--json").json["unchanged"] == 3
+    found = here("library", "search", "pond behind a dam", "--json").json
     assert {"source_id", "title", "path", "locator", "text", "score"} <= set(found[0])
     assert found[0]["path"] in {"mills.md", "history.txt"}
-    assert [one["documents"] for one in user.run("library", "list", "--json").json] == [3]
-    user.run("library", "remove", "library")
-    assert user.run("library", "list", "--json").json == []
+    assert [one["documents"] for one in here("library", "list", "--json").json] == [3]
+    here("library", "remove", "library")
+    assert here("library", "list", "--json").json == []
 
 
 def test_a_clarifier_may_ask_and_is_answered_later(user: User) -> None:
-    asking = {"clarifier": [{"need_clarification": True, "question": "Which coast?", "verification": ""}]}
-    options = ["--library", "library", "--role", f"reflection={user.script('ask.json', asking)}"]
-    role = ["--role", f"research={user.script('ask.json', asking)}", "--run-id", "asked"]
-    done = user.run("run", QUESTION, *options, *role, "--interactive", "--json", expect=4)
-    assert done.json["status"] == "awaiting_input"
-    assert done.json["waiting_for"] == "Which coast?"
-    assert 'graph-research resume asked --answer "' in done.err
+    reply = {"need_clarification": True, "question": "Which coast?", "verification": ""}
+    asking = user.script("ask.json", {"clarifier": [reply]})
+    options = ["--library", "library", "--role", f"research={asking},extractive", "--run-id", "asked"]
+    for command in (["run", QUESTION, *options, "--interactive"], ["resume", "asked"]):
+        done = user.run(*command, "--json", expect=4)
+        assert done.json["status"] == "awaiting_input"
+        assert done.json["waiting_for"] == "Which coast?"
+        assert 'graph-research resume asked --answer "' in done.err
     assert user.run("status", "asked", "--json").json["waiting_for"] == "Which coast?"
+    assert user.run("resume", "asked", "--answer", "the north", "--json").json["status"] == "completed"
+
+
+def test_a_model_that_fails_ends_the_run_with_its_reason(user: User) -> None:
+    broken = user.script("broken.json", {"*": [{"error": "refused", "message": "no such account"}]})
+    done = user.run("run", QUESTION, "--library", "library", "--llm", broken, "--run-id", "off", "--json", expect=1)
+    assert (done.json["status"], done.json["cause"], done.json["report"]) == ("aborted", "error", None)
+    assert "no such account" in done.err
+    assert "no such account" in user.run("status", "off", "--json").json["error"]
+
+
+def test_a_scripted_search_needs_no_library(user: User) -> None:
+    text = DOCUMENTS["history.txt"]
+    hits = [{"title": "History", "url": "https://example.org/history", "text": text}]
+    found = user.write("hits.json", json.dumps([{"match": "", "hits": hits}]))
+    done = user.run("run", QUESTION, "--search", f"scripted:{found}", "--json").json
+    assert done["status"] == "completed"
+    assert done["sources"] == 1
+
+
+async def test_the_same_research_is_one_call_in_python(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(user.folder)
+    environ = {"GRAPH_RESEARCH_HOME": str(user.home)}
+    result = await deep_research(QUESTION, library=["library"], run_id="called", now=NOW, environ=environ)
+    assert (result.status, result.run_id) == ("completed", "called")
+    assert result.report is not None
+    assert Path(result.report["md"]) == user.folder / "research" / "called" / "report.md"
+    assert result.citations >= 3
+
+
+async def test_an_error_that_nobody_named_leaves_a_marker_for_its_run(user: User) -> None:
+    environ = {"GRAPH_RESEARCH_HOME": str(user.home)}
+    space = open_workspace(environ, user.folder, may_use=lambda _: False, options={"library": ["library"]})
+    with pytest.raises(ZeroDivisionError):
+        async with open_research(space, request_for(space, QUESTION), run_id="crashed"):
+            raise ZeroDivisionError("by nothing")
+    assert "by nothing" in (user.home / "crash" / "crashed.crash").read_text()
 
 
 def running(user: User, run_id: str, *options: str) -> Any:
@@ -235,25 +277,25 @@ def test_any_graph_runs_without_python(user: User) -> None:
     assert user.run("run", "why?", "--graph", "countdown.yaml", "--library", "library", "--json", expect=2).json
 
 
-def test_validate_lists_every_finding_with_its_place(user: User) -> None:
+def test_validate_lists_every_finding_with_its_place(user: User, here: Run) -> None:
     user.write("countdown.yaml", COUNTDOWN)
-    assert user.run("graph", "validate", "countdown.yaml", "--json").json == []
+    assert here("graph", "validate", "countdown.yaml", "--json").json == []
     user.write("broken.yaml", COUNTDOWN.replace("to: done", "to: dune").replace("n - 1", "m - 1"))
-    findings = user.run("graph", "validate", "broken.yaml", "--json", expect=2).json
+    findings = here("graph", "validate", "broken.yaml", "--json", expect=2).json
     assert {finding["file"] for finding in findings} == {"broken.yaml"}
     assert all({"line", "column", "code", "severity", "message", "help"} <= set(finding) for finding in findings)
     assert len([finding for finding in findings if finding["severity"] == "error"]) >= 2
     user.write("bad.yaml", "a: [")
-    assert user.run("graph", "validate", "bad.yaml", "--json", expect=2).json[0]["severity"] == "error"
+    assert here("graph", "validate", "bad.yaml", "--json", expect=2).json[0]["severity"] == "error"
 
 
-def test_shipped_graphs_are_listed_valid_and_exported(user: User) -> None:
-    names = [graph["name"] for graph in user.run("graph", "list", "--json").json]
+def test_shipped_graphs_are_listed_valid_and_exported(user: User, here: Run) -> None:
+    names = [graph["name"] for graph in here("graph", "list", "--json").json]
     assert {"deep_research", "topic_research", "pipeline"} <= set(names)
     for name in names:
-        findings = user.run("graph", "validate", name, "--json").json
+        findings = here("graph", "validate", name, "--json").json
         assert [finding for finding in findings if finding["severity"] == "error"] == []
     for format, sign in {"mermaid": "flowchart", "dot": "digraph", "svg": "<svg", "json": "{"}.items():
-        assert sign in user.run("graph", "export", "deep_research", "--format", format).out
-    user.run("graph", "export", "deep_research", "--format", "svg", "-o", "graph.svg")
+        assert sign in here("graph", "export", "deep_research", "--format", format).out
+    here("graph", "export", "deep_research", "--format", "svg", "-o", "graph.svg")
     assert (user.folder / "graph.svg").read_text().startswith("<svg")

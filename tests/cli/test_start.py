@@ -3,15 +3,12 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import QUESTION, Done, User
-
-Here = Callable[..., Done]
+from tests.cli.conftest import QUESTION, Run, User
 
 COMMANDS = [
     *("run", "resume", "status", "list", "history", "cancel", "delete", "report", "verify", "doctor", "capabilities"),
@@ -34,7 +31,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_shows_an_example(command: str, user: User, here: Here) -> None:
+def test_every_command_shows_an_example(command: str, user: User, here: Run) -> None:
     done = here(*command.split(), "--help")
     assert f"  graph-research {command}" in done.out
     assert not user.home.exists()
@@ -54,7 +51,7 @@ def test_the_version_is_printed(user: User) -> None:
         (["list", "--nothing"], "--nothing"),
     ],
 )
-def test_wrong_use_is_told_in_text_and_in_json(arguments: list[str], message: str, here: Here) -> None:
+def test_wrong_use_is_told_in_text_and_in_json(arguments: list[str], message: str, here: Run) -> None:
     done = here(*arguments, "--json", expect=2)
     assert message in done.json["error"]["message"].lower()
     assert len(done.err.splitlines()) == 1
@@ -90,7 +87,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_done_is_refused_with_one_clear_error(name: str, user: User, here: Here) -> None:
+def test_what_cannot_be_done_is_refused_with_one_clear_error(name: str, user: User, here: Run) -> None:
     arguments, code = REFUSED[name]
     done = here(*arguments, "--json", expect=2)
     error: dict[str, Any] = done.json["error"]
@@ -125,7 +122,7 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_the_run(user:
     assert user.run("list", "--json").json == []
 
 
-def test_a_setting_of_the_home_is_told_with_file_and_line(user: User, here: Here) -> None:
+def test_a_setting_of_the_home_is_told_with_file_and_line(user: User, here: Run) -> None:
     user.home.mkdir()
     (user.home / "config.toml").write_text("[research]\nmax_iteratons = 2\n")
     error = here("config", "show", "--json", expect=2).json["error"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from graph_research.errors import UserMistake
 
@@ -67,6 +67,12 @@ def _no_switch(value: Any) -> Any:
     return value
 
 
+def _always(value: bool) -> bool:
+    if not value:
+        raise ValueError("no citation could be proved without the archived texts")
+    return value
+
+
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Seconds = Annotated[float, BeforeValidator(_no_switch)]
 Specs = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
@@ -96,8 +102,9 @@ class Settings(BaseModel):
     task_timeout: Seconds | None = Field(
         None, gt=0, allow_inf_nan=False, description="seconds for a whole run; unset: the graph's limit"
     )
-    deep_research_archive_content: bool = Field(True, description="keep the text of every source, to prove citations")
-    allow_clarification: bool = Field(True, description="let the clarifier judge the question before planning")
+    deep_research_archive_content: Annotated[bool, AfterValidator(_always)] = Field(
+        True, description="keep the text of every source; always true, since citations are proved against it"
+    )
     system_prompt: str | None = Field(None, max_length=20_000, description="standing wishes given to the planner")
 
 

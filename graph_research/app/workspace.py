@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from graph_research import resources
+from graph_research.app.trust import FolderOffer, agree, find_offer, is_trusted
 from graph_research.config import Configuration, Settings, load_configuration
 from graph_research.home import Home, find_home
 from graph_research.resources import FolderResolver, Kind
-from graph_research.trust import FolderOffer, agree, find_offer, is_trusted
 
 __all__ = ["Workspace", "open_workspace"]
 

@@ -60,8 +60,8 @@ def _trust(json: Json = False) -> None:
 
     Agrees to its graph-research.toml, graphs/, prompts/ and schemas/ as they are now.
     """
+    from graph_research.app.trust import NothingToTrust, agree, find_offer
     from graph_research.home import find_home
-    from graph_research.trust import NothingToTrust, agree, find_offer
 
     home = find_home(os.environ).prepare()
     offer = find_offer(Path.cwd())

@@ -85,8 +85,14 @@ def _list(json: Json = False) -> None:
     elif not runs:
         show("no runs yet; start one with: graph-research run 'your question'")
     else:
-        rows = [(run["run_id"], run["status"], run["created_at"], _cut(run["question"])) for run in runs]
+        rows = [(run["run_id"], _standing(run), run["created_at"], _cut(run["question"])) for run in runs]
         show_table(("RUN", "STATUS", "CREATED", "QUESTION"), rows)
+
+
+def _standing(run: dict[str, Any]) -> str:
+    if run["interrupted"]:
+        return "interrupted"
+    return f"{run['status']} ({run['cause']})" if run["cause"] else str(run["status"])
 
 
 def _cut(text: str) -> str:

@@ -34,7 +34,7 @@ def _conflict(group: list[Frame]) -> Conflict | None:
         return None
     return Conflict(
         kind=sides[0][0].value.kind,
-        topic=sides[0][0].topic,
+        topic=sides[0][0].topic[:1].upper() + sides[0][0].topic[1:],
         description=" · ".join(side[0].written for side in sides),
         sides=tuple(ConflictSide(value=side[0].written, evidence=_distinct(side)) for side in sides),
     )

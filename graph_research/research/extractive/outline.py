@@ -19,6 +19,8 @@ _MOST_SECTIONS = 6
 _FEWEST_SECTIONS = 3
 _LARGEST = 5
 _MOST_ON_PAGE = 22
+_FILLED = 4
+_FEWEST = 2
 _SHARED_ON_PAGE = 18
 _LEAST_SIMILARITY = 0.12
 _FACET_WEIGHT = 1.0
@@ -47,27 +49,43 @@ def outline(groups: Sequence[Group], question: Question, pool: Pool, sources: Ma
     page, rest = _page(groups, question)
     vectors = [_vector(group, question, pool) for group in page]
     clusters = cluster(vectors, most=_MOST_SECTIONS, largest=_LARGEST, least_similarity=_LEAST_SIMILARITY)
-    ranked = sorted(clusters, key=lambda members: (-_worth(page, members), members))
+    kept = _kept([[page[index] for index in members] for members in clusters])
+    on_page = {group for members in kept for group in members}
+    left = _filled_up(kept, [group for group in [*page, *rest] if group not in on_page])
+    sections: list[Section] = []
+    for members in sorted(kept, key=lambda inside: _reading_place(inside, question)):
+        heading = choose_heading(members, question, pool, [section.heading for section in sections])
+        ordered = sorted(members, key=lambda group: _reading_key(group, sources))
+        sections.append(Section(heading=heading, groups=tuple(ordered)))
+    return Outline(sections=tuple(sections), rest=tuple(left))
+
+
+def _kept(clusters: Sequence[list[Group]]) -> list[list[Group]]:
+    """The six best clusters of several members, and single ones where there are fewer than three."""
+    ranked = sorted(clusters, key=lambda members: -sum(group.score for group in members))
     kept = [members for members in ranked if len(members) > 1][:_MOST_SECTIONS]
-    for members in ranked:
-        if len(kept) < _FEWEST_SECTIONS and members not in kept:
-            kept.append(members)
-    chosen = sorted(kept, key=lambda members: _reading_place([page[index] for index in members], question))
-    used: list[str] = []
-    sections = []
-    for members in chosen:
-        inside = [page[index] for index in members]
-        heading = choose_heading(inside, question, pool, used)
-        used.append(heading)
-        sections.append(Section(heading=heading, groups=tuple(sorted(inside, key=lambda g: _reading_key(g, sources)))))
-    on_page = {index for members in kept for index in members}
-    left = [group for index, group in enumerate(page) if index not in on_page]
-    return Outline(sections=tuple(sections), rest=tuple(left + rest))
+    alone = [members for members in ranked if len(members) == 1]
+    return kept + alone[: max(0, _FEWEST_SECTIONS - len(kept))]
+
+
+def _filled_up(kept: Sequence[list[Group]], left: Sequence[Group]) -> list[Group]:
+    """Adds to short sections what speaks of a facet that is only theirs, best first; returns what is left then."""
+    room = _MOST_ON_PAGE - sum(len(members) for members in kept)
+    remaining = []
+    for group in left:
+        homes = [members for members in kept if any(group.facet == other.facet for other in members)]
+        wanted = _FILLED if group.facet >= 0 else _FEWEST
+        if len(homes) == 1 and len(homes[0]) < wanted and room > 0:
+            homes[0].append(group)
+            room -= 1
+        else:
+            remaining.append(group)
+    return remaining
 
 
 def _page(groups: Sequence[Group], question: Question) -> tuple[list[Group], list[Group]]:
     """The best groups for one page, no facet with more than its share of it, and the others."""
-    share = max(3, _SHARED_ON_PAGE // max(1, len(question.facets)))
+    share = max(2, _SHARED_ON_PAGE // max(1, len(question.facets)))
     seen: Counter[int] = Counter()
     page: list[Group] = []
     rest: list[Group] = []
@@ -75,10 +93,6 @@ def _page(groups: Sequence[Group], question: Question) -> tuple[list[Group], lis
         seen[group.facet] += 1
         (page if seen[group.facet] <= share and len(page) < _MOST_ON_PAGE else rest).append(group)
     return page, rest
-
-
-def _worth(page: list[Group], members: list[int]) -> float:
-    return sum(page[index].score for index in members)
 
 
 def _vector(group: Group, question: Question, pool: Pool) -> dict[str, float]:

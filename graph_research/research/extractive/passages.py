@@ -42,7 +42,7 @@ _POINTS_ELSEWHERE = re.compile(
     r"\b(?:this|these)\s(?:method|function|class|module|attribute|object|parameter|argument|flag|option|"
     r"section|page|chapter|document|article|paper|report|table|example|site|notice|book|"
     r"tutorial|guide)s?\b|\b(?:previous|next|following|preceding)\s(?:paragraph|section|example|chapter|"
-    r"page|table|figure|list|code|sentence)s?\b|\bas\sfollows\b|\b(?:see|described|mentioned|shown|listed|noted)\s"
+    r"page|table|figure|list|code|sentence)s?\b|\bas\sfollows\b|\bin\sa\ssimilar\s(?:fashion|way|manner)\b|\b(?:see|described|mentioned|shown|listed|noted)\s"
     r"(?:above|below|here)\b|\((?:see\s)?(?:above|below)\)",
     re.IGNORECASE,
 )

@@ -9,7 +9,7 @@ from typing import Any
 from graph_research.research.extractive.lexicon import MEASURES
 from graph_research.research.extractive.material import question_of
 from graph_research.research.extractive.phrases import common_phrases
-from graph_research.research.extractive.question import Question, parse_question
+from graph_research.research.extractive.question import Facet, Question, parse_question
 from graph_research.research.extractive.terms import content_stems
 
 __all__ = ["answer"]
@@ -32,26 +32,35 @@ def answer(material: Mapping[str, Any]) -> dict[str, Any]:
     """Two to five sub-queries without overlap, the question's facets first, and a brief of two or three sentences."""
     question = parse_question(question_of(material))
     most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), 8))
-    parts = _facet_parts(question, most)
+    texts = [f"{row.get('title', '')}. {row.get('text', '')}" for row in material.get("background") or ()]
+    parts = _facet_parts(question, texts, most)
     if len(parts) < min(3, most):
-        parts += _nearby_parts(question, material.get("background") or (), min(3, most) - len(parts))
+        parts += _nearby_parts(question, texts, min(3, most) - len(parts))
     sub_queries = _sub_queries(question, parts, most)
     return {"research_brief": _brief(question, parts), "sub_queries": sub_queries}
 
 
-def _facet_parts(question: Question, most: int) -> list[_Part]:
+def _facet_parts(question: Question, texts: Sequence[str], most: int) -> list[_Part]:
     """One part for each facet; where there are more facets than sub-queries, neighbours share one."""
-    phrases = [facet.phrase for facet in question.facets]
+    near = [(" ".join(phrase), content_stems(" ".join(phrase))) for phrase, _ in common_phrases(texts)]
+    phrases = [_in_their_words(facet, question, near) for facet in question.facets]
     size = -(-len(phrases) // most) if phrases else 1
     chunks = [tuple(phrases[at : at + size]) for at in range(0, len(phrases), size)]
     return [_Part(phrases=chunk, rationale=f"The question asks about {_listed(chunk)}.") for chunk in chunks]
 
 
-def _nearby_parts(question: Question, background: Sequence[Mapping[str, Any]], wanted: int) -> list[_Part]:
+def _in_their_words(facet: Facet, question: Question, near: Sequence[tuple[str, frozenset[str]]]) -> str:
+    """A one-word facet as the phrase that a first look meets most often, such as "bulb turbines" for "turbines"."""
+    if len(facet.stems) > 1:
+        return facet.phrase
+    others = frozenset(question.weights) - facet.stems
+    return next((phrase for phrase, stems in near if facet.stems < stems and not stems & others), facet.phrase)
+
+
+def _nearby_parts(question: Question, texts: Sequence[str], wanted: int) -> list[_Part]:
     """Phrases that stand in most of the passages of a first look, with words that the question does not have."""
     known = set(question.weights)
     parts: list[_Part] = []
-    texts = [f"{row.get('title', '')}. {row.get('text', '')}" for row in background]
     for phrase, count in common_phrases(texts):
         joined = " ".join(phrase)
         own = content_stems(joined)
@@ -68,7 +77,7 @@ def _nearby_parts(question: Question, background: Sequence[Mapping[str, Any]], w
 
 def _sub_queries(question: Question, parts: Sequence[_Part], most: int) -> list[dict[str, Any]]:
     subject = question.subject.phrase if question.subject else ""
-    rows = [(f"{subject} {' '.join(part.phrases)}".strip(), part.rationale) for part in parts]
+    rows = [(f"{subject} {', '.join(part.phrases)}".strip(), part.rationale) for part in parts]
     if len(rows) < _FEWEST:
         rows = [(" ".join(question.text.split()), "The question as it was asked."), *rows]
     if len(rows) < _FEWEST and subject:

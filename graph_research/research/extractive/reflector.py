@@ -18,7 +18,8 @@ _ENOUGH_COVERAGE = 0.7
 
 
 def answer(material: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete with three relevant sources that cover the sub-query; else a query that was not asked, if there is one.
+    """Complete with three relevant sources that cover the sub-query and each of its parts, which commas part; else a
+    query that was not asked, if there is one.
 
     A source is relevant where its title, snippet or content holds at least half of the sub-query's content words.
     Where the handoff has only their titles, their number decides, and the titles say which words are not covered.
@@ -32,6 +33,9 @@ def answer(material: Mapping[str, Any]) -> dict[str, Any]:
     covered = frozenset().union(*(content_stems(text) for text in read)) & wanted
     enough = not texts or len(covered) >= _ENOUGH_COVERAGE * len(wanted)
     found = f"{count} relevant sources, with {len(covered)} of the sub-query's {len(wanted)} words"
+    part = next(iter(new_queries(_parts(query, material), [query, *_asked(material)])), None)
+    if part is not None and _searches_left(material):
+        return _verdict(part, done=False, why=f"{found}; “{part}” was not asked on its own.")
     if count >= _ENOUGH_SOURCES and enough:
         return _verdict(None, done=True, why=f"{found}.")
     refined = _refined(query, wanted - covered, read, material)
@@ -52,6 +56,18 @@ def _verdict(refined: str | None, *, done: bool, why: str) -> dict[str, Any]:
 def _query(material: Mapping[str, Any]) -> str:
     sub_query = material.get("sub_query")
     return str(sub_query.get("query", "")) if isinstance(sub_query, Mapping) else str(sub_query or "")
+
+
+def _asked(material: Mapping[str, Any]) -> list[str]:
+    return [str(query) for query in material.get("queries") or ()]
+
+
+def _parts(query: str, material: Mapping[str, Any]) -> list[str]:
+    """A sub-query that joins several things, as one query for each, all with the question's subject."""
+    subject = parse_question(question_of(material)).subject
+    opening = subject.phrase if subject and query.startswith(subject.phrase) else ""
+    parts = [part.strip() for part in query.removeprefix(opening).split(",")]
+    return [f"{opening} {part}".strip() for part in parts] if len(parts) > 1 else []
 
 
 def _texts(material: Mapping[str, Any]) -> list[str]:
@@ -76,5 +92,4 @@ def _refined(query: str, missing: frozenset[str], texts: Sequence[str], material
     fresh = [phrase for phrase in phrases if not content_stems(phrase) & known]
     candidates = [f"{opening} {uncovered}".strip(), uncovered] if uncovered else []
     candidates += [f"{query} {phrase}" for phrase in fresh[:2]]
-    asked = [query, *(str(other) for other in material.get("queries") or ())]
-    return next(iter(new_queries(candidates, asked)), None)
+    return next(iter(new_queries(candidates, [query, *_asked(material)])), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -18,6 +19,20 @@ from graph_research.resources import schema_resolver
 GAP = {"id": "gap-1", "description": "No passage found on “eels”.", "priority": 1, "addressed": False}
 
 
+AGENTS = [
+    "analyzer",
+    "claim_extractor",
+    "clarifier",
+    "decomposer",
+    "planner",
+    "refiner",
+    "reflector",
+    "supervisor",
+    "synthesizer",
+]
+
+
+@cache
 def materials() -> dict[str, dict[str, Any]]:
     demo = demo_material()
     return {
@@ -45,7 +60,7 @@ async def ask(agent: str, material: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize("agent", sorted(materials()))
+@pytest.mark.parametrize("agent", AGENTS)
 async def test_the_answer_fits_the_agents_schema(agent: str) -> None:
     resolver = schema_resolver()
     found = resolver.find(f"{agent}.answer")
@@ -121,6 +136,24 @@ def test_research_is_complete_with_three_sources_that_cover_the_query() -> None:
         }
     )
     assert (verdict["research_complete"], verdict["continue_searching"]) == (True, False)
+
+
+def test_things_that_a_sub_query_joins_are_each_asked_on_their_own() -> None:
+    joined = "Alder Dam eels, turbines"
+    material = {"question": "Do eels pass the Alder Dam?", "sub_query": joined, "source_count": 5, "searches_left": 2}
+    first = reflector.answer({**material, "queries": [joined]})
+    second = reflector.answer({**material, "queries": [joined, "Alder Dam eels"], "searches_left": 1})
+    done = reflector.answer(
+        {**material, "queries": [joined, "Alder Dam eels", "Alder Dam turbines"], "searches_left": 0}
+    )
+    assert (first["refined_query"], second["refined_query"]) == ("Alder Dam eels", "Alder Dam turbines")
+    assert (done["refined_query"], done["research_complete"]) == (None, True)
+
+
+def test_a_one_word_facet_is_asked_in_the_sources_words() -> None:
+    background = [{"title": "", "text": "It has 14 bulb turbines."}, {"title": "", "text": "New bulb turbines came."}]
+    plan = planner.answer({"question": "How many turbines has the Alder Dam?", "background": background})
+    assert plan["sub_queries"][-1]["query"] == "Alder Dam bulb turbines"
 
 
 def test_uncovered_words_are_searched_for_next_but_never_twice() -> None:

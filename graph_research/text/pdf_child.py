@@ -77,7 +77,7 @@ def _read(data: bytes, limits: dict[str, Any], answer: dict[str, Any]) -> None:
     deadline = time.monotonic() + limits["seconds"] * 0.9
     for number in range(min(total, limits["pages"])):
         lines = _page(reader, number, answer)
-        size = sum(len(line[0]) for line in lines)
+        size = sum(len(line[0]) + 1 for line in lines)
         answer["pages"].append(_cut(lines, room))
         room -= size
         if room <= 0:
@@ -96,32 +96,40 @@ def _title(reader: Any) -> str:
 
 
 def _page(reader: Any, number: int, answer: dict[str, Any]) -> list[_Line]:
-    lines: list[_Line] = []
-
-    def visit(text: str, cm: list[float], tm: list[float], font: Any, size: float) -> None:
-        _collect(lines, text, (cm, tm, font, size))
-
+    lines = _Lines()
     try:
-        reader.pages[number].extract_text(visitor_text=visit)
+        reader.pages[number].extract_text(visitor_text=lines.visit)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 -- one broken page leaves the others readable
         answer["warnings"].append(f"page {number + 1} is broken: {type(error).__name__}")
-    return [line for line in lines if line[0].strip()]
+    return lines.visible()
 
 
-def _collect(lines: list[_Line], text: str, where: tuple[list[float], list[float], Any, float]) -> None:
-    """Append a run of text to the current line; `size` and `y` are those of the line's first visible run, in points."""
-    cm, tm, font, size = where
-    for number, part in enumerate(text.split("\n")):
-        if number or not lines:
-            lines.append(["", 0.0, "", 0.0])
-        line = lines[-1]
-        if part.strip() and not line[0].strip():
-            line[1] = round(abs(size * _scale(tm) * _scale(cm)), 1)
-            line[2] = _style(str((font or {}).get("/BaseFont", "")).lower())
-            line[3] = round(tm[4] * cm[1] + tm[5] * cm[3] + cm[5], 1)
-        line[0] += part
+class _Lines:
+    """Runs of text put together to lines; size, style and place are those of a line's first visible run."""
+
+    def __init__(self) -> None:
+        self._parts: list[list[str]] = [[]]
+        self._facts: list[list[Any]] = [[]]
+
+    def visit(self, text: str, cm: list[float], tm: list[float], font: Any, size: float) -> None:
+        """What pypdf calls for each run, with the matrices that place it."""
+        for number, part in enumerate(text.split("\n")):
+            if number:
+                self._parts.append([])
+                self._facts.append([])
+            if part.strip() and not self._facts[-1]:
+                self._facts[-1] = [
+                    round(abs(size * _scale(tm) * _scale(cm)), 1),
+                    _style(str((font or {}).get("/BaseFont", "")).lower()),
+                    round(tm[4] * cm[1] + tm[5] * cm[3] + cm[5], 1),
+                ]
+            self._parts[-1].append(part)
+
+    def visible(self) -> list[_Line]:
+        """The lines that are not empty, as `[text, size, style, y]`."""
+        return [["".join(parts), *facts] for parts, facts in zip(self._parts, self._facts, strict=True) if facts]
 
 
 def _style(font: str) -> str:
@@ -140,7 +148,7 @@ def _cut(lines: list[_Line], room: int) -> list[_Line]:
         if room <= 0:
             break
         kept.append([line[0][:room], *line[1:]])
-        room -= len(line[0])
+        room -= len(line[0]) + 1
     return kept
 
 

@@ -63,7 +63,7 @@ class Catalog:
         except UnicodeDecodeError as error:
             raise CatalogInvalid("is not UTF-8", help="save it as UTF-8", file=str(file)) from error
         except tomllib.TOMLDecodeError as error:
-            raise _not_toml(error, file) from error
+            raise _not_toml(error, file, text) from error
         return cls(_Reader(file, text).entries(tables))
 
     def entry(self, path: str) -> CatalogEntry:
@@ -71,12 +71,12 @@ class Catalog:
         return next((entry for pattern, entry in self._entries if pattern.fullmatch(path)), CatalogEntry())
 
 
-def _not_toml(error: tomllib.TOMLDecodeError, file: Path) -> CatalogInvalid:
-    place = _TOML_PLACE.search(str(error))
+def _not_toml(error: tomllib.TOMLDecodeError, file: Path, text: str) -> CatalogInvalid:
+    place = _TOML_PLACE.search(str(error))  # absent where the text ends too early
     return CatalogInvalid(
         f"is not valid TOML: {_TOML_PLACE.sub('', str(error)).strip()}",
         file=str(file),
-        line=int(place[1]) if place else None,
+        line=int(place[1]) if place else len(text.splitlines()),
         column=int(place[2]) if place else None,
     )
 

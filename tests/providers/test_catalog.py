@@ -1,0 +1,60 @@
+"""`library.toml`: matched by path, refused with the line that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph_research.providers.search.local.catalog import Catalog, CatalogEntry, CatalogInvalid
+
+
+def catalog(folder: Path, text: str) -> Catalog:
+    (folder / "library.toml").write_text(text)
+    return Catalog.read(folder)
+
+
+def test_the_first_entry_that_matches_counts(tmp_path: Path) -> None:
+    read = catalog(
+        tmp_path,
+        '[[document]]\nmatch = "press/courier-*.html"\npublisher = "Courier"\ndate = "2019"\n'
+        '[[document]]\nmatch = "**/*.html"\npublisher = "Others"\ntitle = "A page"\ndoi = "10.1/x"\n',
+    )
+    assert read.entry("press/courier-1.html").publisher == "Courier"
+    assert read.entry("press/courier-1.html").published_at == "2019"
+    assert read.entry("press/deep/courier-1.html") == CatalogEntry(
+        match="**/*.html", publisher="Others", title="A page", doi="10.1/x"
+    )
+    assert read.entry("top.html").publisher == "Others"
+    assert read.entry("press/x.md") == CatalogEntry()
+
+
+def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:
+    assert Catalog.read(tmp_path).entry("a.md").tier is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("[[document]]\nmatch = ", 2, "not valid TOML"),
+        ('# x\n[[document]]\nmatch = "a"\ntier = "GOOD"\n', 4, "unknown tier 'GOOD'"),
+        ('[[document]]\nmatch = "a"\n\n[[document]]\nmatch = "b"\nautor = "x"\n', 6, "unknown key 'autor'"),
+        ('[[document]]\ntier = "FLAGGED"\n', 1, "no `match`"),
+        ('[[document]]\nmatch = "a"\nauthors = "x"\n', 3, "no list of names"),
+        ('[[document]]\nmatch = "a"\ndate = "May 2020"\n', 3, "no date"),
+        ('[[document]]\nmatch = ""\n', 2, "no text"),
+        ("[[documents]]\nmatch = 'a'\n", 1, "unknown key 'documents'"),
+        ("document = 3\n", 1, "no list of tables"),
+    ],
+)
+def test_a_mistake_is_named_with_its_file_and_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+    with pytest.raises(CatalogInvalid, match=message) as caught:
+        catalog(tmp_path, text)
+    assert caught.value.file == str(tmp_path / "library.toml")
+    assert caught.value.line == line
+
+
+def test_a_catalog_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "library.toml").write_bytes(b'x = "\xff"')
+    with pytest.raises(CatalogInvalid, match="UTF-8"):
+        Catalog.read(tmp_path)

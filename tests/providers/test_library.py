@@ -1,0 +1,279 @@
+"""The library: folders indexed, changed, searched and forgotten; `local` search on top of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
+from graph_research.providers.search.base import SearchRequest
+from graph_research.providers.search.local import Counts, Library, LocalSearch
+from graph_research.text.locators import resolve
+
+PAGE = """<html><head><title>Turbines — Handbook</title></head><body><nav><a href="/">Home of turbines</a></nav>
+<h1>Turbines</h1><p>The lagoon has sixteen bulb turbines in its powerhouse. Each turbine turns in both directions.</p>
+<h2>Seals</h2><p>Shaft seals wear out after three years of service in salt water.</p></body></html>"""
+BIRDS = "# Birds\n\nDunlin numbers fell by a third between two winters, and redshank nest on the new saltmarsh.\n"
+TASKS = "<h1>Tasks</h1><p>The class asyncio.TaskGroup waits for its tasks. Call run_in_executor for blocking code.</p>"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "turbines.html").write_text(PAGE)
+    (folder / "sub" / "birds.md").write_text(BIRDS)
+    (folder / "tasks.htm").write_text(TASKS)
+    return folder
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path / "index" / "library.db")
+
+
+def counts(result: Counts) -> tuple[int, int, int, int]:
+    return result.added, result.updated, result.unchanged, result.removed
+
+
+async def test_a_second_run_changes_nothing_and_a_third_only_what_changed(folder: Path, library: Library) -> None:
+    assert counts(await library.add([folder])) == (3, 0, 0, 0)
+    assert counts(await library.add([folder])) == (0, 0, 3, 0)
+    (folder / "sub" / "birds.md").write_text(BIRDS + "\nCurlews came back.\n")
+    (folder / "tasks.htm").unlink()
+    (folder / "new.txt").write_text("A new text about curlews.")
+    os.utime(folder / "turbines.html", (1, 1))
+    assert counts(await library.add([folder])) == (1, 1, 1, 1)
+    assert {hit.path for hit in await library.search("curlews")} == {"sub/birds.md", "new.txt"}
+    assert await library.search("TaskGroup") == []
+
+
+async def test_a_hit_is_an_exact_slice_of_the_document(folder: Path, library: Library) -> None:
+    await library.add([folder])
+    [found] = await library.find("How long do shaft seals last?")
+    [hit, *_] = await library.search("How long do shaft seals last?")
+    assert found.facts.url == hit.path == "turbines.html"
+    assert found.facts.source_id == hit.source_id
+    start, end = resolve(found.document.text, hit.locator)
+    assert found.document.text[start:end] == hit.text
+    assert hit.text.startswith("Shaft seals")
+    assert set(hit.to_json()) == {"source_id", "title", "path", "locator", "text", "score"}
+
+
+async def test_boilerplate_is_not_found(folder: Path, library: Library) -> None:
+    await library.add([folder])
+    assert await library.search("home") == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is a task group?", "TaskGroup", "asyncio.TaskGroup", "taskgroups", "run_in_executor", "run in executor"],
+)
+async def test_identifiers_are_found_whole_and_by_their_parts(folder: Path, library: Library, question: str) -> None:
+    await library.add([folder])
+    assert (await library.search(question))[0].path == "tasks.htm"
+
+
+@given(st.text(max_size=60))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+def test_no_text_is_an_operator(library: Library, folder: Path, text: str) -> None:
+    async def search() -> None:
+        await library.add([folder])
+        await library.search(text)
+
+    asyncio.run(search())
+
+
+@pytest.mark.parametrize("text", ['"', "NEAR(a b)", "title: x", "a* OR -b ^c", "({})", "'; DROP TABLE words", "\x00"])
+async def test_operators_in_a_question_are_words(folder: Path, library: Library, text: str) -> None:
+    await library.add([folder])
+    await library.search(f"{text} turbines")
+    assert await library.list()
+
+
+async def test_a_search_stays_in_the_named_folders(tmp_path: Path, folder: Path, library: Library) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "turbines.txt").write_text("Other turbines stand on a hill.")
+    await library.add([folder, other])
+    assert {hit.path for hit in await library.search("turbines")} == {"turbines.html", "turbines.txt"}
+    assert [hit.path for hit in await library.search("turbines", folders=[other])] == ["turbines.txt"]
+    assert await library.search("turbines", folders=[tmp_path / "never-added"]) == []
+
+
+async def test_a_word_that_every_document_has_decides_nothing(tmp_path: Path, library: Library) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(8):
+        (folder / f"lagoon-{number}.txt").write_text(f"The lagoon, the lagoon and the lagoon again, part {number}.")
+    (folder / "cost.txt").write_text("Its construction was dear, and the lagoon paid for it.")
+    await library.add([folder])
+    assert (await library.find("construction of the lagoon"))[0].facts.url == "cost.txt"
+
+
+async def test_the_same_text_counts_once(tmp_path: Path, folder: Path, library: Library) -> None:
+    (folder / "copy.html").write_text(PAGE)
+    await library.add([folder])
+    assert len(await library.find("bulb turbines")) == 1
+
+
+async def test_unreadable_files_are_told_and_the_rest_goes_on(folder: Path, library: Library) -> None:
+    (folder / "binary.txt").write_bytes(b"\x00\x01\x02")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
+    (folder / "empty.md").write_text("")
+    (folder / "fake.pdf").write_text("no pdf")
+    os.mkfifo(folder / "pipe.txt")
+    first, second = await library.add([folder]), await library.add([folder])
+    assert counts(first) == (3, 0, 0, 0)
+    assert counts(second) == (0, 0, 3, 0)
+    reasons = {Path(failure.path).name: failure.reason for failure in first.failed}
+    assert reasons.keys() == {"binary.txt", "broken.pdf", "empty.md", "fake.pdf", "pipe.txt"}
+    assert "binary" in reasons["binary.txt"]
+    assert "%PDF-" in reasons["fake.pdf"]
+    assert "regular" in reasons["pipe.txt"]
+    assert sorted(first.failed, key=str) == sorted(second.failed, key=str)
+    assert first.to_json()["failed"][0].keys() == {"path", "reason"}
+
+
+async def test_a_failed_file_that_was_mended_is_added(folder: Path, library: Library) -> None:
+    (folder / "late.txt").write_bytes(b"\x00")
+    await library.add([folder])
+    (folder / "late.txt").write_text("Now it is a text about eels.")
+    result = await library.add([folder])
+    assert (counts(result), result.failed) == ((1, 0, 3, 0), ())
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+async def test_a_forbidden_file_is_told(folder: Path, library: Library) -> None:
+    (folder / "tasks.htm").chmod(0)
+    assert [failure.reason for failure in (await library.add([folder])).failed] == ["permission denied"]
+
+
+async def test_links_do_not_lead_out_of_the_folder_and_hidden_files_stay_hidden(
+    tmp_path: Path, folder: Path, library: Library
+) -> None:
+    (tmp_path / "secret.txt").write_text("The secret word is xylophone.")
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "deep.txt").write_text("Another xylophone.")
+    (folder / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "vault").symlink_to(tmp_path / "vault")
+    (folder / "loop.txt").symlink_to(folder / "loop.txt")
+    (folder / ".hidden.txt").write_text("A hidden xylophone.")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "x.txt").write_text("A xylophone in git.")
+    result = await library.add([folder])
+    assert result.added == 3
+    assert {Path(failure.path).name for failure in result.failed} == {"out.txt", "loop.txt"}
+    assert await library.search("xylophone") == []
+
+
+async def test_one_file_can_be_added_and_a_missing_one_is_told(folder: Path, library: Library) -> None:
+    result = await library.add([folder / "sub" / "birds.md", folder / "nothing"])
+    assert counts(result) == (1, 0, 0, 0)
+    assert "no such" in result.failed[0].reason
+    assert [one.path for one in await library.list()] == [str(folder / "sub" / "birds.md")]
+
+
+async def test_what_is_removed_is_not_found(folder: Path, library: Library) -> None:
+    await library.add([folder])
+    assert await library.remove(folder / "tasks.htm") == 1
+    assert await library.search("TaskGroup") == []
+    assert await library.remove(folder) == 2
+    assert await library.list() == []
+    assert await library.remove(folder) == 0
+
+
+async def test_a_library_that_was_never_used_is_empty(library: Library, tmp_path: Path) -> None:
+    assert await library.search("anything") == []
+    assert await library.list() == []
+    assert await library.documents() == []
+    assert not (tmp_path / "index").exists()
+
+
+async def test_progress_is_told_before_each_file_and_at_the_end(folder: Path, library: Library) -> None:
+    told: list[tuple[int, int, str]] = []
+    await library.add([folder], on_progress=lambda done, total, path: told.append((done, total, path)))
+    assert told == [(0, 3, "tasks.htm"), (1, 3, "turbines.html"), (2, 3, "sub/birds.md"), (3, 3, "")]
+
+
+async def test_two_processes_index_the_same_folder_at_once(tmp_path: Path, library: Library) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(60):
+        (folder / f"{number}.txt").write_text(f"Text number {number} about a heron.")
+    code = (
+        "import asyncio, sys; from pathlib import Path; from graph_research.providers.search.local import Library;"
+        "print((asyncio.run(Library(Path(sys.argv[1])).add([sys.argv[2]]))).failed)"
+    )
+    arguments = [sys.executable, "-c", code, str(tmp_path / "index" / "library.db"), str(folder)]
+    children = [
+        await asyncio.create_subprocess_exec(*arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        for _ in range(2)
+    ]
+    answers = [await child.communicate() for child in children]
+    assert answers == [(b"()\n", b"")] * 2
+    assert counts(await library.add([folder])) == (0, 0, 60, 0)
+    assert [one.documents for one in await library.list()] == [60]
+
+
+async def test_an_index_of_another_version_is_made_anew(tmp_path: Path, folder: Path, library: Library) -> None:
+    await library.add([folder])
+    connection = sqlite3.connect(tmp_path / "index" / "library.db")
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    assert await library.list() == []
+    assert counts(await library.add([folder])) == (3, 0, 0, 0)
+
+
+async def test_a_file_that_is_no_index_is_named(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "other.db").write_text("not a database at all, but long enough to be looked at" * 20)
+    with pytest.raises(ProviderRefused, match=r"other\.db is no usable index"):
+        await Library(tmp_path / "other.db").add([folder])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ProviderUnavailable, match="cannot be used"):
+        await Library(tmp_path / "file" / "library.db").add([folder])
+
+
+async def test_local_search_gives_whole_documents_with_what_library_toml_says(folder: Path, library: Library) -> None:
+    (folder / "library.toml").write_text(
+        '[[document]]\nmatch = "sub/*.md"\ntier = "PRIMARY_SOURCE"\npublisher = "Observatory"\ndate = 2020-03-08\n'
+        'authors = ["A. Hide"]\n[[document]]\nmatch = "**"\ntier = "FLAGGED"\n'
+    )
+    await library.add([folder])
+    search = LocalSearch(library, folders=[folder])
+    [hit] = await search.search(SearchRequest(query="dunlin numbers", max_results=3))
+    assert (hit.provider, hit.url, hit.tier, hit.publisher) == (
+        "local",
+        "sub/birds.md",
+        "PRIMARY_SOURCE",
+        "Observatory",
+    )
+    assert (hit.published_at, hit.authors, hit.title) == ("2020-03-08", ("A. Hide",), "Birds")
+    assert hit.document.text == "Birds " + hit.snippet
+    assert 0 < hit.relevance <= 1
+    assert all(0 <= one.score <= 1 and hit.document.text[one.start : one.end] for one in hit.passages)
+
+
+async def test_a_new_library_toml_counts_without_reading_the_documents_again(folder: Path, library: Library) -> None:
+    await library.add([folder])
+    assert {one.tier for one in await library.documents()} == {None}
+    (folder / "library.toml").write_text('[[document]]\nmatch = "*.html"\ntier = "SECONDARY"\n')
+    assert counts(await library.add([folder])) == (0, 1, 2, 0)
+    assert [one.tier for one in await library.documents() if one.url == "turbines.html"] == ["SECONDARY"]
+
+
+async def test_results_are_the_same_every_time(folder: Path, tmp_path: Path) -> None:
+    found = []
+    for name in ("one.db", "two.db"):
+        library = Library(tmp_path / name)
+        await library.add([folder])
+        found.append([hit.to_json() for hit in await library.search("turbine seals and task groups")])
+    assert found[0] == found[1]
+    assert found[0]

@@ -1,0 +1,204 @@
+"""PDFs: read in a child process that is not trusted with anything."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import NameObject, StreamObject
+from reportlab.lib.pagesizes import A5
+from reportlab.pdfgen import canvas
+
+from graph_research.text import pdf_child
+from graph_research.text.hyphenation import Vocabulary
+from graph_research.text.locators import make_locator, resolve
+from graph_research.text.pdf import PdfExtractor, PdfLimits
+from graph_research.text.pdf_document import PdfLine, pdf_document
+
+
+def make_pdf(*pages: list[tuple[str, float, float]], title: str = "") -> bytes:
+    """Pages of lines `(text, size, y)`."""
+    made = io.BytesIO()
+    drawing = canvas.Canvas(made, pagesize=A5, invariant=True)
+    drawing.setTitle(title)
+    for lines in pages:
+        for text, size, y in lines:
+            drawing.setFont("Helvetica", size)
+            drawing.drawString(40, y, text)
+        drawing.showPage()
+    drawing.save()
+    return made.getvalue()
+
+
+def report(pages: int = 3) -> bytes:
+    def page(number: int) -> list[tuple[str, float, float]]:
+        return [
+            ("Annual Report", 8, 560),
+            (f"Page {number}", 8, 20),
+            (f"{number} The station", 16, 500),
+            ("The powerhouse has worked through more than", 10, 470),
+            ("eight thousand tides. None of the machines", 10, 456),
+            ("had to be stopped for a whole", 10, 442),
+            ("day.", 10, 428),
+            (f"Seals were exchanged in {('May', 'June', 'July')[number - 1]}.", 10, 402),
+        ]
+
+    return make_pdf(*(page(number) for number in range(1, pages + 1)), title="Annual Report 2021")
+
+
+async def test_a_pdf_becomes_pages_with_headings_paragraphs_and_furniture() -> None:
+    async with PdfExtractor() as extractor:
+        extraction = await extractor.extract(report())
+    document = extraction.document
+    assert extraction.warnings == ()
+    assert document.title == "Annual Report 2021"
+    assert len(extraction.page_offsets) == 3
+    assert "\n\n---PAGE 2---\n\n" in extraction.text
+    second = [
+        (one.kind, document.text[one.start : one.end])
+        for one in document.blocks
+        if document.pages[1] <= one.start < document.pages[2]
+    ]
+    assert second == [
+        ("boilerplate", "Annual Report"),
+        ("boilerplate", "Page 2"),
+        ("heading", "2 The station"),
+        (
+            "paragraph",
+            "The powerhouse has worked through more than eight thousand tides. None of the machines had to be stopped "
+            "for a whole day.",
+        ),
+        ("paragraph", "Seals were exchanged in June."),
+    ]
+    block = document.blocks[7]
+    locator = make_locator(document, block.start, block.end)
+    assert locator.startswith("page:2:char:")
+    assert resolve(document.text, locator) == (block.start, block.end)
+
+
+async def test_one_child_reads_one_pdf_after_the_other() -> None:
+    async with PdfExtractor() as extractor:
+        first, broken, second = [await extractor.extract(data) for data in (report(1), b"%PDF-1.4 no", report(1))]
+    assert first == second
+    assert broken.text == ""
+    assert "cannot be read" in broken.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "limits", "warning"),
+    [
+        (b"<html>", PdfLimits(), "does not start with %PDF-"),
+        (b"%PDF-" + b"0" * 100, PdfLimits(bytes=50), "more than 50"),
+        (make_pdf([]), PdfLimits(), "no text"),
+    ],
+)
+async def test_what_gives_no_text_gives_a_warning(data: bytes, limits: PdfLimits, warning: str) -> None:
+    async with PdfExtractor(limits) as extractor:
+        extraction = await extractor.extract(data)
+    assert extraction.text == ""
+    assert warning in extraction.warnings[-1]
+
+
+async def test_pages_and_characters_beyond_the_limit_are_left_out_with_a_warning() -> None:
+    async with PdfExtractor(PdfLimits(pages=2)) as extractor:
+        extraction = await extractor.extract(report())
+    assert len(extraction.page_offsets) == 2
+    assert extraction.warnings == ("read the first 2 of 3 pages",)
+    async with PdfExtractor(PdfLimits(chars=100)) as extractor:
+        extraction = await extractor.extract(report())
+    assert 0 < len(extraction.text) <= 100
+    assert "stopped after 100 characters" in extraction.warnings[0]
+
+
+async def test_an_encrypted_pdf_says_so() -> None:
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(report(1))))
+    writer.encrypt("secret", algorithm="RC4-128")
+    data = io.BytesIO()
+    writer.write(data)
+    async with PdfExtractor() as extractor:
+        extraction = await extractor.extract(data.getvalue())
+    assert extraction.warnings == ("the PDF cannot be read: it is encrypted",)
+
+
+async def test_a_pdf_that_takes_too_long_is_ended_and_the_next_one_is_read() -> None:
+    made = io.BytesIO()
+    drawing = canvas.Canvas(made, pageCompression=1, invariant=True)
+    text = drawing.beginText(10, 10)
+    text._code.append("(x) Tj 0 -1 Td " * 400_000)
+    drawing.drawText(text)
+    drawing.showPage()
+    drawing.save()
+    async with PdfExtractor(PdfLimits(seconds=2)) as extractor:
+        extraction = await extractor.extract(made.getvalue())
+        assert extraction.text == ""
+        assert extraction.warnings == ("the PDF took longer than 2 seconds",)
+        assert "Seals" in (await extractor.extract(report(1))).text
+
+
+async def test_a_pdf_that_unpacks_to_more_than_its_memory_does_no_harm() -> None:
+    writer = PdfWriter()
+    page = writer.add_blank_page(width=72, height=72)
+    stream = StreamObject()
+    stream.set_data(b"BT " + b" " * 100_000_000)
+    page[NameObject("/Contents")] = writer._add_object(stream.flate_encode())
+    data = io.BytesIO()
+    writer.write(data)
+    async with PdfExtractor(PdfLimits(memory_bytes=48 * 1024 * 1024)) as extractor:
+        extraction = await extractor.extract(data.getvalue())
+        assert extraction.text == ""
+        assert extraction.warnings
+        assert "Seals" in (await extractor.extract(report(1))).text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of processes differ elsewhere")
+@pytest.mark.parametrize(
+    "attempt",
+    ["open('/etc/hostname')", "import socket; socket.socket()", "import os; os.fork()", "bytearray(1 << 31)"],
+)
+def test_the_confined_child_opens_nothing_and_grows_little(attempt: str) -> None:
+    folder = str(Path(pdf_child.__file__).parent)
+    code = (
+        f"import sys; sys.path.insert(0, {folder!r}); import socket, pdf_child; pdf_child._confine(64 << 20)\n"
+        f"try:\n    {attempt}\nexcept (OSError, MemoryError) as error:\n    print('refused')\nelse:\n    print('done')"
+    )
+    ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
+    assert ran.stdout == "refused\n" or (attempt.endswith("fork()") and "done" in ran.stdout)
+
+
+def test_cells_at_one_height_are_a_row_and_dots_a_table_of_contents() -> None:
+    lines = [
+        PdfLine("1 Introduction . . . . . . . . 4", 10, "", 500),
+        PdfLine("Year", 10, "", 400),
+        PdfLine("GWh", 10, "", 400),
+        PdfLine("2018", 10, "", 380),
+        PdfLine("410", 10, "", 380),
+        PdfLine("• A wrapped", 10, "", 340),
+        PdfLine("item.", 10, "", 328),
+        PdfLine("x = 1", 10, "mono", 300),
+    ]
+    document = pdf_document([lines])
+    assert [(one.kind, document.text[one.start : one.end]) for one in document.blocks] == [
+        ("boilerplate", "1 Introduction . . . . . . . . 4"),
+        ("table", "Year GWh"),
+        ("table", "2018 410"),
+        ("item", "A wrapped item."),
+        ("code", "x = 1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["an experi-", "ment shows", "the experiment"], "an experiment shows the experiment"),
+        (["a long-", "term view, long and term"], "a long-term view, long and term"),
+        (["mark-recap-", "ture of fish"], "mark-recapture of fish"),
+        (["pages 12-", "14 and the Euro-", "Asian plate"], "pages 12- 14 and the Euro- Asian plate"),
+        (["soft\u00ad", "ened"], "softened"),
+    ],
+)
+def test_divided_words_are_joined_as_the_document_writes_them(lines: list[str], text: str) -> None:
+    assert Vocabulary(lines).join(lines) == text

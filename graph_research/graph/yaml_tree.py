@@ -15,7 +15,7 @@ from graph_research.graph.spec import Place
 __all__ = ["MOST_BYTES", "Scalar", "Sequence", "Tree", "YamlMapping", "parse_yaml", "to_json"]
 
 MOST_BYTES = 1_000_000
-_MOST_EVENTS = 50_000
+_MOST_EVENTS = 20_000
 _MOST_DEPTH = 24
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,2})?")
@@ -85,7 +85,7 @@ def to_json(tree: Tree) -> Any:
 
 def parse_yaml(text: str, file: str) -> tuple[Tree | None, list[Finding]]:
     """One YAML document as a tree. Where it breaks there is no tree and one finding; repeated keys are findings too
-    (the first counts). At most 1 MB, 50,000 events and 24 levels are read; aliases and tags are refused.
+    (the first counts). At most 1 MB, 20,000 events and 24 levels are read; aliases and tags are refused.
     """
     builder = _Builder(file)
     if len(text) > MOST_BYTES:

@@ -108,9 +108,22 @@ def test_more_than_twelve_comparisons_are_a_warning() -> None:
     guard = " or ".join(f"n.k{number}" for number in range(13))
     found = checked(ENDS, f"[{{from: a, to: b, when: {guard}}}, {{from: a, to: c, when: n.k1}}]", "{n: {input: true}}")
     assert found == [
-        'node "a": its guards have more than 12 comparisons and are not checked; '
+        'node "a": its guards are not checked: more than 12 comparisons, or too many cases; '
         "split the choice over two nodes, or end with an edge without `when`"
     ]
+
+
+def test_guards_that_would_keep_the_check_busy_are_not_checked() -> None:
+    guard = " or ".join(f"n.k{number} > {number}" for number in range(10))
+    nodes = ", ".join(f"n{number}: {{set: {{}}}}" for number in range(100))
+    edges = ", ".join(
+        f"{{from: n{number}, to: n{number + 1}, when: {guard}}}, {{from: n{number}, to: n{number + 1}}}"
+        for number in range(99)
+    )
+    found = checked(f"{{a: {{set: {{}}}}, {nodes}, b: {{end: completed}}}}", f"[{edges}]", "{n: {input: true}}")
+    assert any("not checked" in line for line in found) is False  # an edge without `when` makes the node sure to go on
+    found = checked(f"{{a: {{set: {{}}}}, {nodes}, b: {{end: completed}}}}", f"[{edges[: edges.rindex(', {')]}]")
+    assert any("too many cases" in line for line in found)
 
 
 def test_a_loop_whose_condition_nothing_changes_is_doubted() -> None:

@@ -23,6 +23,8 @@ _MARGIN = 18.0
 _MOST_DETAIL_CHARS = 38
 _MOST_LABEL_CHARS = 42
 _SWEEPS = 24
+_MOST_PLACES = 4_000
+"""Nodes and stand-ins; in a larger graph long edges run straight, across whatever is there."""
 _LABEL_HEIGHT = 14.0
 
 
@@ -153,6 +155,8 @@ class _Sketch:
     def _chain(self, edge: EdgeSpec) -> list[str]:
         """The edge's end points and a stand-in for each layer between them."""
         between = range(self.depths[edge.source] + 1, self.depths[edge.target])
+        if len(self.depths) + len(between) > _MOST_PLACES:
+            return [edge.source, edge.target]
         chain = [edge.source, *(f"{edge.index}:{depth}" for depth in between), edge.target]
         for depth, stand_in in zip(between, chain[1:-1], strict=True):
             self.depths[stand_in] = depth

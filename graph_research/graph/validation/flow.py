@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from functools import cache
 
 import networkx
 
@@ -14,6 +14,9 @@ from graph_research.graph.naming import nearest
 from graph_research.graph.spec import EdgeSpec, GraphSpec, NodeSpec
 
 __all__ = ["check_flow", "predecessors"]
+
+_MOST_CYCLES = 20
+"""As many unbounded cycles are reported; who has more sees the next after mending."""
 
 
 def check_flow(graph: Graph) -> Iterator[Finding]:
@@ -33,13 +36,16 @@ def check_flow(graph: Graph) -> Iterator[Finding]:
     yield from _check_parallel_writers(graph, edges)
 
 
-def predecessors(spec: GraphSpec) -> dict[str, set[str]]:
-    """For each node every node that can have run before it (itself only if it stands in a cycle)."""
+def predecessors(spec: GraphSpec) -> Callable[[str], set[str]]:
+    """Tells of a node every node that can have run before it (itself only if it stands in a cycle)."""
     digraph = _digraph(spec, _known_edges(spec))
-    return {
-        name: set(networkx.ancestors(digraph, name)) | ({name} if _in_cycle(digraph, name) else set())
-        for name in spec.nodes
-    }
+
+    @cache
+    def before(name: str) -> set[str]:
+        ancestors: set[str] = set(networkx.ancestors(digraph, name))
+        return ancestors | ({name} if any(after in {name} | ancestors for after in digraph.successors(name)) else set())
+
+    return before
 
 
 def _known_edges(spec: GraphSpec) -> list[EdgeSpec]:
@@ -69,10 +75,6 @@ def _reachable(spec: GraphSpec, edges: Iterable[EdgeSpec]) -> set[str]:
     return {spec.start, *networkx.descendants(digraph, spec.start)} if spec.start in digraph else set(spec.nodes)
 
 
-def _in_cycle(digraph: networkx.DiGraph[str], name: str) -> bool:
-    return any(networkx.has_path(digraph, successor, name) for successor in digraph.successors(name))
-
-
 def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> Iterator[Finding]:
     digraph: networkx.DiGraph[str] = networkx.DiGraph()
     digraph.add_nodes_from(spec.nodes)
@@ -99,7 +101,7 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> It
 
 def _check_cycles(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
     digraph = _digraph(spec, [edge for edge in edges if not edge.loop and not _leaves_end(spec, edge)])
-    while True:
+    for _ in range(_MOST_CYCLES):
         try:
             cycle = [source for source, _ in networkx.find_cycle(digraph)]
         except networkx.NetworkXNoCycle:
@@ -160,8 +162,12 @@ def _check_loop_changes(graph: Graph, name: str, body: set[str]) -> Iterator[Fin
 
 def _check_branches(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
     """`ask` and `end` between a fork and its join."""
+    onwards: dict[str, list[str]] = {name: [] for name in (*spec.nodes, "*")}
+    for edge in edges:
+        if not edge.on:
+            onwards[edge.source].append(edge.target)
     for name, node in spec.nodes.items():
-        inside, joins = _branch(spec, edges, node) if node.fork_all else (set(), set())
+        inside, joins = _branch(spec, onwards, node) if node.fork_all else (set(), set())
         for other in sorted(inside, key=list(spec.nodes).index) if joins else ():
             kind = spec.nodes[other].kind
             if kind in ("ask", "end"):
@@ -170,20 +176,17 @@ def _check_branches(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]
                 yield Finding.at(spec.nodes[other].place, f"{kind}-in-branch", message, help)
 
 
-def _branch(spec: GraphSpec, edges: list[EdgeSpec], fork: NodeSpec) -> tuple[set[str], set[str]]:
+def _branch(spec: GraphSpec, onwards: Mapping[str, list[str]], fork: NodeSpec) -> tuple[set[str], set[str]]:
     inside: set[str] = set()
     joins: set[str] = set()
     rest = [fork.name]
     while rest:
-        source = rest.pop()
-        for edge in edges:
-            if edge.source != source or edge.on:
-                continue
-            if spec.nodes[edge.target].join:
-                joins.add(edge.target)
-            elif edge.target not in inside and edge.target != fork.name:
-                inside.add(edge.target)
-                rest.append(edge.target)
+        for target in onwards[rest.pop()]:
+            if spec.nodes[target].join:
+                joins.add(target)
+            elif target not in inside and target != fork.name:
+                inside.add(target)
+                rest.append(target)
     return inside, joins
 
 
@@ -198,14 +201,14 @@ def _check_joins(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
 
 def _check_parallel_writers(graph: Graph, edges: list[EdgeSpec]) -> Iterator[Finding]:
     """Two nodes that a fork starts for certain in one step, and that replace one channel."""
-    for name, node in graph.spec.nodes.items():
-        certain = [edge for edge in edges if edge.source == name and not (edge.when or edge.loop or edge.on)]
-        for one, other in combinations(certain if node.fork_all else (), 2):
-            both = sorted(graph.writes(one.target) & graph.writes(other.target)) if one.target != other.target else []
-            for channel in both:
-                if channel in graph.spec.channels and graph.spec.channels[channel].reduce == "replace":
-                    message = (
-                        f'nodes "{one.target}" and "{other.target}" run at once and both replace channel "{channel}"'
-                    )
-                    help = "give the channel another `reduce`, or write it after the join"
-                    yield Finding.at(graph.spec.nodes[other.target].place, "parallel-writers", message, help)
+    certain = [edge for edge in edges if edge.source in graph.spec.nodes and not (edge.when or edge.loop or edge.on)]
+    first: dict[tuple[str, str], str] = {}
+    for edge in certain:
+        if not graph.spec.nodes[edge.source].fork_all:
+            continue
+        for channel in sorted(graph.writes(edge.target) & graph.spec.channels.keys()):
+            other = first.setdefault((edge.source, channel), edge.target)
+            if other != edge.target and graph.spec.channels[channel].reduce == "replace":
+                message = f'nodes "{other}" and "{edge.target}" run at once and both replace channel "{channel}"'
+                help = "give the channel another `reduce`, or write it after the join"
+                yield Finding.at(graph.spec.nodes[edge.target].place, "parallel-writers", message, help)

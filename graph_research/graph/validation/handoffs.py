@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,18 +41,22 @@ def channel_types(graph: Graph) -> dict[str, Type]:
     return types
 
 
-def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Mapping[str, set[str]]) -> Iterator[Finding]:
-    """Findings about every expression; `before` says which nodes can have run before each."""
+def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Callable[[str], set[str]]) -> Iterator[Finding]:
+    """Findings about every expression; `before` tells which nodes can have run before one."""
     for loop in graph.loops.values():
         yield from _check(graph, loop, channels)
     for edge in graph.spec.edges:
         if edge.index in graph.guards:
             yield from _check(graph, graph.guards[edge.index], {**channels, "error": _ERROR} if edge.on else channels)
     led = {edge.target for edge in graph.spec.edges if not edge.on} | {graph.spec.start}
+    writers: dict[str, set[str]] = {}
+    for name in graph.spec.nodes:
+        for channel in graph.writes(name):
+            writers.setdefault(channel, set()).add(name)
     after_events = {edge.target for edge in graph.spec.edges if edge.on} - led  # only there is `error` always known
     for node in graph.spec.nodes.values():
         scope = {**channels, "error": _ERROR} if node.name in after_events else channels
-        yield from _NodeChecker(graph, node, scope, before.get(node.name, set())).check()
+        yield from _NodeChecker(graph, node, scope, before, writers).check()
 
 
 def check_channel_use(graph: Graph) -> Iterator[Finding]:
@@ -94,7 +98,8 @@ class _NodeChecker:
     graph: Graph
     node: NodeSpec
     scope: Mapping[str, Type]
-    before: set[str]
+    before: Callable[[str], set[str]]
+    writers: Mapping[str, set[str]]
 
     def check(self) -> Iterator[Finding]:
         program = self.graph.programs[self.node.name]
@@ -207,7 +212,7 @@ class _NodeChecker:
         channel = self.graph.spec.channels.get(_root(compiled.tree) or "")
         if channel is None or channel.input or channel.default is not None or channel.name == self.node.item_name:
             return
-        if not any(channel.name in self.graph.writes(name) for name in self.before):
+        if self.before(self.node.name).isdisjoint(self.writers.get(channel.name, ())):
             message = f'node "{self.node.name}": {why} channel "{channel.name}", which no node before it writes'
             help = "write it before, give it a default, or declare it `input: true`"
             yield Finding.at(compiled.expression.place, "never-written", message, help)

@@ -4,40 +4,67 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding
 from graph_research.graph.spec import EdgeSpec
-from graph_research.graph.validation.truth import MOST_ATOMS, Row, TooManyAtoms, subjects_of, truth_table
+from graph_research.graph.validation.truth import MOST_ATOMS, MOST_VALUES, Row, TooManyAtoms, subjects_of, truth_table
 from graph_research.graph.validation.types import Type, type_of
 
 __all__ = ["check_routing"]
 
+_MOST_COMPARED_EDGES = 40
+"""Of a node with more edges no overlapping guards are looked for."""
+
 
 def check_routing(graph: Graph, channels: Mapping[str, Type]) -> Iterator[Finding]:
-    """Findings about the choice between the edges of each node, and of each event of it."""
+    """Findings about the choice between the edges of each node, and of each event of it.
+
+    All truth tables together hold at most 200,000 values, so that no file can keep the check busy; past that the rest
+    is reported as not checked.
+    """
+    budget = _Budget()
+    leaving: dict[str, list[EdgeSpec]] = {}
+    for edge in graph.spec.edges:
+        leaving.setdefault(edge.source, []).append(edge)
     for name, node in graph.spec.nodes.items():
-        edges = [edge for edge in graph.spec.edges if edge.source == name and not edge.on]
+        edges = [edge for edge in leaving.get(name, ()) if not edge.on]
         if edges and node.kind != "end":
-            yield from _check_choice(graph, name, edges, channels, complete=True)
-    for source in dict.fromkeys(edge.source for edge in graph.spec.edges if edge.on):
+            yield from _check_choice(graph, name, edges, channels, budget, complete=True)
+    for source, edges in leaving.items():
         for event in ("error", "timeout", "cancelled"):
-            edges = [edge for edge in graph.spec.edges if edge.source == source and event in edge.on]
-            yield from _check_choice(graph, source, edges, channels, complete=False)
+            of_event = [edge for edge in edges if event in edge.on]
+            yield from _check_choice(graph, source, of_event, channels, budget, complete=False)
+
+
+@dataclass(slots=True)
+class _Budget:
+    left: int = 200_000
 
 
 def _check_choice(
-    graph: Graph, source: str, edges: Sequence[EdgeSpec], channels: Mapping[str, Type], *, complete: bool
+    graph: Graph,
+    source: str,
+    edges: Sequence[EdgeSpec],
+    channels: Mapping[str, Type],
+    budget: _Budget,
+    *,
+    complete: bool,
 ) -> Iterator[Finding]:
     conditions = [_conditions(graph, edge) for edge in edges]
-    if any(parts is None for parts in conditions):
+    if not edges or any(parts is None for parts in conditions):
         return
+    most = min(MOST_VALUES, budget.left)
     try:
-        rows = truth_table([parts or [] for parts in conditions], lambda node: type_of(node, channels))
+        rows = truth_table([parts or [] for parts in conditions], lambda node: type_of(node, channels), most)
+        budget.left -= len(rows) * len(edges)
     except TooManyAtoms:
         if complete and conditions[-1]:
-            message = f'node "{source}": its guards have more than {MOST_ATOMS} comparisons and are not checked'
+            message = (
+                f'node "{source}": its guards are not checked: more than {MOST_ATOMS} comparisons, or too many cases'
+            )
             help = "split the choice over two nodes, or end with an edge without `when`"
             yield Finding.at(edges[0].place, "guards-not-checked", message, help, warning=True)
         return
@@ -45,7 +72,7 @@ def _check_choice(
     if complete:
         yield from _check_complete(graph, source, edges, rows)
     yield from _check_reached(edges, rows, forks=forks)
-    if complete and not forks:
+    if complete and not forks and len(edges) <= _MOST_COMPARED_EDGES:
         yield from _check_overlaps(graph, edges, rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +13,10 @@ from typing import Any
 from graph_research.graph.guards import shown
 from graph_research.graph.validation.types import ANY, Type
 
-__all__ = ["MOST_ATOMS", "Row", "TooManyAtoms", "normalised", "subjects_of", "truth_table"]
+__all__ = ["MOST_ATOMS", "MOST_VALUES", "Row", "TooManyAtoms", "normalised", "subjects_of", "truth_table"]
 
 MOST_ATOMS = 12
-_MOST_ROWS = 20_000
+MOST_VALUES = 50_000
 
 
 class TooManyAtoms(Exception):
@@ -30,19 +31,24 @@ class Row:
     values: str
 
 
-def truth_table(conditions: Sequence[Sequence[ast.expr | str]], types: Callable[[ast.expr], Type]) -> list[Row]:
+def truth_table(
+    conditions: Sequence[Sequence[ast.expr | str]],
+    types: Callable[[ast.expr], Type],
+    most_values: int = MOST_VALUES,
+) -> list[Row]:
     """Every distinguishable combination of `conditions`, each a conjunction of expressions and of loops (texts) that
     may be used up.
 
     Comparisons with constants of one subject share its values (`n > 0` and `n <= 0` exclude each other, an enum has
     its members), comparisons of two subjects their order; everything else is an atom that is true or false. `types`
-    tells what is known of a subject. Raises `TooManyAtoms` beyond 12 atoms.
+    tells what is known of a subject. Raises `TooManyAtoms` beyond 12 atoms, or where the table would have more than
+    `most_values` truth values.
     """
     subjects = _Subjects(types)
     normal = [[part if isinstance(part, str) else normalised(part) for part in parts] for parts in conditions]
     for part in itertools.chain.from_iterable(normal):
         subjects.collect(part)
-    if len(subjects.atoms) > MOST_ATOMS:
+    if len(subjects.atoms) > MOST_ATOMS or subjects.count() * len(conditions) > most_values:
         raise TooManyAtoms
     return [
         Row(holds=tuple(subjects.holds(parts, values) for parts in normal), values=subjects.describe(values))
@@ -181,14 +187,11 @@ class _Subjects:
         return self.found.setdefault(text, _Subject(text, self.types(node) if node is not None else ANY))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        domains = [subject.domain() for subject in self.found.values()]
-        count = 1
-        for domain in domains:
-            count *= len(domain)
-        if count > _MOST_ROWS:
-            raise TooManyAtoms
-        for values in itertools.product(*domains):
+        for values in itertools.product(*(subject.domain() for subject in self.found.values())):
             yield dict(zip(self.found, values, strict=True))
+
+    def count(self) -> int:
+        return math.prod(len(subject.domain()) for subject in self.found.values())
 
     def holds(self, parts: Sequence[ast.expr | str], values: Mapping[str, Any]) -> bool | None:
         """None where a comparison cannot be made, which is the node's error and no routing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 import pytest
@@ -32,7 +31,7 @@ AGENTS = [
 ]
 
 
-@cache
+@pytest.fixture(scope="module")
 def materials() -> dict[str, dict[str, Any]]:
     demo = demo_material()
     return {
@@ -61,11 +60,11 @@ async def ask(agent: str, material: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-async def test_the_answer_fits_the_agents_schema(agent: str) -> None:
+async def test_the_answer_fits_the_agents_schema(agent: str, materials: dict[str, dict[str, Any]]) -> None:
     resolver = schema_resolver()
     found = resolver.find(f"{agent}.answer")
     assert found is not None
-    Contract(json.loads(found[0]), f"{agent}.answer", resolver).check(await ask(agent, materials()[agent]), agent)
+    Contract(json.loads(found[0]), f"{agent}.answer", resolver).check(await ask(agent, materials[agent]), agent)
 
 
 async def test_an_agent_of_a_users_own_graph_is_refused_with_a_way_out() -> None:
@@ -87,8 +86,8 @@ async def test_a_question_is_restated_with_its_facets() -> None:
     assert "cost" in answer["verification"]
 
 
-async def test_the_supervisor_never_asks_for_the_same_again() -> None:
-    answer = await ask("supervisor", materials()["supervisor"])
+async def test_the_supervisor_never_asks_for_the_same_again(materials: dict[str, dict[str, Any]]) -> None:
+    answer = await ask("supervisor", materials["supervisor"])
     assert answer["action"] == "proceed"
     assert answer["quality_assessment"] == {"score": 3.0, "strengths": ["source count: 2"], "weaknesses": ["few"]}
 

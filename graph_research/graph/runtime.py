@@ -16,6 +16,7 @@ from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.errors import GraphChanged, InputInvalid
 from graph_research.graph.events import Event, RunEnded, RunResumed
 from graph_research.graph.frame import Frame, NewRun
+from graph_research.graph.loop import Loop
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.session import Session
 from graph_research.graph.start import changes, definition
@@ -23,7 +24,7 @@ from graph_research.graph.visit import Suspended
 
 __all__ = ["NO_ANSWER", "RunResult", "Runtime"]
 
-_Prepare = Callable[[Session], Awaitable[Frame | None]]
+_Prepare = Callable[[Session], Awaitable[Loop | None]]
 
 NO_ANSWER: Final = object()
 """Stands for "no answer is given": null is an answer."""
@@ -82,7 +83,7 @@ class Runtime:
         """
         name = check_name(run_id or self._new_run_id(), "run")
 
-        async def prepare(session: Session) -> Frame:
+        async def prepare(session: Session) -> Loop:
             return await self._begin(session, input, metadata or {}, parent)
 
         return self._events(name, prepare)
@@ -96,7 +97,7 @@ class Runtime:
         the graph, a schema or a prompt is not what the run began with, unless `accept_changes`.
         """
 
-        async def prepare(session: Session) -> Frame | None:
+        async def prepare(session: Session) -> Loop | None:
             return await self._reopen(session, answer, accept_changes)
 
         return self._events(check_name(run_id, "run"), prepare)
@@ -144,33 +145,35 @@ class Runtime:
     async def _drive(self, session: Session, prepare: _Prepare) -> None:
         lease = await self.checkpointer.lease(session.run_id)
         try:
-            frame = await prepare(session)
-            if frame is not None:
-                await self._watched(frame)
+            loop = await prepare(session)
+            if loop is not None:
+                await self._watched(loop)
         finally:
             lease.release()
 
-    async def _watched(self, frame: Frame) -> None:
+    async def _watched(self, loop: Loop) -> None:
         """Run to the end or to a suspension, looking out for a request to cancel."""
-        watcher = asyncio.create_task(self._watch(frame))
+        watcher = asyncio.create_task(self._watch(loop))
         limits = [seconds for seconds in (self._timeout_seconds, self.graph.spec.limits.seconds) if seconds is not None]
-        frame.limit(min(limits, default=None))
+        loop.limit(min(limits, default=None))
         try:
-            await frame.run()
+            await loop.run()
         except Suspended as stop:
-            await self._suspend(frame.session, stop)
+            await self._suspend(loop.frame.session, stop)
             if stop.refused is not None:
                 raise stop.refused from None
         finally:
             watcher.cancel()
             await asyncio.wait([watcher])
-        if not watcher.cancelled():
-            watcher.result()
+            problem = None if watcher.cancelled() else watcher.exception()
+        if problem is not None:
+            raise problem
 
-    async def _watch(self, frame: Frame) -> None:
-        while not await self.checkpointer.cancel_requested(frame.session.run_id):  # noqa: ASYNC110 -- it is in the store
+    async def _watch(self, loop: Loop) -> None:
+        run_id = loop.frame.session.run_id
+        while not await self.checkpointer.cancel_requested(run_id):  # noqa: ASYNC110 -- the flag is in the store
             await asyncio.sleep(self._poll_seconds)
-        frame.interrupt("cancelled")
+        loop.interrupt("cancelled")
 
     async def _suspend(self, session: Session, stop: Suspended) -> None:
         waiting = stop.key if stop.status == "awaiting_input" else None
@@ -179,7 +182,7 @@ class Runtime:
 
     async def _begin(
         self, session: Session, given: Mapping[str, Any], metadata: Mapping[str, Any], parent: str | None
-    ) -> Frame:
+    ) -> Loop:
         stored, texts = definition(self.graph)
         now = self._clock.now().timestamp()
         row = RunRow(
@@ -197,9 +200,9 @@ class Runtime:
             updated_at=now,
             parent=parent,
         )
-        return await Frame.start(self.graph, session, given, root=NewRun(row=row, texts=texts))
+        return Loop(await Frame.start(self.graph, session, given, root=NewRun(row=row, texts=texts)))
 
-    async def _reopen(self, session: Session, answer: Any, accept_changes: bool) -> Frame | None:
+    async def _reopen(self, session: Session, answer: Any, accept_changes: bool) -> Loop | None:
         row = await self.checkpointer.run_row(session.run_id)
         if row.status == "completed":
             await self._tell_end(session)
@@ -220,9 +223,10 @@ class Runtime:
         await frame.reopen()
         if differences is not None:
             await frame.add_channels()
+        loop = Loop(frame)
         if cancelled:
-            frame.interrupt("cancelled")
-        return frame
+            loop.interrupt("cancelled")
+        return loop
 
     async def _announce(self, session: Session, row: RunRow, *, changed: bool) -> None:
         lost = await self.checkpointer.lose_calls(session.run_id)

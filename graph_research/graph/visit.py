@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["Failure", "Outcome", "Suspended", "Visit", "check", "digest", "failure_of", "first_of"]
 
 
+_Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Failure:
     """Why a node gave up. `event` is `error`, `timeout` or `cancelled`; `error` is `{node, visit, type, message,
@@ -83,10 +86,12 @@ class _Ended:
 
 
 class Visit:
-    """Runs one active node of `frame`. `earlier` are the rows that an interrupted run left of this visit."""
+    """Runs one active node of `frame`. `child` runs a subgraph: name, handoff, address to output and hash. `earlier`
+    are the rows that an interrupted run left of this visit."""
 
-    def __init__(self, frame: Frame, active: Active, earlier: Sequence[StepRow] = ()) -> None:
+    def __init__(self, frame: Frame, child: _Child, active: Active, earlier: Sequence[StepRow] = ()) -> None:
         self._frame = frame
+        self._child = child
         self._session = frame.session
         self._active = active
         self._spec = frame.graph.spec.nodes[active.node]
@@ -242,7 +247,7 @@ class Visit:
         registry, target = self._frame.graph.registry, self._spec.target or ""
         if self._spec.kind == "graph":
             address = Address(self._frame.scope, self._spec.name, context.visit, context.item, context.attempt)
-            output, self._chains[context.item] = await self._frame.child(target, handoff, address)
+            output, self._chains[context.item] = await self._child(target, handoff, address)
             return output
         if self._spec.kind == "run":
             return await registry.handlers[target](handoff, context)

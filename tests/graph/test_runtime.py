@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
+from textwrap import dedent
 from typing import Any
 
 import pytest
 
+from graph_research import load_graph
 from graph_research.errors import NameInvalid
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
@@ -23,7 +25,8 @@ from graph_research.graph.events import (
     Progress,
     RunEnded,
 )
-from tests.graph.drives import collect, end_of, graph_of, runtime
+from graph_research.graph.registry import Registry
+from tests.graph.drives import Texts, collect, end_of, graph_of, runtime
 
 COUNTDOWN = """
     graph: countdown
@@ -418,6 +421,36 @@ async def test_a_branch_that_was_not_taken_does_not_block_the_join(store: Checkp
     graph = graph_of(FORK.replace("{from: split, to: long_1}", "{from: split, to: long_1, when: x == 1}"), say=say)
     result = await runtime(graph, store).run({})
     assert (result.status, result.state["seen"]) == ("completed", ["short", "both"])
+
+
+async def test_two_branches_may_not_replace_one_channel_in_the_same_step(store: Checkpointer) -> None:
+    text = FORK.replace('seen: "[output.word]"', "x: len(output.word)")
+    text = text.replace("{from: split, to: long_1}", "{from: split, to: long_1, when: x == 0}")
+    result = await runtime(graph_of(text, say=say), store).run({})
+    assert result.error is not None
+    assert result.error["message"] == '"short" and "long_1" replaced channel "x" in the same step'
+
+
+async def test_a_prompt_is_run_by_whoever_is_registered_for_it(store: Checkpointer) -> None:
+    async def prompter(
+        prompt: str, role: str, handoff: Mapping[str, Any], schema: Mapping[str, Any] | None, ctx: Context
+    ) -> Mapping[str, Any]:
+        return {"text": f"{prompt} {role} {handoff['text']} {schema and schema['type']} {ctx.node}"}
+
+    text = """
+        graph: prompted
+        version: "1"
+        state: {text: {type: string, input: true}}
+        start: ask
+        nodes:
+          ask: {prompt: greet, role: summary, input: {with: {text: text}}, output: said}
+          done: {end: completed}
+        edges: [{from: ask, to: done}]
+    """
+    said = '{"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}'
+    registry = Registry(prompts=Texts({"greet": "Hello"}), schemas=Texts({"said": said}), prompter=prompter)
+    result = await runtime(load_graph("prompted.yaml", text=dedent(text), registry=registry), store).run({"text": "hi"})
+    assert result.state["text"] == "greet summary hi object ask"
 
 
 # Ends from outside

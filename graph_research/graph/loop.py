@@ -1,0 +1,359 @@
+"""The run loop: one graph in motion, the root of a run or a subgraph under it, step by step to its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from graph_research.graph.address import Address
+from graph_research.graph.checkpoint.base import StepRow
+from graph_research.graph.errors import GuardFailed, NodeFailed
+from graph_research.graph.events import EdgeTaken, RunPaused
+from graph_research.graph.frame import Ended, Frame
+from graph_research.graph.position import Active, Interruption, Position
+from graph_research.graph.session import Draft
+from graph_research.graph.spec import EdgeSpec
+from graph_research.graph.visit import Failure, Outcome, Suspended, Visit, digest, failure_of, first_of
+
+__all__ = ["Loop"]
+
+
+_Taken = dict[str, list[tuple[EdgeSpec, Failure | None]]]
+"""By node, the edges it takes; with the failure where an event edge does."""
+
+
+class _Interrupted(Exception):
+    """The whole graph is cancelled or out of time."""
+
+
+class Loop:
+    """Moves `frame` step by step to its end; `limit` and `interrupt` fence it from outside."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self._cause: str | None = None
+        self._fence: asyncio.Timeout | None = None
+        self._deadline: float | None = None
+
+    def limit(self, seconds: float | None) -> None:
+        """Give the graph `seconds` from now."""
+        self._deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
+
+    def interrupt(self, cause: str) -> None:
+        """Stop what runs, and go over the edges for `cause`."""
+        self._cause = cause
+        if self._fence is not None and not self._fence.expired():
+            self._fence.reschedule(asyncio.get_running_loop().time())
+
+    async def run(self) -> Ended:
+        """Step on to the end. Raises `Suspended` where a human is waited for."""
+        while self.frame.ended is None:
+            await self._superstep()
+        return self.frame.ended
+
+    async def _superstep(self) -> None:
+        waiting = [active for active in self.frame.position.active if not active.done]
+        most = self.frame.graph.spec.limits.steps
+        if most is not None and waiting and self.frame.limited and sum(self.frame.visits.values()) > most:
+            await self._divert(failure_of(waiting[0], "error", "NodeFailed", f"more than {most} steps (limits.steps)"))
+            return
+        try:
+            await self._pause_before(waiting)
+            outcomes = await self._fenced(waiting)
+        except _Interrupted:
+            await self._divert(self._interruption())
+        else:
+            await self._leave(outcomes)
+
+    async def _fenced(self, waiting: Sequence[Active]) -> Sequence[Outcome]:
+        """Run the nodes until they have ended, or the graph is interrupted."""
+        if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
+            raise _Interrupted
+        if len(waiting) == 1 and self.frame.graph.spec.nodes[waiting[0].node].kind == "set":
+            return [await self._visited(waiting[0])]
+        try:
+            async with asyncio.timeout_at(self._deadline) as self._fence:
+                return await self._together(waiting)
+        except TimeoutError:
+            if self._fence is None or not self._fence.expired():
+                raise
+            raise _Interrupted from None
+        finally:
+            self._fence = None
+
+    async def _together(self, waiting: Sequence[Active]) -> Sequence[Outcome]:
+        if len(waiting) == 1:
+            return [await self._visited(waiting[0])]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._branch(active)) for active in waiting]
+        except BaseExceptionGroup as several:
+            raise first_of(several) from None
+        results = [task.result() for task in tasks]
+        for result in results:
+            if isinstance(result, Suspended):
+                raise result
+        return [result for result in results if isinstance(result, Outcome)]
+
+    async def _branch(self, active: Active) -> Outcome | Suspended:
+        """One of several nodes of a step: its result is durable as it ends, and counts when all have ended."""
+        try:
+            outcome = await self._visited(active)
+        except Suspended as stop:
+            return stop
+        if not outcome.written:
+            await self.frame.session.write(
+                steps=[outcome.row], calls=outcome.calls, events=outcome.events, texts=outcome.texts
+            )
+        return replace(outcome, written=True)
+
+    async def _visited(self, active: Active) -> Outcome:
+        earlier: Sequence[StepRow] = ()
+        if (active.node, active.visit) in self.frame.resumed:
+            rows = await self.frame.session.store.step_rows(self.frame.session.run_id, self.frame.scope, active.entered)
+            earlier = [row for row in rows if row.node == active.node and row.visit == active.visit]
+        return await Visit(self.frame, self.child, active, earlier).run()
+
+    async def child(self, name: str, handoff: Mapping[str, Any], address: Address) -> tuple[dict[str, Any], bytes]:
+        """Run a subgraph to its end, from where it was if it had started: its output and the hash of its way there."""
+        graph = self.frame.graph.subgraphs[name]
+        frame: Frame | None = None
+        while frame is None:
+            scope = f"{address.key}/"
+            if scope in self.frame.session.history.visits:
+                frame = await Frame.load(graph, self.frame.session, scope)
+                if frame is not None and not (frame.resumable or frame.ended == Ended(status="completed")):
+                    frame, address = None, address._replace(attempt=address.attempt + 1)
+                elif frame is not None:
+                    await frame.reopen()
+            else:
+                frame = await Frame.start(
+                    graph, self.frame.session, handoff, scope=scope, chain=self.frame.position.chain
+                )
+        loop = Loop(frame)
+        loop.limit(graph.spec.limits.seconds)
+        ended = await loop.run()
+        if ended.status != "completed":
+            reason = f": {ended.error['type']}: {ended.error['message']}" if ended.error else ""
+            raise NodeFailed(f'subgraph "{name}" ended {ended.status}{reason}')
+        outputs = {channel: frame.state.values[channel] for channel, spec in graph.spec.channels.items() if spec.output}
+        return outputs, frame.position.chain
+
+    async def _leave(self, outcomes: Sequence[Outcome]) -> None:
+        """Reduce what the nodes gave, pick the edges, and commit both."""
+        frame = self.frame
+        outcomes = self._without_conflicts(outcomes)
+        loops = dict(frame.position.loops)
+        taken: _Taken = {}
+        for outcome in outcomes:
+            if outcome.failure is not None:
+                edge, failure = self._event_edge(outcome.active, outcome.failure, loops)
+                if edge is None:
+                    await self._end_here(failure, outcomes)
+                    return
+                taken[outcome.active.node] = [(edge, failure)]
+        before = (frame.step, frame.position)
+        frame.apply(outcomes)
+        await self._pause_after(outcomes)
+        for active in frame.position.active:
+            if active.node in taken:
+                continue
+            try:
+                edges = frame.routes.leave(active.node, frame.scope_values, loops)
+            except (GuardFailed, NodeFailed) as problem:
+                await self._leave_failing(active, problem, outcomes)
+                return
+            taken[active.node] = [(edge, None) for edge in edges]
+        await self._move(taken, loops, outcomes, before)
+
+    async def _leave_failing(
+        self, active: Active, problem: GuardFailed | NodeFailed, outcomes: Sequence[Outcome]
+    ) -> None:
+        """A node's work is done, but no edge can be taken: that is its error, and its update stays."""
+        loops = dict(self.frame.position.loops)
+        failure = failure_of(active, "error", type(problem).__name__, str(problem))
+        edge, failure = self._event_edge(active, failure, loops)
+        if edge is None:
+            await self._end_here(failure, outcomes)
+            return
+        before = (_step_of(outcomes, self.frame.step), self.frame.position)
+        await self._move({active.node: [(edge, failure)]}, loops, outcomes, before)
+
+    def _without_conflicts(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+        """Nodes that ran side by side may not replace the same channel: the later in the file has failed."""
+        if len(outcomes) < 2:
+            return outcomes
+        outcomes = sorted(outcomes, key=lambda outcome: self.frame.routes.order[outcome.active.node])
+        writers: dict[str, str] = {}
+        checked = []
+        for outcome in outcomes:
+            replacing = (outcome.delta or {}).get("replace", {})
+            for channel in replacing:
+                other = writers.setdefault(channel, outcome.active.node)
+                if other != outcome.active.node:
+                    message = f'"{other}" and "{outcome.active.node}" replaced channel "{channel}" in the same step'
+                    failure = failure_of(outcome.active, "error", "NodeFailed", message)
+                    outcome = replace(outcome, failure=failure, delta=None)
+                    break
+            checked.append(outcome)
+        return checked
+
+    async def _move(
+        self,
+        taken: _Taken,
+        loops: dict[str, int],
+        outcomes: Sequence[Outcome],
+        before: tuple[int, Position],
+    ) -> None:
+        """Take the edges: enter their targets, and commit everything since the last step."""
+        step = _step_of(outcomes, None) or self.frame.session.next_step()
+        edges = [(node, edge, failure) for node, leaving in taken.items() for edge, failure in leaving]
+        edges = [taken for taken in edges if taken[1].source == "*"][:1] or edges
+        failed = next((failure for _, _, failure in edges if failure is not None), None)
+        active, arrived = self._entered(edges, step)
+        interruption = self.frame.position.interruption
+        if failed is not None:
+            interruption = _interruption(failed, *before)
+            self.frame.limited = False
+        if any(one.node in self.frame.routes.hopeful for one in active if not self.frame.is_end(one)):
+            interruption, self.frame.limited = None, True
+        self.frame.position = Position(
+            active=active,
+            chain=digest(self.frame.position.chain, orjson.dumps(loops, option=orjson.OPT_SORT_KEYS)),
+            loops=loops,
+            arrived=arrived,
+            interruption=interruption,
+            applied=self.frame.position.applied,
+        )
+        self.frame.step = step
+        self.frame.look()
+        self.frame.ended = self.frame.end_of(self.frame.position)
+        visits = {one.node: one.visit for one in before[1].active}
+        events = [self._told(node, visits.get(node, 0), edge, failure) for node, edge, failure in edges]
+        await self.frame.commit(step, outcomes, [*events, *self.frame.started(active)], cancelled=_cancelled(failed))
+
+    def _entered(
+        self, edges: Sequence[tuple[str, EdgeSpec, Failure | None]], step: int
+    ) -> tuple[tuple[Active, ...], Mapping[str, Sequence[str]]]:
+        """The nodes that become active, and who has arrived at joins that still wait."""
+        arrived = {node: list(sources) for node, sources in self.frame.position.arrived.items()}
+        targets: dict[str, Failure | None] = {}
+        for node, edge, failure in edges:
+            join = self.frame.graph.spec.nodes[edge.target].join
+            if not join or failure is not None:
+                targets[edge.target] = failure
+                continue
+            arrived.setdefault(edge.target, []).append(node)
+            if set(join) <= set(arrived[edge.target]):
+                del arrived[edge.target]
+                targets[edge.target] = None
+        if not targets:
+            targets = dict.fromkeys(arrived)
+            arrived = {}
+        active = []
+        for target in sorted(targets, key=lambda name: self.frame.routes.order[name]):
+            failure = targets[target]
+            self.frame.visits[target] = self.frame.visits.get(target, 0) + 1
+            error = None if failure is None else failure.error
+            active.append(Active(node=target, visit=self.frame.visits[target], entered=step, error=error))
+        return tuple(active), arrived
+
+    def _interruption(self) -> Failure:
+        active = self.frame.position.active[0]
+        if self._cause == "cancelled":
+            return failure_of(active, "cancelled", "Cancelled", "the run was cancelled")
+        return failure_of(active, "timeout", "TimeoutError", "the time for the whole graph is over")
+
+    async def _divert(self, failure: Failure) -> None:
+        """Lead all active nodes over the one edge for an event, or end where they stand."""
+        self._cause = self._deadline = None
+        loops = dict(self.frame.position.loops)
+        for active in self.frame.position.active:
+            edge, failure = self._event_edge(active, failure, loops)
+            if edge is not None:
+                self.frame.position = replace(self.frame.position, applied=None)
+                await self._move({active.node: [(edge, failure)]}, loops, (), (self.frame.step, self.frame.position))
+                return
+        await self._end_here(failure, ())
+
+    def _event_edge(self, active: Active, failure: Failure, loops: dict[str, int]) -> tuple[EdgeSpec | None, Failure]:
+        """The edge for a failure; if its guard fails there is none, and the guard's failure is what happened."""
+        try:
+            return self.frame.routes.divert(
+                active.node, failure.event, {**self.frame.scope_values, "error": failure.error}, loops
+            ), failure
+        except (GuardFailed, NodeFailed) as problem:
+            return None, failure_of(active, "error", type(problem).__name__, str(problem))
+
+    async def _end_here(self, failure: Failure, outcomes: Sequence[Outcome]) -> None:
+        """No edge takes the failure: the graph ends, and its position stays for whoever resumes it."""
+        status = "failed" if failure.event == "error" else "aborted"
+        self.frame.ended = Ended(status=status, cause=failure.event, error=failure.error)
+        applied = any(active.done for active in self.frame.position.active)
+        if applied:
+            self.frame.step = _step_of(outcomes, None) or self.frame.session.next_step()
+            await self.frame.commit(self.frame.step, outcomes, [], cancelled=True)
+            return
+        fresh = [outcome for outcome in outcomes if not outcome.written]
+        patch, events = self.frame.ending(cancelled=True)
+        await self.frame.session.write(
+            steps=[outcome.row for outcome in fresh],
+            calls=[call for outcome in fresh for call in outcome.calls],
+            events=[*(event for outcome in fresh for event in outcome.events), *events],
+            texts={name: text for outcome in fresh for name, text in outcome.texts.items()},
+            run=patch,
+        )
+
+    async def _pause_before(self, waiting: Sequence[Active]) -> None:
+        for active in waiting:
+            if self.frame.graph.spec.nodes[active.node].pause == "before" and not active.passed:
+                passed = tuple(replace(one, passed=one.passed or one is active) for one in self.frame.position.active)
+                self.frame.position = replace(self.frame.position, active=passed)
+                await self.frame.amend("paused", {})
+                raise self._pausing(active, "before")
+
+    async def _pause_after(self, outcomes: Sequence[Outcome]) -> None:
+        for outcome in outcomes:
+            if self.frame.graph.spec.nodes[outcome.active.node].pause == "after" and outcome.failure is None:
+                self.frame.step = _step_of(outcomes, None) or self.frame.session.next_step()
+                await self.frame.commit(self.frame.step, outcomes, [], cancelled=False)
+                raise self._pausing(outcome.active, "after")
+
+    def _pausing(self, active: Active, when: str) -> Suspended:
+        fields = {"path": self.frame.path + active.node, "visit": active.visit, "when": when}
+        return Suspended("paused", Address(self.frame.scope, active.node, active.visit).key, (RunPaused, fields))
+
+    def _told(self, node: str, visit: int, edge: EdgeSpec, failure: Failure | None) -> Draft:
+        return EdgeTaken, {
+            "path": self.frame.path + node,
+            "visit": visit,
+            "source": node,
+            "target": edge.target,
+            "loop": edge.loop,
+            "on": None if failure is None else failure.event,
+        }
+
+
+def _step_of(outcomes: Sequence[Outcome], default: Any) -> Any:
+    """The step of the only node's row, which is still to be written."""
+    return next((outcome.row.step for outcome in outcomes if not outcome.written), default)
+
+
+def _cancelled(failure: Failure | None) -> bool:
+    return failure is not None and failure.event == "cancelled"
+
+
+def _interruption(failure: Failure, step: int, position: Position) -> Interruption:
+    return Interruption(
+        cause=failure.event,
+        step=step,
+        chain=position.chain.hex(),
+        active=position.active,
+        loops=position.loops,
+        arrived=position.arrived,
+        error=failure.error,
+    )

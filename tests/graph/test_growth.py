@@ -1,0 +1,77 @@
+"""A store grows with what is new, and a state is read from one snapshot and a bounded tail."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from graph_research import SqliteCheckpointer
+from graph_research.graph.checkpoint.fold import fold
+from graph_research.graph.context import Context
+from tests.graph.drives import graph_of, runtime
+from tests.graph.test_runtime import COUNTDOWN
+
+ADDING = """
+    graph: adding
+    version: "1"
+    state: {texts: {type: array, reduce: append, default: []}}
+    start: add
+    loops: {more: {most: 99}}
+    nodes:
+      add: {run: add, output: {into: {texts: "[output.text]"}}}
+      done: {end: completed}
+    edges:
+      - {from: add, to: add, loop: more}
+      - {from: add, to: done}
+"""
+
+
+async def test_a_hundred_steps_that_each_add_50_kb_take_little_more_than_that(tmp_path: Path) -> None:
+    source = random.Random(1)
+
+    async def add(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        return {"text": source.randbytes(25_000).hex()}
+
+    store = SqliteCheckpointer(tmp_path / "runs.db")
+    await runtime(graph_of(ADDING, add=add), store).run({}, run_id="r")
+    assert len((await store.state("r"))["texts"]) == 100
+    await store.close()
+    assert (tmp_path / "runs.db").stat().st_size < 1.1 * 100 * 50_000
+
+
+async def test_a_text_that_comes_again_is_stored_once(tmp_path: Path) -> None:
+    text = random.Random(1).randbytes(50_000).hex()
+
+    async def add(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        return {"text": await ctx.call("ask", {"again": text}, answer)}
+
+    async def answer() -> str:
+        return text
+
+    store = SqliteCheckpointer(tmp_path / "runs.db")
+    await runtime(graph_of(ADDING, add=add), store).run({}, run_id="r")
+    assert set((await store.state("r"))["texts"]) == {text}
+    await store.close()
+    assert (tmp_path / "runs.db").stat().st_size < 1_000_000
+
+
+async def test_the_tail_behind_the_last_snapshot_stays_bounded_and_snapshots_do_not_outgrow_the_log(
+    tmp_path: Path,
+) -> None:
+    store = SqliteCheckpointer(tmp_path / "runs.db")
+    graph = graph_of(COUNTDOWN.replace("most: 10", "most: 2000"))
+    await runtime(graph, store).run({"n": 1500}, run_id="r")
+    folded = await fold(store, "r", "")
+    assert folded is not None
+    assert folded.tail_bytes <= max(folded.snapshot_bytes, 16_384)
+    assert (await store.state("r"))["seen"] == list(range(1500, 0, -1))
+    assert (await store.state("r", step=700))["seen"] == list(range(1500, 800, -1))
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+        (taken,) = connection.execute("SELECT sum(length(content)) FROM snapshots").fetchone()
+        (logged,) = connection.execute("SELECT sum(length(delta)) FROM steps").fetchone()
+    assert taken < logged

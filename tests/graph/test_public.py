@@ -1,0 +1,31 @@
+"""The public names of the package, and what importing them does not load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import graph_research
+
+
+@pytest.mark.parametrize("name", graph_research.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(graph_research, name).__name__ == name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = graph_research.nothing
+
+
+def test_the_engine_runs_without_networkx_pydantic_or_anything_of_research() -> None:
+    program = """
+import sys
+from graph_research import MemoryCheckpointer, Runtime, SqliteCheckpointer
+heavy = {"networkx", "pydantic", "httpx", "jinja2", "typer", "rich", "graph_research.research"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -206,3 +206,10 @@ def test_a_value_agrees_with_itself_however_it_is_grouped(number: int) -> None:
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_an_error(text: str) -> None:
     assert find_contradictions(said(text, text)) == []
+
+
+def test_the_dam_is_the_one_that_the_title_names() -> None:
+    pair = ("The dam is 120 metres high.", "The Alder Dam is 135 metres high.")
+    assert len(find_contradictions(said(*pair, titles=["Alder Dam", "A day out"]))) == 1
+    assert find_contradictions(said(*pair, titles=["Birch Dam", "A day out"])) == []
+    assert find_contradictions(said(*pair, titles=["Alder Dam and Birch Dam", "A day out"])) == []

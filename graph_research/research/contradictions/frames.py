@@ -221,7 +221,10 @@ def _frame(
     key = _key(words) | frozenset(value.modifiers)
     if len(key) < 2:
         return None
-    names = frozenset(base for _, base, named in words if named)
+    named = [base for _, base, is_name in words if is_name]
+    meant = [] if named else _meant(sentence, phrase)
+    names = frozenset([*named, *meant])
+    key |= names
     return Frame(
         sentence=sentence,
         value=value,
@@ -239,6 +242,16 @@ def _without_adjunct(phrase: str, text: str, value: Value) -> str:
     if value.kind == "date" and _ACCOMPANYING.match(after):
         return before + found
     return before + found + _MEASURED.sub("", after)
+
+
+def _meant(sentence: Quoted, phrase: str) -> list[str]:
+    """The stems of the title's name for "the dam", where the title names one dam; none otherwise."""
+    noun = re.match(r"The\s([a-z]+)\s", phrase)
+    if noun is None or not _is_verb(phrase[noun.end() :].partition(" ")[0]):
+        return []
+    kind = re.escape(noun[1])
+    found = re.findall(rf"((?:[A-Z][\w'’-]+\s)+(?:[a-z]+\s){{0,2}})(?i:{kind})\b", sentence.title)
+    return [stem(word) for word in f"{found[0]}{noun[1]}".split()] if len(found) == 1 else []
 
 
 def _counted_noun(text: str, value: Value) -> list[str]:

@@ -17,6 +17,9 @@ _NOUN_TOO = word_set(
     "stop end play run result results need needs growth influence look mean rule rules cut cuts rest cause "
     "causes deal open result operation"
 )
+_COUNTS = word_set(
+    "one two three four five six seven eight nine ten eleven twelve dozen hundred thousand million billion"
+)
 _COMPARED = re.compile(r"\b(?:\w+er|worse|more \w+|less \w+) than\b")
 _VERB_AT_END = word_set("work works use run runs look start starts stop stops mean rule rules deal play open")
 _LONGEST = 4
@@ -33,8 +36,15 @@ def noun_phrases(text: str) -> list[tuple[str, ...]]:
         word = token.strip(".").removesuffix("'s").removesuffix("’s")
         lowered = word.lower()
         ambiguous = lowered in _NOUN_TOO
-        breaks = not word or not word[0].isalpha() or lowered in FUNCTION_WORDS or (lowered in VERBS and not ambiguous)
-        if breaks or (ambiguous and any(other[0].isupper() for other in run)):
+        breaks = (
+            lowered in _COUNTS
+            or not word
+            or not word[0].isalpha()
+            or lowered in FUNCTION_WORDS
+            or (lowered in VERBS and not ambiguous)
+        )
+        after_name = ambiguous and any(other[0].isupper() for other in run)
+        if breaks or after_name or (run and len(lowered) > 4 and lowered.endswith("ed") and word.islower()):
             _close(run, found)
             run = []
         if not breaks and len(word) > 1:

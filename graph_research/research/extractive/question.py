@@ -21,6 +21,7 @@ _NUMBER_WANTED = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"[,;:.?!]\s")
+_MEASURED = re.compile(r"\bhow (high|tall|long|wide|deep|heavy|old|fast|far|expensive|big|large)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\bhow many (?:\w+ )??(\w+s|people|children|men|women|species)\b", re.IGNORECASE)
 _DATE_WANTED = re.compile(r"\b(?:when|what year|which year|what date|since when|how long ago)\b", re.IGNORECASE)
 _SUBJECT_WEIGHT = 0.5
@@ -87,7 +88,8 @@ def parse_question(text: str) -> Question:
     phrases = noun_phrases(asked)
     names = name_runs(asked)
     subject = _subject(phrases, names)
-    facets = _facets(asked, phrases, subject)
+    measured = [(match[1],) for match in _MEASURED.finditer(asked)]
+    facets = _facets(asked, [*phrases, *measured], subject)
     return Question(
         text=text,
         subject=subject,

@@ -19,6 +19,7 @@ from graph_research.research.extractive.question import parse_question
         ),
         ("What did the Alder Dam cost, and what does it do to fish and birds?", "Alder Dam", ["cost", "fish", "birds"]),
         ("How do heat pumps work in cold climates?", "heat pumps", ["cold climates"]),
+        ("When was the Alder Dam completed and how high is it?", "Alder Dam", ["completed", "high"]),
         ("Is nuclear power cheaper than wind power?", "nuclear power", ["wind power"]),
     ],
 )

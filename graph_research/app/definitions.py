@@ -15,7 +15,7 @@ from graph_research.graph.export import FORMATS
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Registry
 
-__all__ = ["UnknownGraph", "export", "list_graphs", "load", "validate"]
+__all__ = ["UnknownGraph", "export", "graph_file", "list_graphs", "load", "validate"]
 
 
 class UnknownGraph(UserMistake):

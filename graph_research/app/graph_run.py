@@ -73,7 +73,7 @@ class GraphRun:
             run_id=self.run_id,
             status=record.status,
             cause=record.cause,
-            error=error_text(record.error),
+            error=error_text(record),
             waiting_for=await waiting_for(self.store, record),
             state=await self.store.state(self.run_id),
         )

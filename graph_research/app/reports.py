@@ -111,7 +111,7 @@ async def _facts(store: Store, record: RunRecord, request: ResearchRequest) -> R
         graph=record.graph,
         status=record.status,
         cause=record.cause,
-        error=error_text(record.error),
+        error=error_text(record),
         models={role: ", ".join(request.roles.get(role) or request.models) for role in ROLES},
         search=request.search,
         started_at=started.isoformat(),

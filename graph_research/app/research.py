@@ -134,7 +134,7 @@ class Research:
             question=self.request.question,
             status=record.status,
             cause=record.cause,
-            error=self._budget.reason or error_text(record.error),
+            error=self._budget.reason or error_text(record),
             waiting_for=await waiting_for(self._store, record),
         )
         if record.status not in {"completed", "aborted"} or record.cause == "error":

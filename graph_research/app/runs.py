@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -119,9 +118,10 @@ async def waiting_for(store: Store, record: RunRecord) -> str | None:
     return str(asked[-1].question) if asked else ""
 
 
-def error_text(error: Mapping[str, Any] | None) -> str | None:
-    """A run's stored error in one line."""
-    if error is None:
+def error_text(record: RunRecord) -> str | None:
+    """What went wrong in one line; None where nothing did but a cancellation or a timeout, which the cause tells."""
+    error = record.error
+    if error is None or record.cause in {"cancelled", "timeout"}:
         return None
     node = f"{error['node']}: " if error.get("node") else ""
     return f"{node}{error.get('message') or error.get('type') or 'unknown'}"
@@ -134,7 +134,7 @@ async def _status(store: Store, run_id: str) -> RunStatus:
         run_id=run_id,
         status=record.status,
         cause=record.cause,
-        error=error_text(record.error),
+        error=error_text(record),
         question=_question(record),
         graph=record.graph,
         phase=state.get("phase") or (record.nodes[0] if record.nodes else None),

@@ -11,7 +11,7 @@ from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
 from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
 from graph_research.home import Home
 
-__all__ = ["Store", "metadata_of", "open_store", "request_of"]
+__all__ = ["Store", "checked_run_id", "metadata_of", "open_store", "request_of"]
 
 Store = Checkpointer
 

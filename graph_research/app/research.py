@@ -122,6 +122,11 @@ class Research:
         """The latest committed state."""
         return await self._store.state(self.run_id)
 
+    async def node(self) -> str:
+        """The active node of a stored run, empty where there is none."""
+        nodes = (await self._store.run(self.run_id)).nodes
+        return nodes[0] if nodes else ""
+
     async def waiting_for(self) -> str | None:
         """What the run asks, if it waits for an answer."""
         return await waiting_for(self._store, await self._store.run(self.run_id))

@@ -69,6 +69,8 @@ async def _drive_research(research: Research, *, answer: str | None, json: bool,
     async def watch(given: str | None) -> None:
         with make_view(research.request.question, SystemClock()) as view:
             progress = Progress(view)
+            if stored:
+                progress.go_on(await research.node(), await research.state())
             async with contextlib.aclosing(research.events(given)) as events:
                 async for event in events:
                     if progress.saw(event):

@@ -76,6 +76,10 @@ class Progress:
         self._view = view
         self.snapshot = Snapshot()
 
+    def go_on(self, node: str, state: Mapping[str, Any]) -> None:
+        """Begin where a stored run stands, at `node` (empty: nowhere any more)."""
+        self._set(replace(self.snapshot.with_state(state), phase=node or "ended"))
+
     def saw(self, event: Event) -> bool:
         """Take an event in; True where the root's state has changed and `read` is worth calling."""
         if not event.path or "/" in event.path:

@@ -53,6 +53,12 @@ def test_finished_items_count_before_the_node_is_through() -> None:
     assert progress.snapshot.iteration == 2
 
 
+def test_a_resumed_run_begins_where_it_stood() -> None:
+    view = Seen()
+    Progress(view).go_on("gather", {"sub_queries": [{"status": "pending"}] * 2, "sources": [{}], "iteration": 2})
+    assert view.shown == [Snapshot(phase="gather", iteration=2, planned=2, sources=1)]
+
+
 def test_a_line_is_said_once(capsys: Any) -> None:
     view = LineView()
     for _ in range(2):

@@ -10,8 +10,7 @@ from graph_research.text.document import Block, BlockKind, Document
 __all__ = ["DocumentBuilder", "canonical_text"]
 
 # Control characters that no reader sees, and halves of surrogate pairs, which UTF-8 cannot carry.
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ODD = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff]")
 
 
 def canonical_text(text: str) -> str:
@@ -19,8 +18,8 @@ def canonical_text(text: str) -> str:
 
     No markup is decoded or removed here: that happens once, where HTML becomes text nodes.
     """
-    text = _SURROGATE.sub("\ufffd", _UNPRINTABLE.sub(" ", text))
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    text = _ODD.sub(lambda match: "\ufffd" if match[0] >= "\ud800" else " ", text)
+    return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())
 
 
 class DocumentBuilder:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -17,6 +18,7 @@ from graph_research.text.tags import (
     FURNITURE_ROLES,
     FURNITURE_TAGS,
     FURNITURE_WORDS,
+    INLINE_TAGS,
     NAMED_TAGS,
 )
 
@@ -25,7 +27,7 @@ __all__ = ["html_document"]
 _CONTENT = "h1, main, article, [role=main]"
 _ANCHOR_WORDS = frozenset({"headerlink", "anchorlink", "permalink"})
 _ANCHOR_SIGNS = frozenset("¶#§🔗⚓∞")
-_DROPPED_CLASSES = frozenset({"mw-editsection", "linenos", "lineno"})
+_DROPPED_CLASSES = ".mw-editsection, .linenos, .lineno"
 _WORDS = re.compile(r"[a-z0-9]+")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
@@ -39,40 +41,37 @@ def html_document(source: str) -> Document:
     `DocumentUnreadable` for a page with more tags than anyone wrote.
     """
     parser = LexborHTMLParser(bound_nesting(source).encode("utf-8", "replace"))
+    node = parser.css_first(":not(svg) > title")
+    title = canonical_text(node.text()) if node is not None else ""
     body = parser.body or parser.root
     builder = DocumentBuilder()
     if body is not None:
+        _prune(body)
         _Reader(builder, _main(body)).read(body)
-    return builder.document(_title(parser, builder.first_heading()))
+    heading = builder.first_heading()
+    only_adds_the_site = bool(heading) and title.startswith(heading)
+    return builder.document(heading if only_adds_the_site else title)
 
 
-def _title(parser: LexborHTMLParser, heading: str) -> str:
-    """The page's title; its first heading where the title only adds the site's name to it."""
-    node = parser.css_first(":not(svg) > title")
-    title = canonical_text(node.text()) if node is not None else ""
-    return heading if heading and title.startswith(heading) else title
+def _prune(body: LexborNode) -> None:
+    """Take out what no reader sees as text, the signs beside headings that link to the heading itself, and the tags
+    that make no difference to where words end."""
+    body.strip_tags(sorted(DROPPED_TAGS))
+    for node in body.css(_DROPPED_CLASSES):
+        node.decompose()
+    for link in body.css("a[href^='#']"):
+        if _is_anchor(link):
+            link.decompose()
+    body.unwrap_tags(sorted(INLINE_TAGS))
+    body.merge_text_nodes()
 
 
 def _main(body: LexborNode) -> LexborNode | None:
     mains = body.css("main, [role=main]")
     if len(mains) != 1:
         return None
-    share = len(_visible_text(mains[0])) / max(1, len(_visible_text(body)))
+    share = len(mains[0].text()) / max(1, len(body.text()))
     return mains[0] if share >= _MAIN_SHARE else None
-
-
-def _visible_text(node: LexborNode) -> str:
-    return canonical_text("".join(text.text_content or "" for text in _texts(node)))
-
-
-def _texts(root: LexborNode) -> Iterator[LexborNode]:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if node.is_text_node:
-            yield node
-        elif node.tag not in DROPPED_TAGS:
-            pending.extend(node.iter(include_text=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +84,12 @@ class _Place:
     link: bool = False
     row: bool = False
     content: bool = False
+
+
+@cache
+def _changed(place: _Place, **changes: Any) -> _Place:
+    """There are few different places on a page, and very many tags."""
+    return replace(place, **changes)
 
 
 class _Reader:
@@ -107,7 +112,7 @@ class _Reader:
                 self._boundary(place)
             elif node.is_text_node:
                 self._add(node.text_content or "", place)
-            elif node.is_element_node and not _is_dropped(node):
+            elif node.is_element_node:
                 pending.extend(self._enter(node, place))
         self._flush()
 
@@ -126,15 +131,15 @@ class _Reader:
 
     def _inside(self, node: LexborNode, tag: str, place: _Place) -> _Place:
         if tag == "a":
-            return replace(place, link=True)
+            return _changed(place, link=True)
         if node.mem_id == self._main_id:
-            return replace(place, furniture=False, content=True)
+            return _changed(place, furniture=False, content=True)
         if tag not in BLOCK_TAGS:
             return place
         if not place.furniture and _is_furniture(node, tag, place):
-            place = replace(place, furniture=True)
+            place = _changed(place, furniture=True)
         if tag in ("main", "article"):
-            place = replace(place, content=True)
+            place = _changed(place, content=True)
         return _of_kind(node, tag, place)
 
     def _boundary(self, place: _Place) -> None:
@@ -182,17 +187,17 @@ def _of_kind(node: LexborNode, tag: str, place: _Place) -> _Place:
     if place.row:
         return place
     if level := _HEADING_LEVELS.get(tag):
-        return replace(place, kind="heading", level=level)
+        return _changed(place, kind="heading", level=level)
     if tag == "tr" and not _is_layout(node):
-        return replace(place, kind="table", row=True)
+        return _changed(place, kind="table", row=True)
     if tag in ("li", "dt"):
-        return replace(place, kind="code" if "sig" in _classes(node) else "item")
+        return _changed(place, kind="code" if "sig" in _classes(node) else "item")
     if tag in ("blockquote", "dd"):
-        return replace(place, kind="quote" if tag == "blockquote" else "paragraph")
+        return _changed(place, kind="quote" if tag == "blockquote" else "paragraph")
     if tag in ("pre", "xmp", "listing"):
-        return replace(place, kind="code")
+        return _changed(place, kind="code")
     if tag == "caption":
-        return replace(place, kind="table")
+        return _changed(place, kind="table")
     return place
 
 
@@ -201,21 +206,9 @@ def _is_layout(row: LexborNode) -> bool:
     return row.css_first("table, h1, h2, h3, article, nav, p + p") is not None
 
 
-def _is_dropped(node: LexborNode) -> bool:
-    if node.tag in DROPPED_TAGS:
-        return True
-    if node.tag == "a":
-        return _is_anchor(node)
-    return node.tag in ("span", "td") and not _DROPPED_CLASSES.isdisjoint(_classes(node))
-
-
 def _is_anchor(link: LexborNode) -> bool:
-    """The sign beside a heading that links to the heading itself, as Sphinx sets it."""
-    attributes = link.attributes
     text = link.text().strip()
-    if text in _ANCHOR_SIGNS:
-        return (attributes.get("href") or "").startswith("#")
-    return len(text) <= 2 and not _ANCHOR_WORDS.isdisjoint(_classes(link))
+    return text in _ANCHOR_SIGNS or (len(text) <= 2 and not _ANCHOR_WORDS.isdisjoint(_classes(link)))
 
 
 def _is_furniture(node: LexborNode, tag: str, place: _Place) -> bool:

@@ -14,7 +14,10 @@ MAX_DEPTH = 400
 MAX_FORMATTING = 6  # the parser opens formatting tags anew in every paragraph, so these multiply
 MAX_TAGS = 250_000  # the largest page of the Python documentation has 60,000
 
-_TOKEN = re.compile(r"<!--|-->|</?[a-zA-Z][a-zA-Z0-9-]*")
+# An element without any element in it, which cannot hide the end of a comment; else a single tag.
+_TOKEN = re.compile(
+    r"<(?P<leaf>[a-zA-Z]+[0-9]?)(?:\s[^<>]*+(?<!-))?>[^<>]*+</(?P=leaf)>|<!--|-->|</?[a-zA-Z][a-zA-Z0-9-]*"
+)
 
 
 def bound_nesting(source: str) -> str:
@@ -49,7 +52,13 @@ class _Scan:
     def excess(self, source: str) -> list[int]:
         cuts = []
         skip_until = ""
+        leaves = 0
         for match in _TOKEN.finditer(source):
+            if match.lastgroup:
+                leaves += 1
+                if skip_until == f"</{match[1].lower()}":
+                    skip_until = ""
+                continue
             found = match[0].lower()
             if skip_until:
                 skip_until = "" if found == skip_until else skip_until
@@ -62,13 +71,12 @@ class _Scan:
                 skip_until = f"</{found[1:]}" if found[1:] in RAW_TAGS else ""
                 if not skip_until and self._start(found[1:]):
                     cuts.append(match.start())
+        self._count(leaves)
         return cuts
 
     def _start(self, name: str) -> bool:
         """Count a start tag; whether it is one too many."""
-        self._tags += 1
-        if self._tags > MAX_TAGS:
-            raise DocumentUnreadable(f"the page has more than {MAX_TAGS:,} tags")
+        self._count(1)
         if name in VOID_TAGS or name in IMPLIED_TAGS:
             return False
         formatting = name in FORMATTING_TAGS
@@ -79,6 +87,11 @@ class _Scan:
         self._depth += 1
         self._formatting += formatting
         return False
+
+    def _count(self, tags: int) -> None:
+        self._tags += tags
+        if self._tags > MAX_TAGS:
+            raise DocumentUnreadable(f"the page has more than {MAX_TAGS:,} tags")
 
     def _close(self, name: str) -> bool:
         """Count an end tag; whether it belongs to a start tag that was cut."""

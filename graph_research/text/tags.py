@@ -10,6 +10,7 @@ __all__ = [
     "FURNITURE_TAGS",
     "FURNITURE_WORDS",
     "IMPLIED_TAGS",
+    "INLINE_TAGS",
     "NAMED_TAGS",
     "RAW_TAGS",
     "VOID_TAGS",
@@ -27,6 +28,12 @@ BLOCK_TAGS = _names(
     "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav ol optgroup option p "
     "pre search section select summary table tbody td tfoot th thead tr ul xmp"
+)
+
+# Tags within a line that tell nothing here.
+INLINE_TAGS = _names(
+    "abbr b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u "
+    "var"
 )
 # Tags and roles of what surrounds the content: navigation, banners, forms.
 FURNITURE_TAGS = _names("nav footer aside form button select dialog menu address search")

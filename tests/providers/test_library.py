@@ -223,6 +223,27 @@ async def test_two_processes_index_the_same_folder_at_once(tmp_path: Path, libra
     assert [one.documents for one in await library.list()] == [60]
 
 
+async def test_an_indexing_that_is_cancelled_keeps_whole_documents_only(tmp_path: Path, library: Library) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"{number:02}.txt").write_text(f"Text number {number} about a heron. " * 50)
+    reached = asyncio.Event()
+
+    def watch(done: int, total: int, path: str) -> None:
+        if done == 5:
+            reached.set()
+
+    adding = asyncio.create_task(library.add([folder], watch))
+    await reached.wait()
+    adding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await adding
+    stored = len(await library.documents())
+    assert 5 <= stored < 40
+    assert counts(await library.add([folder])) == (40 - stored, 0, stored, 0)
+
+
 async def test_an_index_of_another_version_is_made_anew(tmp_path: Path, folder: Path, library: Library) -> None:
     await library.add([folder])
     connection = sqlite3.connect(tmp_path / "index" / "library.db")

@@ -106,6 +106,13 @@ def test_markdown_reads_as_prose() -> None:
     ]
 
 
+@given(st.text(st.sampled_from("ab[]()*_`#>-|!<&;:~+\\\n \t1."), max_size=120))
+def test_any_markdown_gives_a_canonical_document(source: str) -> None:
+    document = markdown_document(source)
+    assert canonical_text(document.text) == document.text
+    assert markdown_document(source) == document
+
+
 def test_scripts_in_markdown_give_no_text() -> None:
     assert markdown_document("Yes.\n\n<script>alert('no')</script>\n").text == "Yes."
 

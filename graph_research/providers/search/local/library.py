@@ -188,7 +188,7 @@ class _Adding:
             self._index.store_failure(values, error.message)
             self._fail(file, error.message)
         else:
-            await asyncio.to_thread(self._index.store, values, document)
+            await _to_its_end(self._index.store, values, document)
 
     async def _document(self, data: bytes, content_type: str) -> Document:
         if content_type == "application/pdf":
@@ -211,6 +211,16 @@ class _Adding:
 
     def _fail(self, file: FoundFile, reason: str) -> None:
         self._failed.append(Failure(path=str(file.path), reason=reason))
+
+
+async def _to_its_end(store: Callable[[Mapping[str, Any], Document], None], values: Any, document: Document) -> None:
+    """Run in a thread; when cancelled, wait for it, since the connection is closed next."""
+    work = asyncio.ensure_future(asyncio.to_thread(store, values, document))
+    try:
+        await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await work
+        raise
 
 
 def _sum(left: Counts, right: Counts) -> Counts:

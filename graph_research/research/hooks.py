@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-__all__ = ["Hooks", "NoHooks"]
+__all__ = ["Hooks"]
 
 
 class Hooks(Protocol):
@@ -18,10 +18,3 @@ class Hooks(Protocol):
         `prompt` the reflection prompt. The answer is journalled: a resumed run does not ask again.
         """
         ...
-
-
-class NoHooks:
-    """No hook: every pause passes without guidance."""
-
-    def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> str | None:  # noqa: ARG002 -- the protocol's arguments
-        return None

@@ -11,7 +11,7 @@ from graph_research.graph.contracts import Contract
 from graph_research.graph.registry import Resolver
 from graph_research.providers.llm.base import Model
 from graph_research.providers.search.base import SearchProvider
-from graph_research.research.hooks import Hooks, NoHooks
+from graph_research.research.hooks import Hooks
 from graph_research.research.prompts import PromptRenderer
 from graph_research.research.settings import ResearchSettings
 
@@ -59,11 +59,14 @@ class AnswerSchemas:
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """Everything that a research handler may reach. `search` is asked in this order, all of it for each query."""
+    """Everything that a research handler may reach. `search` is asked in this order, all of it for each query.
+
+    Without `hooks` every think pause passes without guidance.
+    """
 
     models: ModelRouter
     search: Sequence[SearchProvider]
     prompts: PromptRenderer
     schemas: AnswerSchemas
     settings: ResearchSettings = field(default_factory=ResearchSettings)
-    hooks: Hooks = field(default_factory=NoHooks)
+    hooks: Hooks | None = None

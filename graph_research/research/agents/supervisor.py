@@ -70,10 +70,13 @@ def iteration_decider(services: Services) -> Handler:  # noqa: ARG001 -- every m
 
 async def _think_pause(services: Services, handoff: Mapping[str, Any], prompt: str, ctx: Context) -> str | None:
     """The hook's guidance, journalled, so that a resumed run does not ask a second time."""
+    hooks = services.hooks
+    if hooks is None:
+        return None
     seen = MappingProxyType(dict(handoff))
 
     async def ask() -> str | None:
-        return services.hooks.on_think_pause(seen, prompt)
+        return hooks.on_think_pause(seen, prompt)
 
     answer = await ctx.call("think_pause", {"phase": handoff["current_phase"], "prompt": prompt}, ask)
     return str(answer) if answer else None

@@ -81,7 +81,6 @@ def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Doc
         by_place(all_evidence.values(), documents),
         sources=known.sources,
         documents=documents,
-        origins=by_origin,
     )
     ground = Ground(sources=known.sources, evidence=all_evidence, contradictions=contradictions, origins=by_origin)
     findings = _joined(known.findings, fresh)

@@ -10,6 +10,7 @@ from graph_research.research.models.evidence import Contradiction, Evidence, Sid
 from graph_research.research.models.ids import contradiction_id
 from graph_research.research.models.source import Source
 from graph_research.research.quoting import QuoteFinder
+from graph_research.research.scoring.origin import copies
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
 
@@ -25,13 +26,13 @@ def disagreements(
     *,
     sources: Mapping[str, Source],
     documents: Mapping[str, Document],
-    origins: Mapping[str, str],
 ) -> list[Contradiction]:
     """The contradictions that were `named`, then what code finds beside them in the evidence."""
+    copied = copies(list(sources.values()), {source_id: document.text for source_id, document in documents.items()})
     quoted = [
         Quoted(
             source_id=source_id,
-            origin=origins.get(source_id, source_id),
+            origin=copied[source_id],
             text=one.quote,
             start=start,
             end=end,

@@ -61,9 +61,7 @@ def _scored(
         evidence.update((one.id, one) for one in proved)
         findings[finding.id] = levelled(finding, claim, ground)
         claims[finding.id] = claim
-    contradictions = disagreements(
-        [], by_place(evidence.values(), documents), sources=by_id, documents=documents, origins=by_origin
-    )
+    contradictions = disagreements([], by_place(evidence.values(), documents), sources=by_id, documents=documents)
     return {
         "findings": [finding.to_json() for finding in findings.values()],
         "evidence": [one.to_json() for one in evidence.values()],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_research.research.models.source import Source, Tier
-from graph_research.research.scoring.origin import origins
+from graph_research.research.scoring.origin import copies, origins
 from graph_research.text.document import Document
 
 __all__ = ["TIER_RANK", "SourceFacts", "question_of", "read_sources"]
@@ -56,8 +56,7 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
     sources = [Source.model_validate(row) for row in rows]
     texts = {source.id: documents[source.id].text for source in sources if source.id in documents}
     behind = origins(sources, texts)
-    alone = [source.model_copy(update={"publisher": source.id}) for source in sources]
-    copies = origins(alone, texts)
+    copied = copies(sources, texts)
     return {
         source.id: SourceFacts(
             id=source.id,
@@ -66,7 +65,7 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
             composite=source.score.composite,
             date=source.published_at or "",
             origin=behind[source.id],
-            copy_of=copies[source.id],
+            copy_of=copied[source.id],
         )
         for source in sources
     }

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from graph_research.research.models.source import Source
 
-__all__ = ["NEAR_DUPLICATE", "origin", "origins"]
+__all__ = ["NEAR_DUPLICATE", "copies", "origin", "origins"]
 
 NEAR_DUPLICATE = 0.6
 """Share of five-word runs that two texts must have in common (Jaccard) to count as copies of each other."""
@@ -38,12 +38,20 @@ def origins(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, st
 
     `texts` maps source ids to canonical texts; a source without one is compared with nothing.
     """
+    behind = {source.id: origin(source) for source in sources}
+    return {source_id: behind[first] for source_id, first in copies(sources, texts).items()}
+
+
+def copies(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, str]:
+    """Of each source by id the first source that has nearly the same text; its own id where there is none.
+
+    Two documents of one publisher may contradict each other, two copies of one text cannot.
+    """
     found: dict[str, str] = {}
     seen: list[tuple[_Runs, str]] = []
     for source in sources:
         runs = _runs(texts.get(source.id, ""))
-        copied = next((known for other, known in seen if _alike(runs, other)), None)
-        found[source.id] = copied or origin(source)
+        found[source.id] = next((first for other, first in seen if _alike(runs, other)), source.id)
         if runs:
             seen.append((runs, found[source.id]))
     return found

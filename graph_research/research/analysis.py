@@ -10,7 +10,7 @@ from graph_research.research.claims import Ground, claim_of, levelled
 from graph_research.research.disagreements import by_place, disagreements, from_answer
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.evidence import Contradiction, Evidence
-from graph_research.research.models.finding import Claim, Finding, Gap
+from graph_research.research.models.finding import Claim, Confidence, Finding, Gap
 from graph_research.research.models.ids import finding_id, gap_id
 from graph_research.research.models.plan import SubQuery, TopicResult
 from graph_research.research.models.source import Quality, Source
@@ -70,7 +70,10 @@ class Analysed:
 
 
 def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Document]) -> Analysed:
-    """Prove and score an answer that fits `analyzer.answer`."""
+    """Prove and score an answer that fits `analyzer.answer`.
+
+    What the analyzer itself calls speculation is claimed by nobody: it does not count for the confidence of the whole.
+    """
     finder = QuoteFinder(known.question, known.sources, documents)
     fresh, evidence = _findings(answer["findings"], finder, known.iteration)
     named, more = from_answer(answer.get("contradictions") or [], finder)
@@ -85,13 +88,16 @@ def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Doc
     ground = Ground(sources=known.sources, evidence=all_evidence, contradictions=contradictions, origins=by_origin)
     findings = _joined(known.findings, fresh)
     claims = [claim_of(finding, ground) for finding in findings]
+    counted = [
+        claim for finding, claim in zip(findings, claims, strict=True) if finding.stated is not Confidence.SPECULATION
+    ]
     return Analysed(
         findings=[levelled(finding, claim, ground) for finding, claim in zip(findings, claims, strict=True)],
         evidence=list({one.id: one for one in [*evidence, *more]}.values()),
         gaps=_gaps(answer, known, fresh, all_evidence),
         contradictions=contradictions,
         claims=claims,
-        confidence=job_confidence(claims, len(known.sources), len(set(by_origin.values()))),
+        confidence=job_confidence(counted, len(known.sources), len(set(by_origin.values()))),
         requalified=_requalified(answer.get("quality_updates") or [], known.sources),
         quotes_dropped=finder.dropped,
     )

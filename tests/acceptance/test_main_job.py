@@ -89,3 +89,18 @@ def test_the_pipeline_graph_answers_the_same_question(shell: Shell) -> None:
 
     assert done["status"] == "completed"
     assert shell.run("verify", "piped", "--json").json["invalid"] == 0
+
+
+@pytest.mark.parametrize(
+    "question", ["How did Roman aqueducts keep water clean?", "Which opera did Rossini write in 1816?", "Wo ist Bonn?"]
+)
+def test_a_question_that_no_document_answers_ends_with_not_found_and_the_nearest_passages(
+    question: str, shell: Shell
+) -> None:
+    done = shell.run("run", question, "--library", str(LIBRARY), "--run-id", "off-topic", "--out", "out", "--json").json
+
+    markdown = (shell.folder / "out" / "report.md").read_text()
+    assert done["status"] == "completed"
+    assert done["confidence"] == 0
+    assert "## Not found" in markdown
+    assert shell.run("verify", "off-topic", "--json").json["invalid"] == 0

@@ -13,7 +13,7 @@ from graph_research.research.extractive.material import SourceFacts, question_of
 from graph_research.research.extractive.outline import outline
 from graph_research.research.extractive.passages import Passage, passages
 from graph_research.research.extractive.question import Question, parse_question
-from graph_research.research.extractive.ranking import Pool, Ranked, rank
+from graph_research.research.extractive.ranking import Pool, Ranked, nearest, rank
 from graph_research.research.extractive.terms import stem_list
 
 __all__ = ["Analysis", "analyze", "answer", "confidence"]
@@ -22,11 +22,15 @@ _MOST_FINDINGS = 30
 _LEAST_OF_BEST = 0.28
 _MOST_PER_SOURCE = 7
 _MOST_CANDIDATES = 240
+_MOST_NEAREST = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
-    """Everything the analyzer and the writer of the report share."""
+    """Everything the analyzer and the writer of the report share.
+
+    `ranked` is empty where nothing answers the question; `groups` then hold the passages that are nearest to it.
+    """
 
     question: Question
     sources: Mapping[str, SourceFacts]
@@ -48,7 +52,8 @@ def analyze(material: Mapping[str, Any]) -> Analysis:
     conflicts = _conflicts(pool, question, sources)
     disputed = {(q.source_id, q.start) for conflict in conflicts for side in conflict.sides for q in side.evidence}
     ranked = rank(pool, question, asked, sources, disputed)
-    groups = merge(_in_turn(ranked, len(question.facets)), sources, _MOST_FINDINGS)
+    candidates = _in_turn(ranked, len(question.facets)) or nearest(pool, question, asked, sources)[:_MOST_NEAREST]
+    groups = merge(candidates, sources, _MOST_FINDINGS)
     groups.sort(key=lambda group: (-group.score, group.lead.source_id, group.lead.start))
     return Analysis(question=question, sources=sources, pool=pool, ranked=ranked, groups=groups, conflicts=conflicts)
 
@@ -123,7 +128,7 @@ def _finding(group: Group, heading: str | None, analysis: Analysis) -> dict[str,
     disputed = _is_disputed(group, analysis.conflicts, analysis.sources)
     return {
         "content": group.lead.text,
-        "confidence": confidence(source_ids, analysis.sources, disputed=disputed),
+        "confidence": confidence(source_ids, analysis.sources, disputed=disputed) if analysis.ranked else "speculation",
         "category": heading,
         "source_ids": source_ids,
         "evidence": [

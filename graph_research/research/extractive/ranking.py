@@ -15,7 +15,7 @@ from graph_research.research.extractive.phrases import name_runs, phrase_stems
 from graph_research.research.extractive.question import Facet, Question
 from graph_research.research.extractive.terms import stem
 
-__all__ = ["DEFINES", "Pool", "Ranked", "rank"]
+__all__ = ["DEFINES", "Pool", "Ranked", "nearest", "rank"]
 
 _K1 = 1.2
 _B = 0.75
@@ -107,6 +107,23 @@ def rank(
         value += _IN_DISPUTE if on_topic and (passage.source_id, passage.start) in disputed else 0.0
         ranked.append(Ranked(passage=passage, score=value, facet=facet))
     return sorted(ranked, key=lambda item: (-item.score, item.passage.source_id, item.passage.start))
+
+
+def nearest(
+    pool: Pool, question: Question, sub_query_stems: Sequence[str], sources: Mapping[str, SourceFacts]
+) -> list[Ranked]:
+    """What to show where nothing answers the question: the passages that share most of its words, by BM25 alone.
+
+    Where none shares a word, the first passage of each source, in the order in which the search found them.
+    """
+    weights = {**dict.fromkeys(sub_query_stems, _SUB_QUERY), **question.weights}
+    fit = [passage for passage in pool.passages if not sources[passage.source_id].flagged]
+    scored = [Ranked(passage=passage, score=pool.bm25(passage, weights), facet=-1) for passage in fit]
+    matching = [item for item in scored if item.score > 0.0]
+    if matching:
+        return sorted(matching, key=lambda item: (-item.score, item.passage.source_id, item.passage.start))
+    openings = {item.passage.source_id: item for item in reversed(scored)}
+    return [openings[source_id] for source_id in sources if source_id in openings]
 
 
 class _Nearness:

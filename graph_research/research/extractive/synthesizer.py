@@ -52,7 +52,7 @@ def answer(material: Mapping[str, Any]) -> dict[str, Any]:
     groups = [entry.group for entry in cited]
     picked = short_answer(groups, question, sources)
     coverage = question.coverage(group.lead.stem_set | group.lead.frame_stems for group in groups[:_BEST])
-    if not picked or coverage < _LEAST_COVERAGE:
+    if not picked or picked[0].score == 0.0 or coverage < _LEAST_COVERAGE:
         return _not_found(groups, ids, material).to_json()
     laid_out = outline(groups, question, pool, sources)
     return _found(laid_out, picked, ids, material).to_json()
@@ -143,9 +143,7 @@ def _cited_groups(
         facet = best_facet(members[0], question, pool)
         group = Group(lead=members[0], others=tuple(members[1:]), score=score, facet=facet)
         found[members[0].text] = _Cited(group=group, evidence_ids=tuple(ids))
-    return sorted(
-        found.values(), key=lambda entry: (-entry.group.score, entry.group.lead.source_id, entry.group.lead.start)
-    )
+    return sorted(found.values(), key=lambda entry: -entry.group.score)
 
 
 def _lost(row: Mapping[str, Any], sources: Mapping[str, SourceFacts]) -> bool:

@@ -17,15 +17,18 @@ __all__ = ["changes", "definition", "first_values"]
 
 
 def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every channel's value at the start: what is given, else its default. Raises `InputInvalid`."""
+    """Every channel's value at the start: what is given, else its default. Raises `InputInvalid`.
+
+    Where no channel is declared as input, each may be given: such a graph is tried out, not called by others.
+    """
     channels = graph.spec.channels
-    inputs = [name for name, channel in channels.items() if channel.input]
+    inputs = [name for name, channel in channels.items() if channel.input] or list(channels)
     for name in given:
         if name not in inputs:
             what = "is no input" if name in channels else "does not exist"
             raise InputInvalid(
                 f'channel "{name}" of graph "{graph.spec.name}" {what}',
-                help=f"inputs are {', '.join(inputs)}" if inputs else "the graph takes no input",
+                help=f"inputs are {', '.join(inputs)}",
             )
     for name in inputs:
         if channels[name].required and name not in given:

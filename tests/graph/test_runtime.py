@@ -93,6 +93,14 @@ async def test_a_wrong_input_is_named_before_anything_runs(
     assert await store.runs() == []
 
 
+async def test_a_graph_that_declares_no_input_takes_a_value_for_any_channel(store: Checkpointer) -> None:
+    graph = graph_of(COUNTDOWN.replace("input: true", "input: false"))
+
+    result = await runtime(graph, store).run({"n": 1, "seen": ["before"]}, run_id="r")
+
+    assert result.state["seen"] == ["before", 1]
+
+
 async def test_a_missing_input_is_named(store: Checkpointer) -> None:
     graph = graph_of(COUNTDOWN.replace("default: 3, input: true", "input: true"))
     with pytest.raises(InputInvalid, match='needs "n"'):

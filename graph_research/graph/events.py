@@ -32,6 +32,7 @@ class Event:
 
     `seq` counts from 1 within a run, over its subgraphs too; it is None for what is shown and never stored. `path` is
     the node's path from the root graph, such as `gather[2]/search`, empty for the run itself; `visit` counts from 1.
+    `step` is the checkpoint that the event stands at: with it the store has the state as it was then.
     """
 
     type: ClassVar[str] = "event"
@@ -40,6 +41,7 @@ class Event:
     at: datetime
     path: str = ""
     visit: int = 0
+    step: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """`{type, run_id, seq, at, path, visit, …}`; `at` as ISO 8601."""

@@ -38,11 +38,12 @@ class History:
 
 @dataclass(slots=True)
 class _Batch:
-    """The events of one write: those that follow on `seq`, all of one time."""
+    """The events of one write: those that follow on `seq`, all of one time and of one step."""
 
     drafts: Sequence[Draft]
     seq: int
     at: datetime
+    step: int
     durable: bool = False
 
 
@@ -153,11 +154,11 @@ class Session:
         snapshot: Snapshot | None = None,
         run: RunPatch | None = None,
     ) -> tuple[_Batch, Write]:
-        batch = _Batch(events, self._seq, self.clock.now())
+        batch = _Batch(events, self._seq, self.clock.now(), self._step)
         self._seq += len(events)
         at = batch.at.isoformat()
         stored = [
-            {"type": kind.type, "seq": seq, "at": at, **fields}
+            {"type": kind.type, "seq": seq, "at": at, "step": batch.step, **fields}
             for seq, (kind, fields) in enumerate(events, start=batch.seq + 1)
         ]
         kept, self._texts = {**self._texts, **(texts or {})}, {}
@@ -185,6 +186,6 @@ class Session:
             first = self._batches.popleft()
             if self._outlet.open:
                 self._outlet.push(
-                    kind(run_id=self.run_id, seq=seq, at=first.at, **fields)
+                    kind(run_id=self.run_id, seq=seq, at=first.at, step=first.step, **fields)
                     for seq, (kind, fields) in enumerate(first.drafts, start=first.seq + 1)
                 )

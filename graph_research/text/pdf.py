@@ -83,7 +83,7 @@ class PdfExtractor:
             except TimeoutError:
                 await self._end()
                 return _nothing(f"the PDF took longer than {self._limits.seconds:g} seconds")
-            except (OSError, ValueError, asyncio.IncompleteReadError):
+            except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 await self._end()
                 return _nothing("the PDF crashed its reader or went over its memory or time limit")
             except BaseException:

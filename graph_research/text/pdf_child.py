@@ -20,6 +20,7 @@ from contextlib import suppress
 from typing import Any
 
 _Line = list[Any]
+_TITLE_CHARS = 1_000
 _LATE_MODULES = (
     "pypdf._codecs.core_font_metrics",
     "pypdf.generic._image_xobject",
@@ -90,7 +91,7 @@ def _read(data: bytes, limits: dict[str, Any], answer: dict[str, Any]) -> None:
 
 def _title(reader: Any) -> str:
     try:
-        return str((reader.metadata or {}).get("/Title") or "")
+        return str((reader.metadata or {}).get("/Title") or "")[:_TITLE_CHARS]
     except Exception:  # noqa: BLE001 -- a broken title is no reason to give up the pages
         return ""
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-__all__ = ["Block", "BlockKind", "Document", "source_id", "text_hash"]
+__all__ = ["MAX_TITLE_CHARS", "Block", "BlockKind", "Document", "source_id", "text_hash"]
+
+MAX_TITLE_CHARS = 500
 
 BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]
 
@@ -27,13 +29,17 @@ class Document:
     """Canonical text, the blocks it was made from in order, and where each page starts.
 
     Blocks do not overlap and are sorted by `start`. `pages` holds the offset of each page's first character,
-    page 1 first; it is empty for a text without pages. A locator's offsets refer to `text`.
+    page 1 first; it is empty for a text without pages. A locator's offsets refer to `text`. A longer title than
+    `MAX_TITLE_CHARS` is cut: it goes with every passage.
     """
 
     text: str
     blocks: tuple[Block, ...] = ()
     pages: tuple[int, ...] = ()
     title: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title[:MAX_TITLE_CHARS])
 
     @cached_property
     def hash(self) -> str:

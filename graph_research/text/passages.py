@@ -15,12 +15,13 @@ TARGET_CHARS = 600
 MAX_CHARS = 1_200
 _SHORT_REST_CHARS = 150
 _PROSE_WORDS = 6
+_HEADING_CHARS = 150  # of each heading in a path, which every passage below it carries
 _Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class PassageSpan:
-    """`document.text[start:end]`; `heading` is the path of headings above it, outermost first."""
+    """`document.text[start:end]`; `heading` is the path of headings above it, outermost first, long ones cut."""
 
     start: int
     end: int
@@ -70,7 +71,7 @@ def _sections(document: Document) -> Iterator[tuple[str, list[Block]]]:
         page = its_page
         if block.kind == "heading":
             path = [outer for outer in path if outer[0] < block.level]
-            path.append((block.level, document.text[block.start : block.end]))
+            path.append((block.level, document.text[block.start : min(block.end, block.start + _HEADING_CHARS)]))
         elif block.kind != "boilerplate":
             section.append(block)
     if section:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from sentencex import get_sentence_boundaries
 
 from graph_research.text.document import BlockKind, Document
 
-__all__ = ["PROSE", "Sentence", "sentence_spans", "sentences"]
+__all__ = ["MAX_CHARS", "PROSE", "Sentence", "sentence_spans", "sentences"]
+
+MAX_CHARS = 2_000
+"""No sentence is longer. The splitter's time grows with the square of what it is given, so longer blocks are parted."""
 
 # Blocks that are written in sentences.
 PROSE: Collection[BlockKind] = frozenset({"paragraph", "item", "quote"})
@@ -22,6 +25,8 @@ _ABBREVIATED = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\d\.$")
+_FOUND_BEFORE = 16  # characters that the longest of these may be
+_END = re.compile(r"[.!?][\"'”’)\]]{0,2}\s(?=[^\Wa-z\d_])")
 _TITLES = re.compile(r"(?:^|[\s(\[“\"])(?:Mr|Mrs|Ms|Dr|Prof|St|Sen|Rep|Gov|Gen|Col|Capt|Rev|Hon|Sr|Jr|e\.g|i\.e|cf)\.$")
 
 
@@ -48,7 +53,23 @@ def sentences(
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None, *, language: str = "en") -> list[tuple[int, int]]:
     """`(start, end)` of each sentence in `text[start:end]`, which is one block; offsets are those of `text`."""
-    part = text[start:end]
+    last = len(text) if end is None else end
+    stretches = _stretches(text, start, last)
+    return [span for low, high in stretches for span in _spans(text[low:high], low, language)]
+
+
+def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Pieces of at most `MAX_CHARS`, cut where a sentence ends, else between words, else anywhere."""
+    while end - start > MAX_CHARS:
+        window = text[start : start + MAX_CHARS]
+        ends = [match.end() for match in _END.finditer(window) if _is_end(window, 0, match.end())]
+        cut = start + (ends[-1] if ends else window.rfind(" ") + 1 or MAX_CHARS)
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def _spans(part: str, offset: int, language: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for boundary in get_sentence_boundaries(language, part):
         first, last = boundary["start_index"], boundary["end_index"]
@@ -56,21 +77,23 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None, *, languag
             spans[-1] = (spans[-1][0], last)
         else:
             spans.append((first, last))
-    return [(start + first, start + last) for first, last in (_stripped(part, *span) for span in spans) if first < last]
+    found = (_stripped(part, *span) for span in spans)
+    return [(offset + first, offset + last) for first, last in found if first < last]
 
 
 def _is_end(text: str, start: int, boundary: int) -> bool:
     """Whether the sentence that began at `start` may end at `boundary`, where the splitter wants another to begin."""
-    before, after = text[start:boundary].rstrip(), text[boundary:].lstrip()
-    if not after:
+    end, next_start = _stripped(text, start, boundary)[1], _stripped(text, boundary, len(text))[0]
+    if next_start == len(text):
         return False
+    before, after = text[max(start, end - _FOUND_BEFORE) : end], text[next_start]
     spaced = text[boundary - 1].isspace() or text[boundary].isspace()
-    if not spaced and after[0].isalnum():
+    if not spaced and after.isalnum():
         return False
     if _TITLES.search(before):
         return False
-    goes_on = after[0].islower() or after[0].isdigit()
-    return not (goes_on and (_ABBREVIATED.search(before) or (after[0].islower() and _NUMBERED.search(before))))
+    goes_on = after.islower() or after.isdigit()
+    return not (goes_on and (_ABBREVIATED.search(before) or (after.islower() and _NUMBERED.search(before))))
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:

@@ -9,6 +9,7 @@ __all__ = ["identifier_parts", "parts_of_text", "path_words"]
 _CAMEL = re.compile(r"[^\W_]*[a-z][A-Z][^\W_]*|[A-Z]{2,}[a-z][^\W_]*")
 _HYPHENATED = re.compile(r"\b[^\W\d_]+(?:-[^\W\d_]+)+\b")
 _WORD = re.compile(r"[^\W_]+")
+_JOINT = re.compile(r"[a-z][A-Z]|[A-Z][A-Z][a-z]")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 
@@ -20,7 +21,7 @@ def identifier_parts(word: str) -> list[str]:
 
 def parts_of_text(text: str) -> str:
     """What the index keeps beside the text itself: the parts of every compound, and hyphenated words as one."""
-    compounds = (" ".join(identifier_parts(word)) for word in dict.fromkeys(_CAMEL.findall(text)))
+    compounds = (" ".join(identifier_parts(word)) for word in dict.fromkeys(_WORD.findall(text)) if _JOINT.search(word))
     joined = (word.replace("-", "") for word in dict.fromkeys(_HYPHENATED.findall(text)))
     return " . ".join(part for part in (*compounds, *joined) if part)
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import orjson
 
+from graph_research.research.report.display import one_line
+
 __all__ = ["BIBLIOGRAPHY_FORMATS", "render_bibliography"]
 
 Sources = Sequence[Mapping[str, Any]]
@@ -66,7 +68,7 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, (int, float)):
         return str(value)
-    text = _one_line("; ".join(map(str, value)) if isinstance(value, list) else str(value))
+    text = one_line("; ".join(map(str, value)) if isinstance(value, list) else str(value))
     return "'" + text if text.startswith(_FORMULA) else text
 
 
@@ -91,7 +93,7 @@ def _bibtex_entry(source: Mapping[str, Any]) -> str:
 
 
 def _tex(text: str) -> str:
-    return "".join(_TEX.get(character, character) for character in _one_line(text))
+    return "".join(_TEX.get(character, character) for character in one_line(text))
 
 
 def _ris(sources: Sources) -> str:
@@ -112,7 +114,7 @@ def _ris_entry(source: Mapping[str, Any]) -> str:
         ("UR", url),
         ("DO", source.get("doi")),
     ]
-    lines = [f"{tag}  - {_one_line(str(value))}" for tag, value in fields if value]
+    lines = [f"{tag}  - {one_line(str(value))}" for tag, value in fields if value]
     return "\n".join([*lines, "ER  - ", "", ""])
 
 
@@ -127,12 +129,12 @@ def _csl_entry(source: Mapping[str, Any]) -> dict[str, Any]:
     entry = {
         "id": source["id"],
         "type": "webpage" if url.startswith(("http://", "https://")) else "document",
-        "title": source.get("title"),
-        "author": [{"literal": author} for author in source.get("authors") or ()],
-        "publisher": source.get("publisher"),
+        "title": one_line(source.get("title") or ""),
+        "author": [{"literal": one_line(author)} for author in source.get("authors") or ()],
+        "publisher": one_line(source.get("publisher") or ""),
         "issued": {"date-parts": [[int(part) for part in (year, *rest)]]} if year else None,
-        "URL": url,
-        "DOI": source.get("doi"),
+        "URL": one_line(url),
+        "DOI": one_line(source.get("doi") or ""),
     }
     return {name: value for name, value in entry.items() if value}
 
@@ -143,10 +145,6 @@ def _date(source: Mapping[str, Any]) -> tuple[str, list[str]]:
     if not found:
         return "", []
     return found[1], [part for part in found.groups()[1:] if part]
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 _RENDERERS: Mapping[str, Callable[[Sources], str]] = {

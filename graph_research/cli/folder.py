@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph_research.cli.output import say
+from graph_research.cli.output import in_line, say
 
 if TYPE_CHECKING:
     from graph_research.app.trust import FolderOffer
@@ -29,13 +29,13 @@ def open_here(options: Mapping[str, Any] | None = None) -> Workspace:
 
 def describe_offer(offer: FolderOffer) -> str:
     """The files that are asked about, a few of them by name."""
-    shown = ", ".join(offer.files[:_SHOWN_FILES])
+    shown = ", ".join(in_line(name) for name in offer.files[:_SHOWN_FILES])
     more = len(offer.files) - _SHOWN_FILES
     return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _ask_or_leave_out(offer: FolderOffer) -> bool:
-    what = f"{offer.folder} brings its own {describe_offer(offer)}"
+    what = f"{in_line(offer.folder)} brings its own {describe_offer(offer)}"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         say(f"graph-research: {what}; not used. If you trust it: graph-research config trust")
         return False

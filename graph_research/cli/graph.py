@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from graph_research.cli.failure import INVALID, CommandEnded
 from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
-from graph_research.cli.options import Json, Now, examples
-from graph_research.cli.output import say, show, show_json, show_table
+from graph_research.cli.options import Json, Library, Now, examples
+from graph_research.cli.output import say, show, show_document, show_json, show_table
 
 __all__ = ["register"]
 
@@ -89,7 +88,7 @@ def _export(
 
     text = export(open_here(), name, format.value)
     if output is None:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        show_document(text)
         return
     from graph_research.app.files import write_atomically
 
@@ -102,16 +101,42 @@ def _run(
     assignments: Annotated[
         list[str] | None, typer.Option("--set", metavar="PATH=JSON", help="An input channel's value. May be repeated.")
     ] = None,
-    run_id: Annotated[str | None, typer.Option("--run-id", help="The new run's id. [default: random]")] = None,
+    llm: Annotated[
+        list[str] | None,
+        typer.Option("--llm", metavar="SPEC", help="Model for every role; repeat it for a fallback order."),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", metavar="ROLE=SPEC", help="Model of one role: research, summarization, …"),
+    ] = None,
+    search: Annotated[
+        list[str] | None, typer.Option("--search", metavar="NAME,…", help="Search providers, such as local.")
+    ] = None,
+    library: Library = None,
+    timeout: Annotated[float | None, typer.Option(metavar="S", help="Stop after so many seconds.")] = None,
+    interactive: Annotated[
+        bool, typer.Option("--interactive/--no-interactive", help="Stop at `ask` nodes, or take their defaults.")
+    ] = True,
+    run_id: Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")] = None,
     now: Now = None,
     json: Json = False,
 ) -> None:
-    """Run any graph and print its final state."""
+    """Run any graph and print its final state.
+
+    Its own graphs/, prompts/ and schemas/ are found beside the file. Without --json the output channels are shown.
+    """
     from graph_research.app.graph_run import values_of
+    from graph_research.app.request import graph_request_for
     from graph_research.cli.drive import start_graph
 
-    workspace = open_here()
-    values = values_of(assignments or [])
-    code = wait_for(start_graph(workspace, name, values, run_id=run_id, now=now, json=json))
+    settings: dict[str, Any] = {
+        "default_provider": llm or None,
+        "search_providers": search and ",".join(search),
+        "library": library or None,
+        "task_timeout": timeout,
+    }
+    workspace = open_here(settings)
+    request = graph_request_for(workspace, name, roles=role or (), interactive=interactive, now=now)
+    code = wait_for(start_graph(workspace, request, values_of(assignments or []), run_id=run_id, json=json))
     if code:
         raise CommandEnded(code)

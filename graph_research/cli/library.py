@@ -10,7 +10,7 @@ import typer
 from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, Library, examples
-from graph_research.cli.output import say, show, show_json, show_table
+from graph_research.cli.output import in_line, say, show, show_json, show_table
 from graph_research.cli.progress import IndexingLines
 
 __all__ = ["register"]
@@ -39,7 +39,7 @@ def _add(
 
     counts = wait_for(add_folders(open_here(), [Path(path) for path in paths], IndexingLines()))
     for failure in counts.failed:
-        say(f"not indexed: {failure.path}: {failure.reason}")
+        say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
     if json:
         show_json(counts.to_json())
     else:
@@ -78,7 +78,7 @@ def _search(
     if not passages:
         show("nothing found")
     for passage in passages:
-        show(f"{passage['score']:.2f}  {passage['title']}  ({passage['path']}, {passage['locator']})")
+        show(f"{passage['score']:.2f}  {in_line(passage['title'])}  ({in_line(passage['path'])}, {passage['locator']})")
         excerpt = " ".join(passage["text"].split())
         show("      " + (excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS] + "…"))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,7 @@ from graph_research.cli.failure import FAILED, CommandEnded
 from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, RunId, examples
-from graph_research.cli.output import say, show, show_json, show_table
+from graph_research.cli.output import say, show, show_document, show_json, show_table
 
 if TYPE_CHECKING:
     from graph_research.app.runs import RunStatus
@@ -162,7 +161,7 @@ def _report(
 
     text = wait_for(render_report(open_here(), run_id, "json" if json else format.value))
     if output is None:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        show_document(text)
         return
     from graph_research.app.files import write_atomically
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,9 @@ _ID_DIGITS = 10
 class JournalContext:
     """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `taken` empties them."""
 
-    def __init__(self, session: Session, address: Address, recorded: list[CallRow]) -> None:
+    def __init__(
+        self, session: Session, address: Address, recorded: list[CallRow], lent: Sequence[CallRow] = ()
+    ) -> None:
         self.run_id = session.run_id
         self.node = address.node
         self.path = address.path
@@ -38,6 +40,7 @@ class JournalContext:
         self._recorded = {
             (row.kind, row.request_hash, row.ordinal): row for row in recorded if row.status == "answered"
         }
+        self._lent = {(row.kind, row.request_hash, row.ordinal): row for row in lent}
         self._equal: Counter[tuple[str, bytes]] = Counter()
         self._ids: Counter[str] = Counter()
         self._calls: list[CallRow] = []
@@ -45,12 +48,14 @@ class JournalContext:
 
     @cached_property
     def random(self) -> random.Random:
-        return random.Random(f"{self.run_id}/{self._address.key}")  # noqa: S311 -- repeatable, not secret
+        return random.Random(f"{self._session.seed}/{self._address.key}")  # noqa: S311 -- repeatable, not secret
 
     async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
         digest = hashlib.sha256(canonical(request)).digest()
         ordinal = self._count(kind, digest)
-        if (known := self._recorded.get((kind, digest, ordinal))) is not None and known.answer is not None:
+        if (known := self._recorded.get((kind, digest, ordinal))) is None:
+            known = self._borrowed(kind, digest, ordinal, request)
+        if known is not None and known.answer is not None:
             self._events.append(self._told(kind, known.seconds, reused=True))
             return await self._session.value(known.answer)
         texts: dict[str, str] = {}
@@ -61,7 +66,9 @@ class JournalContext:
 
     def now(self) -> datetime:
         ordinal = self._count("now", b"")
-        if (known := self._recorded.get(("now", b"", ordinal))) is not None and known.answer is not None:
+        if (known := self._recorded.get(("now", b"", ordinal))) is None:
+            known = self._borrowed("now", b"", ordinal, None)
+        if known is not None and known.answer is not None:
             moment: datetime = decode(known.answer, {})
             return moment
         moment = self._session.clock.now()
@@ -70,7 +77,7 @@ class JournalContext:
 
     def new_id(self, kind: str) -> str:
         self._ids[kind] += 1
-        seed = f"{self.run_id}/{self._address._replace(attempt=1).key}/{kind}/{self._ids[kind]}"
+        seed = f"{self._session.seed}/{self._address._replace(attempt=1).key}/{kind}/{self._ids[kind]}"
         return f"{kind}-{hashlib.sha256(seed.encode()).hexdigest()[:_ID_DIGITS]}"
 
     def put_text(self, text: str) -> str:
@@ -98,6 +105,19 @@ class JournalContext:
         calls, events = self._calls, self._events
         self._calls, self._events = [], []
         return calls, events
+
+    def _borrowed(self, kind: str, digest: bytes, ordinal: int, request: Any) -> CallRow | None:
+        """The answer another run lends, entered into this run's journal too. After the first call that has to be made
+        anew no time is lent any more: what is new has a new time."""
+        if self._session.loan is None:
+            return None
+        known = self._lent.get((kind, digest, ordinal))
+        if known is None or known.status != "answered":
+            self._session.loan.refuse(self._address, kind, request, known)
+            self._lent = {key: row for key, row in self._lent.items() if row.kind != "now"}
+            return None
+        self._calls.append(known._replace(seq=self._session.next_call()))
+        return known
 
     async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]]) -> Any:
         clock, texts = self._session.clock, dict[str, str]()

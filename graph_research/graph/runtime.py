@@ -15,6 +15,7 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.errors import GraphChanged, InputInvalid
 from graph_research.graph.events import Event, RunEnded, RunResumed
+from graph_research.graph.fork import fork
 from graph_research.graph.frame import Frame, NewRun
 from graph_research.graph.loop import Loop
 from graph_research.graph.outlet import Outlet
@@ -74,7 +75,6 @@ class Runtime:
         *,
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        parent: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Start a run and yield its events, each after its commit. The run waits while the consumer does.
 
@@ -84,7 +84,7 @@ class Runtime:
         name = check_name(run_id or self._new_run_id(), "run")
 
         async def prepare(session: Session) -> Loop:
-            return await self._begin(session, input, metadata or {}, parent)
+            return await self._begin(session, input, metadata or {})
 
         return self._events(name, prepare)
 
@@ -102,6 +102,23 @@ class Runtime:
 
         return self._events(check_name(run_id, "run"), prepare)
 
+    async def fork(
+        self,
+        run_id: str,
+        step: int,
+        *,
+        values: Mapping[str, Any] | None = None,
+        new_run_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Make a new run that stands where `run_id` stood after `step`, with this runtime's graph and the edited
+        `values` (whole channels), and return its id; `resume` runs it on. What the parent recorded is given again to
+        calls whose request is unchanged. Raises as `graph_research.graph.fork.fork`."""
+        name = check_name(new_run_id or self._new_run_id(), "run")
+        now = self._clock.now().timestamp()
+        await fork(self.checkpointer, self.graph, run_id, step, run_id=name, now=now, values=values, metadata=metadata)
+        return name
+
     async def run(
         self,
         input: Mapping[str, Any],
@@ -114,7 +131,7 @@ class Runtime:
         outlet = Outlet()
         outlet.close()
         session = self._session(name, outlet)
-        await self._drive(session, lambda session: self._begin(session, input, metadata or {}, None))
+        await self._drive(session, lambda session: self._begin(session, input, metadata or {}))
         return await self.result(name)
 
     async def result(self, run_id: str) -> RunResult:
@@ -180,9 +197,7 @@ class Runtime:
         patch = RunPatch(status=stop.status, updated_at=self._clock.now().timestamp(), waiting=waiting)
         await session.write(events=[stop.draft], run=patch)
 
-    async def _begin(
-        self, session: Session, given: Mapping[str, Any], metadata: Mapping[str, Any], parent: str | None
-    ) -> Loop:
+    async def _begin(self, session: Session, given: Mapping[str, Any], metadata: Mapping[str, Any]) -> Loop:
         stored, texts = definition(self.graph)
         now = self._clock.now().timestamp()
         row = RunRow(
@@ -198,7 +213,8 @@ class Runtime:
             waiting=None,
             created_at=now,
             updated_at=now,
-            parent=parent,
+            parent=None,
+            seed=session.run_id,
         )
         return Loop(await Frame.start(self.graph, session, given, root=NewRun(row=row, texts=texts)))
 

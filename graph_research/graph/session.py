@@ -17,6 +17,7 @@ from graph_research.graph.codec import decode, references
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock
 from graph_research.graph.events import Event
+from graph_research.graph.loan import AncestorLoan, Loan, ancestors
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.routes import Routes
 
@@ -56,6 +57,9 @@ class Session:
         self.clock = clock
         self.interactive = interactive
         self.history = History()
+        self.seed = run_id
+        """What ids and random numbers derive from."""
+        self.loan: Loan | None = None
         self.answers: dict[str, Any] = {}
         """Answers of a human, by the key of the node that asked."""
         self.asked: str | None = None
@@ -78,12 +82,20 @@ class Session:
         keys, self._call = await self.store.call_keys(self.run_id)
         self._seq = await self.store.last_seq(self.run_id)
         self.history = History(visits=visits, call_keys=frozenset(keys))
+        run = await self.store.run_row(self.run_id)
+        self.seed = run.seed
+        if self.loan is None and (lenders := await ancestors(self.store, run)):
+            self.loan = AncestorLoan(self.store, list(lenders))
 
     async def recorded(self, address: Address) -> list[CallRow]:
         """The journal of an attempt that was interrupted; empty for a new one."""
         if address.key not in self.history.call_keys:
             return []
         return await self.store.call_rows(self.run_id, address.key)
+
+    async def lent(self, address: Address) -> Sequence[CallRow]:
+        """What another run recorded of the same attempt, as far as this one may use it."""
+        return () if self.loan is None else await self.loan.recorded(address.key)
 
     async def value(self, data: bytes) -> Any:
         """A stored value with its texts."""

@@ -188,7 +188,9 @@ class Visit:
         attempt, used = self._before(item)
         while True:
             address = Address(self._frame.scope, self._spec.name, self._active.visit, item, attempt)
-            context = JournalContext(self._session, address, await self._session.recorded(address))
+            context = JournalContext(
+                self._session, address, await self._session.recorded(address), await self._session.lent(address)
+            )
             began = self._session.clock.monotonic()
             fence = asyncio.timeout(self._spec.timeout_seconds)
             try:

@@ -107,6 +107,8 @@ class RunRow(NamedTuple):
     created_at: float
     updated_at: float
     parent: str | None
+    seed: str
+    """What ids and random numbers derive from: the run's own id, or that of the run a fork goes back to."""
 
 
 class StepRow(NamedTuple):
@@ -183,6 +185,8 @@ class Write:
     texts: Mapping[str, str] = field(default_factory=dict)
     snapshot: Snapshot | None = None
     run: RunPatch | None = None
+    shares: str | None = None
+    """A run whose texts this one keeps too, whatever becomes of it."""
 
 
 class Lease(Protocol):
@@ -253,6 +257,10 @@ class Checkpointer(ABC):
     @abstractmethod
     async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
         """Texts by hash (hex), each checked against it. A missing one is `StoreDamaged`."""
+
+    @abstractmethod
+    async def text_hashes(self, run_id: str) -> set[str]:
+        """The hashes (hex) of all texts that a run keeps."""
 
     @abstractmethod
     async def delete(self, run_id: str) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -36,6 +37,16 @@ class CheckpointerConformance:
         for reader in (store.run, store.state, store.steps, store.events, store.calls, store.delete):
             await raises(UnknownRun, reader("nobody"))
         await raises(UnknownRun, store.request_cancel("nobody"))
+
+    async def test_shared_texts_stay_when_their_first_owner_goes(self, store: Checkpointer) -> None:
+        await store.create(run_row("a"), first("a", {}, texts=["shared " * 1000]))
+        await store.create(run_row("b"), replace(first("b", {}), shares="a"))
+        name = text_hash("shared " * 1000)
+        assert name in await store.text_hashes("b")
+        await store.delete("a")
+        assert await store.text(name) == "shared " * 1000
+        await store.delete("b")
+        await raises(StoreDamaged, store.text(name))
 
     async def test_runs_are_listed_newest_first(self, store: Checkpointer) -> None:
         for number, name in enumerate(("a", "b", "c")):
@@ -175,6 +186,7 @@ def run_row(run_id: str, metadata: Any = None, created_at: float = 0.0) -> RunRo
         created_at=created_at,
         updated_at=created_at,
         parent=None,
+        seed=run_id,
     )
 
 

@@ -67,6 +67,8 @@ class MemoryCheckpointer(Checkpointer):
             run.scopes.setdefault(step.scope, []).append(step)
         run.calls.update((call.seq, call) for call in write.calls)
         run.texts.update(write.texts)
+        if write.shares is not None and write.shares in self._runs:
+            run.texts.update(self._runs[write.shares].texts)
         if write.events is not None:
             run.events.append((write.last_seq, write.events))
         if write.snapshot is not None:
@@ -127,6 +129,9 @@ class MemoryCheckpointer(Checkpointer):
 
     async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
         return {name: self._text(name) for name in hashes}
+
+    async def text_hashes(self, run_id: str) -> set[str]:
+        return set(self._run(run_id).texts)
 
     async def delete(self, run_id: str) -> None:
         self._run(run_id)

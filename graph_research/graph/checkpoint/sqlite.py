@@ -142,6 +142,9 @@ class SqliteCheckpointer(Checkpointer):
             return {}
         return await self._desk.run(lambda connection: {name: _get_text(connection, name) for name in names})
 
+    async def text_hashes(self, run_id: str) -> set[str]:
+        return {row[0].hex() for row in await self._all("text_hashes", {"run": await self._number(run_id)})}
+
     async def delete(self, run_id: str) -> None:
         number = await self._number(run_id)
         lease = await self.lease(run_id)
@@ -229,6 +232,8 @@ def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
         connection.execute(_query("insert_events"), (base | write.last_seq, write.events, _checksum(write.events)))
     for name, text in write.texts.items():
         _put_text(connection, number, bytes.fromhex(name), text)
+    if write.shares is not None:
+        connection.execute(_query("share_texts"), {"run": number, "owner": write.shares})
     if (taken := write.snapshot) is not None:
         checksum = _checksum(taken.values, taken.position)
         connection.execute(_query("insert_snapshot"), (number, *taken, checksum))

@@ -3,8 +3,8 @@ SELECT id FROM runs WHERE run_id = :run_id
 
 -- name: insert_run
 INSERT INTO runs (run_id, graph, graph_hash, definition, status, cause, error, metadata, input, waiting,
-                  created_at, updated_at, parent)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  created_at, updated_at, parent, seed)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: patch_run
 UPDATE runs
@@ -15,12 +15,12 @@ WHERE id = :run
 
 -- name: one_run
 SELECT run_id, graph, graph_hash, definition, status, cause, error, metadata, input, waiting,
-       created_at, updated_at, parent
+       created_at, updated_at, parent, seed
 FROM runs WHERE run_id = :run_id
 
 -- name: latest_runs
 SELECT run_id, graph, graph_hash, definition, status, cause, error, metadata, input, waiting,
-       created_at, updated_at, parent
+       created_at, updated_at, parent, seed
 FROM runs ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: insert_step
@@ -98,6 +98,13 @@ SELECT 1 FROM texts WHERE hash = ?
 
 -- name: get_text
 SELECT compressed, content FROM texts WHERE hash = ?
+
+-- name: share_texts
+INSERT OR IGNORE INTO text_uses (text, run)
+SELECT text, :run FROM text_uses WHERE run = (SELECT id FROM runs WHERE run_id = :owner)
+
+-- name: text_hashes
+SELECT hash FROM texts WHERE id IN (SELECT text FROM text_uses WHERE run = :run)
 
 -- name: delete_steps
 DELETE FROM steps WHERE id BETWEEN :low AND :high

@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import orjson
@@ -83,13 +84,15 @@ def agree(offer: FolderOffer, home: Home) -> None:
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
-    settings = folder / FOLDER_FILE
-    if settings.is_file():
-        yield settings
+    """The folder's own files; a link that leads out of it is none, and what lies behind it is not looked into."""
+    root = folder.resolve()
+    found = [folder / FOLDER_FILE]
     for kind, suffix in _SUFFIXES.items():
-        for path in sorted((folder / kind).rglob(f"*{suffix}")):
-            if path.is_file():
-                yield path
+        if (folder / kind).resolve().is_relative_to(root):
+            found.extend(islice((folder / kind).rglob(f"*{suffix}"), _MOST_FILES + 1))
+    for path in sorted(found):
+        if path.is_file() and path.resolve().is_relative_to(root):
+            yield path
 
 
 def _is_shipped(name: str, path: Path) -> bool:

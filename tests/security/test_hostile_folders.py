@@ -1,0 +1,109 @@
+"""A cloned repository as working directory: what it brings is left alone until trusted, and some of it for ever."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from graph_research.app.definitions import validate
+from graph_research.app.trust import FolderOffer, find_offer
+from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.config import SettingInvalid
+
+GRAPH = """\
+graph: mine
+version: "1"
+state: {n: {type: integer, default: 1}}
+start: NODE
+nodes: {NODE: {end: completed}}
+edges: []
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cloned"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def enter(here: Path, *, trusted: bool) -> Workspace:
+    def answer(offer: FolderOffer) -> bool:
+        return trusted
+
+    return open_workspace({"GRAPH_RESEARCH_HOME": str(here.parent / "home")}, here, may_use=answer)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'default_provider = "openai:m@https://evil.example/v1"',
+        'default_provider = "extractive, openai:m@https://evil.example/v1"',
+        'report_model = ["extractive", "[cli]sh -c id"]',
+        'research_model = " scripted:/etc/passwd"',
+        'search_providers = ["local", "scripted:evil.json"]',
+        'library = ["/home"]',
+        'library = "/home"',
+        'openai_api_key = "sk-mine"',
+        'home = "/tmp/elsewhere"',
+    ],
+)
+def test_even_a_trusted_folder_sets_no_host_no_command_no_key_and_no_data_path(line: str, here: Path) -> None:
+    (here / "graph-research.toml").write_text(f"[research]\n{line}\n")
+    enter(here, trusted=False)
+    with pytest.raises(SettingInvalid) as caught:
+        enter(here, trusted=True)
+    assert caught.value.line == 2
+
+
+@pytest.mark.parametrize("kind", ["graphs", "prompts", "schemas"])
+def test_a_folder_that_is_a_link_to_another_place_is_not_looked_into(kind: str, here: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for name in ("a.yaml", "a.j2", "a.json"):
+        (outside / name).write_text("secret")
+    (here / kind).symlink_to(outside, target_is_directory=True)
+    assert find_offer(here) is None
+
+
+def test_a_file_that_is_a_link_out_of_the_folder_is_not_offered(here: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.toml").write_text("[research]\nmax_iterations = 7\n")
+    (tmp_path / "secret.j2").write_text("secret")
+    (here / "graph-research.toml").symlink_to(tmp_path / "secret.toml")
+    (here / "prompts").mkdir()
+    (here / "prompts" / "x.j2").symlink_to(tmp_path / "secret.j2")
+    assert find_offer(here) is None
+
+
+def test_a_graph_file_in_an_untrusted_folder_uses_nothing_that_lies_beside_it(here: Path) -> None:
+    (here / "schemas").mkdir()
+    (here / "schemas" / "mine.json").write_text(
+        json.dumps({"type": "object", "properties": {"n": {"type": "integer"}}})
+    )
+    (here / "graphs").mkdir()
+    (here / "graphs" / "inner.yaml").write_text(GRAPH.replace("NODE", "done"))
+    node = "{graph: inner, input: {with: {}}}"
+    (here / "outer.yaml").write_text(
+        GRAPH.replace("state: {n: {type: integer, default: 1}}", "state: mine")
+        .replace("start: NODE", "start: call")
+        .replace("{NODE: {end: completed}}", f"{{call: {node}, done: {{end: completed}}}}")
+        .replace("edges: []", "edges: [{from: call, to: done}]")
+    )
+    unknown = {"unknown-graph", "unknown-schema"}
+    assert {one.code for one in validate(enter(here, trusted=False), "outer.yaml")} == unknown
+    assert not unknown & {one.code for one in validate(enter(here, trusted=True), "outer.yaml")}
+
+
+@pytest.mark.parametrize("reference", ["file:///etc/passwd", "http://127.0.0.1:9/x.json", "../../outside.json"])
+def test_a_schema_of_a_trusted_folder_reaches_no_file_and_no_server(reference: str, here: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside.json").write_text("{}")
+    (here / "schemas").mkdir()
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "default": 1}, "x": {"$ref": reference}}}
+    (here / "schemas" / "mine.json").write_text(json.dumps(schema))
+    (here / "mine.yaml").write_text(GRAPH.replace("{n: {type: integer, default: 1}}", "mine").replace("NODE", "done"))
+    findings = validate(enter(here, trusted=True), "mine.yaml")
+    assert [one for one in findings if one.severity == "error"], findings
+    assert not [one for one in findings if "root:" in str(one)]

@@ -6,6 +6,7 @@ import difflib
 from pathlib import Path
 from typing import Any
 
+from graph_research.app.beside import is_file_name, with_neighbours
 from graph_research.app.services import definition_registry
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
@@ -32,12 +33,12 @@ def load(workspace: Workspace, name: str, registry: Registry) -> Graph:
 
 def validate(workspace: Workspace, name: str) -> list[Finding]:
     """Every finding about a definition, empty when it is clean."""
-    return check_graph(graph_file(workspace, name), registry=definition_registry(workspace))
+    return check_graph(graph_file(workspace, name), registry=definition_registry(with_neighbours(workspace, name)))
 
 
 def export(workspace: Workspace, name: str, format: str) -> str:
     """The definition as `mermaid`, `dot`, `svg` or `json` text."""
-    return FORMATS[format](load(workspace, name, definition_registry(workspace)).spec)
+    return FORMATS[format](load(workspace, name, definition_registry(with_neighbours(workspace, name))).spec)
 
 
 def list_graphs(workspace: Workspace) -> list[dict[str, Any]]:
@@ -48,7 +49,7 @@ def list_graphs(workspace: Workspace) -> list[dict[str, Any]]:
 
 def graph_file(workspace: Workspace, name: str) -> Path:
     """The file behind a name or a path."""
-    if name.endswith((".yaml", ".yml")) or "/" in name:
+    if is_file_name(name):
         path = workspace.folder / Path(name).expanduser()
         if not path.is_file():
             raise UnknownGraph(f"no graph file {name[:200]!r}", help="`graph-research graph list` shows known graphs")

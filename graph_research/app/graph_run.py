@@ -9,19 +9,23 @@ from typing import Any
 
 import orjson
 
+from graph_research.app.beside import with_neighbours
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import graph_file, load
 from graph_research.app.models import build_router
+from graph_research.app.request import GraphRequest
 from graph_research.app.research import new_run_id, refuse_known
 from graph_research.app.runs import error_text, waiting_for
-from graph_research.app.search import build_searches
+from graph_research.app.search import Searches, build_searches
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.store import Store, open_store
 from graph_research.app.workspace import Workspace
 from graph_research.errors import check_name
+from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import InputInvalid
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
+from graph_research.providers.search.local.library import OnProgress
 
 __all__ = ["GraphRun", "GraphRunResult", "open_graph_run", "reopen_graph_run", "values_of"]
 
@@ -30,7 +34,7 @@ _KEY = "graph_run"
 
 @dataclass(frozen=True, kw_only=True)
 class GraphRunResult:
-    """How a graph's run stands; `state` holds all its channels."""
+    """How a graph's run stands; `state` holds all its channels, `outputs` names those declared `output: true`."""
 
     run_id: str
     status: str
@@ -38,6 +42,7 @@ class GraphRunResult:
     error: str | None
     waiting_for: str | None
     state: Mapping[str, Any]
+    outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,25 +81,30 @@ class GraphRun:
             error=error_text(record),
             waiting_for=await waiting_for(self.store, record),
             state=await self.store.state(self.run_id),
+            outputs=tuple(name for name, channel in self.runtime.graph.spec.channels.items() if channel.output),
         )
 
 
 @asynccontextmanager
 async def open_graph_run(
     workspace: Workspace,
-    name: str,
+    request: GraphRequest,
     values: Mapping[str, Any],
     *,
     run_id: str | None = None,
-    now: str | None = None,
+    on_index: OnProgress | None = None,
 ) -> AsyncIterator[GraphRun]:
-    """A new run of the graph that `name` means. It stops at an `ask` node, to be answered with `resume`."""
+    """A new run of the graph that is asked for, with the folders of its library indexed on the way. An interactive one
+    stops at an `ask` node, to be answered with `resume`."""
     chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
-    file = graph_file(workspace, name)
-    known = name if workspace.graphs.path(name) is not None else str((workspace.folder / file).absolute())
+    graph_file(workspace, request.name)
     async with open_store(workspace.home) as store:
         await refuse_known(store, chosen)
-        yield _assembled(workspace, store, chosen, {"name": known, "now": now}, values)
+        search = build_searches(workspace, request.search, request.library)
+        run = _assembled(workspace, store, chosen, request, search, values)
+        if search.folders or _searches(run.runtime.graph):
+            await search.prepare(workspace, index=True, on_progress=on_index)
+        yield run
 
 
 @asynccontextmanager
@@ -104,7 +114,9 @@ async def reopen_graph_run(
     """A stored run of a graph, to go on with; `accept_changes` although its definition has changed."""
     async with open_store(workspace.home) as store:
         record = await store.run(check_name(run_id, "run id"))
-        yield _assembled(workspace, store, run_id, record.metadata[_KEY], None, accept_changes=accept_changes)
+        request = GraphRequest.from_json(record.metadata[_KEY])
+        search = build_searches(workspace, request.search, request.library)
+        yield _assembled(workspace, store, run_id, request, search, None, accept_changes=accept_changes)
 
 
 def values_of(assignments: Sequence[str]) -> dict[str, Any]:
@@ -134,27 +146,38 @@ def _put(values: dict[str, Any], keys: Sequence[str], value: Any) -> None:
     values[last] = value
 
 
+def _searches(graph: Graph) -> bool:
+    """Whether the graph or one inside of it has a `search` node."""
+    own = any(node.kind == "run" and node.target == "search" for node in graph.spec.nodes.values())
+    return own or any(_searches(child) for child in graph.subgraphs.values())
+
+
 def _assembled(
     workspace: Workspace,
     store: Store,
     run_id: str,
-    options: Mapping[str, Any],
+    request: GraphRequest,
+    search: Searches,
     values: Mapping[str, Any] | None,
     *,
     accept_changes: bool = False,
 ) -> GraphRun:
-    settings = workspace.settings
-    models = build_router(settings.default_provider or ("extractive",), workspace.configuration.role_specs())
-    search = build_searches(workspace, settings.search_providers, settings.library)
+    models = build_router(request.models, request.roles)
     folders = [str(folder) for folder in search.folders]
-    services = build_services(workspace, models=models, search=search.providers, folders=folders)
-    graph = load(workspace, options["name"], build_registry(workspace, services))
-    runtime = Runtime(graph, checkpointer=store, clock=make_clock(options["now"]), interactive=True)
+    there = with_neighbours(workspace, request.name)
+    services = build_services(there, models=models, search=search.providers, folders=folders)
+    runtime = Runtime(
+        load(workspace, request.name, build_registry(there, services)),
+        checkpointer=store,
+        clock=make_clock(request.now),
+        interactive=request.interactive,
+        timeout_seconds=request.timeout_seconds,
+    )
     return GraphRun(
         run_id=run_id,
         store=store,
         runtime=runtime,
-        metadata={_KEY: dict(options)},
+        metadata={_KEY: request.to_json()},
         values=values,
         accept_changes=accept_changes,
     )

@@ -13,7 +13,15 @@ from graph_research.app.workspace import Workspace
 from graph_research.config import ROLES
 from graph_research.errors import UserMistake
 
-__all__ = ["QUESTION_CHARS", "QuestionInvalid", "RequestInvalid", "ResearchRequest", "request_for"]
+__all__ = [
+    "QUESTION_CHARS",
+    "GraphRequest",
+    "QuestionInvalid",
+    "RequestInvalid",
+    "ResearchRequest",
+    "graph_request_for",
+    "request_for",
+]
 
 QUESTION_CHARS = 50_000
 """The longest question (contract.md)."""
@@ -75,6 +83,56 @@ class ResearchRequest:
         lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
         named: Mapping[str, Sequence[str]] = known.get("roles") or {}
         return cls(**{**known, **lists, "roles": {role: tuple(specs) for role, specs in named.items()}})
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphRequest:
+    """A run of any graph: what decides it besides its input. Paths are absolute; `now` fixes the clock."""
+
+    name: str
+    models: tuple[str, ...] = (_DEFAULT_MODEL,)
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    search: tuple[str, ...] = ("local",)
+    library: tuple[str, ...] = ()
+    interactive: bool = True
+    timeout_seconds: float | None = None
+    now: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as plain JSON, for the run's metadata."""
+        return {**asdict(self), "roles": {role: list(specs) for role, specs in self.roles.items()}}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> GraphRequest:
+        """The inverse of `to_json`; what an earlier version did not write is as it was then."""
+        known: dict[str, Any] = {name: value for name, value in data.items() if name in cls.__dataclass_fields__}
+        lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+        named: Mapping[str, Sequence[str]] = known.get("roles") or {}
+        return cls(**{**known, **lists, "roles": {role: tuple(specs) for role, specs in named.items()}})
+
+
+def graph_request_for(
+    workspace: Workspace,
+    name: str,
+    *,
+    roles: Sequence[str] = (),
+    interactive: bool = True,
+    now: str | None = None,
+) -> GraphRequest:
+    """Complete a graph's name with the settings in force. `roles` are `ROLE=SPEC` texts. Raises `RequestInvalid`."""
+    if now is not None:
+        parse_timestamp(now)
+    settings = workspace.settings
+    return GraphRequest(
+        name=_absolute(name, workspace.folder) if workspace.graphs.path(name) is None else name,
+        models=_absolute_specs(settings.default_provider or (_DEFAULT_MODEL,), workspace.folder),
+        roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
+        search=_absolute_specs(settings.search_providers, workspace.folder),
+        library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
+        interactive=interactive,
+        timeout_seconds=settings.task_timeout,
+        now=now,
+    )
 
 
 def request_for(

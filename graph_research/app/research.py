@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from graph_research.app.beside import with_neighbours
 from graph_research.app.budget import Budget, within_budget
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import load
@@ -257,10 +258,11 @@ async def _assembled(
         build_router(request.models, request.roles), budget, stop=lambda: store.request_cancel(run_id)
     )
     search = build_searches(workspace, request.search, request.library)
+    there = with_neighbours(workspace, request.graph)
     services = build_services(
-        workspace, models=models, search=search.providers, folders=[str(folder) for folder in search.folders]
+        there, models=models, search=search.providers, folders=[str(folder) for folder in search.folders]
     )
-    graph = _limited(load(workspace, request.graph, build_registry(workspace, services)), request)
+    graph = _limited(load(workspace, request.graph, build_registry(there, services)), request)
     folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
     check_writable(folder)
     await search.prepare(workspace, index=new, on_progress=on_index)

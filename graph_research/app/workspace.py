@@ -18,13 +18,15 @@ __all__ = ["Workspace", "open_workspace"]
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """`offer` is what the working directory brings along, None where that is nothing or not trusted."""
+    """`offer` is what the working directory brings along, None where that is nothing or not trusted; `beside` the
+    folder of a graph file that the user named."""
 
     home: Home
     configuration: Configuration
     environ: Mapping[str, str]
     folder: Path
     offer: FolderOffer | None = None
+    beside: Path | None = None
 
     @property
     def settings(self) -> Settings:
@@ -48,9 +50,10 @@ class Workspace:
         return (resources.shipped("prompts"), *self._own("prompts"))
 
     def _own(self, kind: Kind) -> tuple[Path, ...]:
-        """The user's own folders: in the data home, then in the trusted working directory, which wins."""
+        """The user's own folders: in the data home, in the trusted working directory, beside the named graph file; the
+        later wins."""
         in_folder = self.offer.overrides(kind) if self.offer else None
-        own = (self.home.path / kind, in_folder)
+        own = (self.home.path / kind, in_folder, self.beside / kind if self.beside else None)
         return tuple(folder for folder in own if folder is not None and folder.is_dir())
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 import orjson
 
 from graph_research.app.graph_run import GraphRun, GraphRunResult, open_graph_run, reopen_graph_run
-from graph_research.app.request import ResearchRequest
+from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.research import Research, ResearchResult, open_research, reopen_research
 from graph_research.app.runs import is_research
 from graph_research.app.workspace import Workspace
@@ -37,10 +37,10 @@ async def start(
 
 
 async def start_graph(
-    workspace: Workspace, name: str, values: Mapping[str, Any], *, run_id: str | None, now: str | None, json: bool
+    workspace: Workspace, request: GraphRequest, values: Mapping[str, Any], *, run_id: str | None, json: bool
 ) -> int:
     """Start a new run of any graph, drive it and return the exit code."""
-    async with open_graph_run(workspace, name, values, run_id=run_id, now=now) as run:
+    async with open_graph_run(workspace, request, values, run_id=run_id, on_index=IndexingLines()) as run:
         return await _drive_graph(run, answer=None, json=json, stored=False)
 
 
@@ -184,6 +184,12 @@ def _show_research(result: ResearchResult) -> None:
 
 
 def _show_graph(result: GraphRunResult) -> None:
+    """The channels declared as output, or all where none is; texts as they are, everything else as JSON."""
     show(f"{result.run_id}: {result.status}" + (f" ({result.cause})" if result.cause else ""))
-    for channel, value in result.state.items():
-        show(f"{channel}: {orjson.dumps(value).decode()}")
+    for channel in result.outputs or result.state:
+        value = result.state[channel]
+        lines = value if isinstance(value, list) and all(isinstance(one, str) for one in value) else [value]
+        if any(isinstance(line, str) and "\n" in line for line in lines):
+            show(f"\n{channel}:\n\n" + "\n\n".join(lines))
+        else:
+            show(f"{channel}: {orjson.dumps(value).decode()}")

@@ -42,7 +42,9 @@ def research_functions() -> dict[str, Callable[..., Any]]:
         "flatten": flatten,
         "gathering_metrics": gathering_metrics,
         "gathering_stats": gathering_stats,
+        "join": join,
         "marked": marked,
+        "markdown_table": markdown_table,
         "new_sources": new_sources,
         "open_gaps": open_gaps,
         "pending": pending,
@@ -57,6 +59,26 @@ def research_functions() -> dict[str, Callable[..., Any]]:
         "topic_results": topic_results,
         "unaddressed": unaddressed,
     }
+
+
+def join(texts: Sequence[str], separator: str = ", ") -> str:
+    """The texts as one, `separator` between them."""
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("join() joins texts only")
+    return separator.join(texts)
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """The rows as a Markdown table, the first one its head; short rows are filled up with empty cells."""
+    width = max((len(row) for row in rows), default=0)
+    if not width:
+        return ""
+    lines = [[_cell(value) for value in row] + [""] * (width - len(row)) for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], ["---"] * width, *lines[1:]))
+
+
+def _cell(value: Any) -> str:
+    return " ".join(str(value).replace("\\", "\\\\").replace("|", "\\|").split())
 
 
 def pending(sub_queries: Rows) -> list[Row]:

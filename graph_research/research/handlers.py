@@ -15,6 +15,7 @@ from graph_research.research.agents.decomposer import decomposer
 from graph_research.research.agents.gatherer import gatherer
 from graph_research.research.agents.planner import planner
 from graph_research.research.agents.prompt_step import prompt_step
+from graph_research.research.agents.quote_prover import quote_prover
 from graph_research.research.agents.refiner import refiner
 from graph_research.research.agents.reflector import reflector
 from graph_research.research.agents.supervisor import iteration_decider, supervisor
@@ -30,6 +31,7 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "decide_iteration": iteration_decider,
     "decomposer": decomposer,
     "planner": planner,
+    "prove_quotes": quote_prover,
     "refiner": refiner,
     "reflector": reflector,
     "search": gatherer,

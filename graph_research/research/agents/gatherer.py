@@ -21,11 +21,17 @@ from graph_research.text.document import source_id
 
 __all__ = ["gatherer"]
 
+_ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
+
 
 def gatherer(services: Services) -> Handler:
-    """Search once for `query`. Raises when every provider failed: then the graph marks the sub-query as failed."""
+    """Search once for `query`. Raises when every provider failed: then the graph marks the sub-query as failed.
 
-    async def search(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+    `query` alone is enough; without a `sub_query` it is its own, and at most 5 sources are kept.
+    """
+
+    async def search(given: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        handoff = {**_ALONE, **given}
         searched = await search_everywhere(
             services.search,
             handoff["query"],

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Prompter
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.agents.agent import Agent, ask_model
+from graph_research.research.models.source import Source
+from graph_research.research.reading import read_documents
 from graph_research.research.services import Services
+from graph_research.text.document import Document
 
 __all__ = ["prompt_step"]
 
@@ -20,7 +25,8 @@ def prompt_step(services: Services) -> Prompter:
     """Render `NAME/system` (or a general one) and `NAME/user` (or `NAME`) with the handoff, and ask the role's model.
 
     With an output schema the answer is read, checked and repaired like an agent's, and an answer that never fits is
-    the node's error. Without one the output is `{"text": …}`.
+    the node's error. Sources in the handoff bring their archived texts along for models that read data instead of
+    prose. Without a schema the output is `{"text": …}`.
     """
 
     async def step(
@@ -32,7 +38,8 @@ def prompt_step(services: Services) -> Prompter:
         if schema is not None:
             agent = Agent(name=prompt, role=role, system_prompt=system, user_prompt=user)
             contract = services.schemas.contract(schema, f"output of {ctx.node}")
-            return (await agent.call(services, handoff, ctx, contract=contract)).output
+            local = {"documents": await _documents(handoff, ctx)}
+            return (await agent.call(services, handoff, ctx, local=local, contract=contract)).output
         values = {**handoff, "schema": None}
         request = ModelRequest(
             agent=prompt,
@@ -46,6 +53,18 @@ def prompt_step(services: Services) -> Prompter:
         return {"text": text.strip()}
 
     return step
+
+
+async def _documents(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Document]:
+    """The archived texts of the handoff's `sources`, for models that read data; empty where it has none."""
+    rows = handoff.get("sources")
+    if not isinstance(rows, list):
+        return {}
+    try:
+        sources = [Source.model_validate(row) for row in rows]
+    except ValidationError:
+        return {}
+    return await read_documents(sources, ctx)
 
 
 def _first_there(services: Services, name: str, otherwise: str) -> str:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
 from graph_research.research.extractive import (
     analyzer,
@@ -16,6 +15,7 @@ from graph_research.research.extractive import (
     planner,
     refiner,
     reflector,
+    step,
     supervisor,
     synthesizer,
 )
@@ -41,7 +41,7 @@ _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 class ExtractiveModel:
     """Deterministic: the same material gives the same bytes. It reads `request.material` and never the prompt.
 
-    Agents it does not know, such as those of a user's own graph, are refused with `ProviderRefused`.
+    A step of a user's own graph is answered as far as `extractive.step` can, and else refused with `ProviderRefused`.
     """
 
     @property
@@ -51,12 +51,10 @@ class ExtractiveModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         answer = _ANSWERS.get(request.agent)
         if answer is None:
-            raise ProviderRefused(
-                f"the model `extractive` cannot answer the agent {request.agent!r}: it has no language model behind it",
-                provider=SPEC,
-                help=f"choose a model with --llm, or one of the agents {', '.join(sorted(_ANSWERS))}",
-            )
-        text = json.dumps(await asyncio.to_thread(answer, request.material), ensure_ascii=False, sort_keys=True)
+            given = await asyncio.to_thread(step.answer, request.agent, request.material, request.schema)
+        else:
+            given = await asyncio.to_thread(answer, request.material)
+        text = json.dumps(given, ensure_ascii=False, sort_keys=True)
         usage = Usage(
             input_tokens=(len(request.system) + len(request.user)) // _CHARS_A_TOKEN,
             output_tokens=len(text) // _CHARS_A_TOKEN,

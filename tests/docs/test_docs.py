@@ -1,9 +1,9 @@
 """Every example of README and docs is run as a reader would run it, page by page, and every link leads somewhere.
 
 A fenced block is run by its language: `sh` blocks with bash, `python` blocks with this interpreter, in the order of the
-page and in one folder that holds a copy of `examples/`. A comment in front of a block changes that:
-`<!-- file: NAME -->` writes the block to NAME, `<!-- exit: N -->` expects exit code N, `<!-- not run: why -->` skips
-it.
+page and in one folder that holds a copy of `examples/` and `graphs/`, without a terminal. A comment in front of a
+block changes that: `<!-- file: NAME -->` writes the block to NAME, `<!-- edit: NAME -->` makes the change that a
+`diff` block shows, `<!-- exit: N -->` expects exit code N, `<!-- not run: why -->` skips it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ BLOCK = re.compile(
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)|!\[[^\]]*\]\((?P<image>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-RUN_LANGUAGES = {"sh", "python"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +33,7 @@ class Block:
     language: str
     code: str
     directive: str
-    line: int
+    place: str
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -44,7 +43,7 @@ def blocks_of(page: Path) -> list[Block]:
             language=match["language"],
             code=match["code"],
             directive=match["directive"] or "",
-            line=text.count("\n", 0, match.start("language")) + 1,
+            place=f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start('language')) + 1}",
         )
         for match in BLOCK.finditer(text)
     ]
@@ -55,40 +54,54 @@ def anchors_of(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
+def edited(text: str, diff: str, place: str) -> str:
+    """`text` after the change that `diff` shows; a line `@@` parts the places, each of which is there once."""
+    for change in re.split(r"^@@.*\n", diff, flags=re.MULTILINE):
+        lines = change.splitlines(keepends=True)
+        before = "".join(line[1:] or "\n" for line in lines if not line.startswith("+"))
+        after = "".join(line[1:] or "\n" for line in lines if not line.startswith("-"))
+        assert text.count(before) == 1, f"{place}: these lines stand there {text.count(before)} times:\n{before}"
+        text = text.replace(before, after)
+    return text
+
+
+def run(block: Block, folder: Path) -> None:
+    command = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}[block.language]
+    done = subprocess.run(
+        [*command, block.code],
+        cwd=folder,
+        env={
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(folder),
+            "GRAPH_RESEARCH_HOME": str(folder / "home"),
+            "LANG": "C.UTF-8",
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    expected = int(block.directive.removeprefix("exit: ")) if block.directive.startswith("exit: ") else 0
+    assert done.returncode == expected, (
+        f"{block.place} ended with {done.returncode}, not {expected}\n{done.stdout}\n{done.stderr}"
+    )
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_example_of_the_page_runs(page: Path, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    environment = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(tmp_path),
-        "GRAPH_RESEARCH_HOME": str(tmp_path / "home"),
-        "LANG": "C.UTF-8",
-    }
+    for name in ("examples", "graphs"):
+        shutil.copytree(ROOT / name, tmp_path / name)
     for block in blocks_of(page):
-        if block.directive.startswith("not run"):
-            continue
-        if block.directive.startswith("file: "):
-            target = tmp_path / block.directive.removeprefix("file: ")
+        what, _, name = block.directive.partition(": ")
+        target = tmp_path / name
+        if what == "file":
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.code)
-            continue
-        if block.language not in RUN_LANGUAGES:
-            continue
-        command = ["bash", "-euo", "pipefail", "-c"] if block.language == "sh" else [sys.executable, "-c"]
-        done = subprocess.run(
-            [*command, block.code],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        expected = int(block.directive.removeprefix("exit: ")) if block.directive.startswith("exit: ") else 0
-        assert done.returncode == expected, (
-            f"{page.relative_to(ROOT)}:{block.line} ended with {done.returncode}, not {expected}\n"
-            f"{done.stdout}\n{done.stderr}"
-        )
+        elif what == "edit":
+            target.write_text(edited(target.read_text(), block.code, block.place))
+        elif what != "not run" and block.language in {"sh", "python"}:
+            run(block, tmp_path)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -102,3 +115,19 @@ def test_every_link_of_the_page_leads_somewhere(page: Path) -> None:
         assert file.exists(), f"{page.name}: {target} leads nowhere"
         if anchor and file.suffix == ".md":
             assert anchor in anchors_of(file), f"{page.name}: {target} has no such heading"
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    seen, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in seen:
+            continue
+        seen.add(page)
+        targets = [match["target"] or "" for match in LINK.finditer(FENCED.sub("", page.read_text()))]
+        waiting += [
+            (page.parent / target.partition("#")[0]).resolve()
+            for target in targets
+            if target.partition("#")[0].endswith(".md") and "://" not in target
+        ]
+    assert set(PAGES) <= seen

@@ -24,6 +24,9 @@ def end_of(run_id: str, status: str, cause: str | None, error: str | None, quest
     if status == "paused":
         say(f"graph-research: the run is paused; go on with: {resume_command(run_id)}")
         return WAITING
+    if cause is None:
+        say(f"graph-research: {run_id} ended {status}, as its graph decided; its state is kept")
+        return ABORTED if status == "aborted" else FAILED
     if status == "aborted" and cause in {"cancelled", "timeout"}:
         what = "cancelled" if cause == "cancelled" else "timed out"
         why = f" ({error})" if error else ""

@@ -1,0 +1,177 @@
+"""Breakpoints: where a run is to stop, and under which condition."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graph_research.errors import UserMistake
+from graph_research.graph.compiler import Graph
+from graph_research.graph.debugger.targets import Target, all_graphs, edge_between, graph_at, plain_path, target_at
+from graph_research.graph.errors import GraphInvalid
+from graph_research.graph.events import EdgeTaken, Event, NodeFinished, NodeStarted
+from graph_research.graph.guards import Compiled, compile_expression
+from graph_research.graph.naming import suggestion
+from graph_research.graph.spec import Expression, Place
+
+__all__ = ["Breakpoint", "BreakpointInvalid", "compiled", "parse_breakpoint"]
+
+BreakpointKind = Literal["node", "edge", "guard", "condition"]
+
+_EDGE = re.compile(r"(?P<kind>edge|guard)\s+(?P<source>\S+)\s*->\s*(?P<target>\S+)$")
+_LINE = re.compile(r"(?P<file>[^\s:]*):(?P<line>\d+)$")
+_NODE = re.compile(r"(?P<path>[^\s:]+)(?::(?P<visit>\d+))?$")
+_ALWAYS_KNOWN = frozenset({"loops", "error"})
+
+
+class BreakpointInvalid(UserMistake):
+    """A breakpoint or an expression that nothing in the graph answers to."""
+
+    code = "breakpoint-invalid"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breakpoint:
+    """Stops before a node, when an edge is taken, when a guard is tried, or where a condition becomes true.
+
+    `path` is a node's path or the end of one, with or without the numbers of items; `visit` None means every visit.
+    `hits` is the stop that counts: 3 lets two pass. `line` is where it stands in `file`.
+    """
+
+    number: int
+    kind: BreakpointKind
+    path: str = ""
+    to: str = ""
+    visit: int | None = None
+    condition: Compiled | None = None
+    hits: int = 1
+    graph: str | None = None
+    """The graph that an edge or a line belongs to; None: any."""
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        what = {"edge": f"edge {self.path} -> {self.to}", "guard": f"guard {self.path} -> {self.to}"}.get(
+            self.kind, self.path + (f":{self.visit}" if self.visit else "")
+        )
+        condition = f"if {self.condition.expression.text}" if self.condition else ""
+        place = f"({self.file}:{self.line})" if self.line else ""
+        return " ".join(part for part in (what, condition, place) if part)
+
+    def meets(self, event: Event, root: Graph) -> bool:
+        """Whether it is about this event; its condition is not looked at."""
+        if self.kind == "condition":
+            return isinstance(event, NodeStarted)
+        if not event.path or (self.graph is not None and graph_at(root, event.path).spec.name != self.graph):
+            return False
+        if self.kind == "edge":
+            return isinstance(event, EdgeTaken) and event.target == self.to and self._leaves(event)
+        if self.kind == "guard":
+            return isinstance(event, NodeFinished) and event.node == self.path
+        return (
+            isinstance(event, NodeStarted) and self.visit in (None, event.visit) and _ends_with(event.path, self.path)
+        )
+
+    def _leaves(self, event: EdgeTaken) -> bool:
+        return event.source == self.path or (self.path == "*" and event.on is not None)
+
+
+def parse_breakpoint(text: str, root: Graph, number: int, *, hits: int = 1) -> Breakpoint:
+    """`NODE[:VISIT]`, `PATH/NODE`, `edge A -> B`, `guard A -> B`, `FILE:LINE` or `:LINE`, each with ` if EXPR`, or
+    `if EXPR` alone. Raises `BreakpointInvalid`."""
+    where, has_condition, expression = f" {text.strip()}".partition(" if ")
+    where = where.strip()
+    condition = compiled(expression.strip(), root) if has_condition else None
+    if not where:
+        if condition is None:
+            raise BreakpointInvalid("an empty breakpoint", help="name a node, an edge, a line, or `if EXPRESSION`")
+        return Breakpoint(number=number, kind="condition", condition=condition, hits=hits)
+    found = _edge_of(where, root) or _line_of(where, root)
+    if found is not None:
+        return Breakpoint(
+            number=number,
+            kind=found.kind,
+            path=found.node,
+            to=found.to,
+            condition=condition,
+            hits=hits,
+            graph=found.graph,
+            file=found.file,
+            line=found.line,
+        )
+    node = _NODE.match(where)
+    if node is None:
+        raise BreakpointInvalid(
+            f"no breakpoint {where[:80]!r}", help="write NODE, NODE:VISIT, FILE:LINE or edge A -> B"
+        )
+    _check_node(node["path"], root)
+    visit = int(node["visit"]) if node["visit"] else None
+    return Breakpoint(number=number, kind="node", path=node["path"], visit=visit, condition=condition, hits=hits)
+
+
+def compiled(text: str, root: Graph, scope: Mapping[str, Any] | None = None) -> Compiled:
+    """An expression of the graph language whose names are known: in `scope`, or in any of the graphs."""
+    try:
+        expression = compile_expression(Expression(text, Place("expression", 1, 1)), root.registry.functions)
+    except GraphInvalid as invalid:
+        raise BreakpointInvalid(f"{text[:80]!r}: {invalid.message}", help=invalid.help or "mend it") from invalid
+    names = set(scope) if scope is not None else {name for graph in all_graphs(root) for name in graph.spec.channels}
+    unknown = sorted(expression.names - names - _ALWAYS_KNOWN)
+    if unknown:
+        hint = suggestion(unknown[0], sorted(names)) or f"names are {', '.join(sorted(names))[:200]}"
+        raise BreakpointInvalid(f'{text[:80]!r}: there is no name "{unknown[0]}"', help=hint)
+    return expression
+
+
+def _edge_of(where: str, root: Graph) -> Target | None:
+    match = _EDGE.match(where)
+    if match is None:
+        return None
+    for graph in all_graphs(root):
+        edge = edge_between(graph, match["source"], match["target"])
+        if edge is not None:
+            guarded = match["kind"] == "guard"
+            line = edge.when.place.line if guarded and edge.when else edge.place.line
+            return Target(
+                kind="guard" if guarded else "edge",
+                graph=graph.spec.name,
+                file=graph.spec.file,
+                line=line,
+                last_line=line,
+                node=edge.source,
+                to=edge.target,
+            )
+    raise BreakpointInvalid(
+        f"no edge {match['source']} -> {match['target']}", help="`list` shows the edges around the current node"
+    )
+
+
+def _line_of(where: str, root: Graph) -> Target | None:
+    match = _LINE.match(where)
+    names = {node for graph in all_graphs(root) for node in graph.spec.nodes}
+    if match is None or plain_path(match["file"]).rpartition("/")[2] in names:
+        return None
+    file = match["file"] or root.spec.file
+    target = target_at(root, file, int(match["line"]))
+    if target is None:
+        files = ", ".join(graph.spec.file for graph in all_graphs(root))
+        raise BreakpointInvalid(f"nothing to stop at from {where} on", help=f"files are {files}")
+    return target
+
+
+def _check_node(path: str, root: Graph) -> None:
+    name = plain_path(path).rpartition("/")[2]
+    names = sorted({node for graph in all_graphs(root) for node in graph.spec.nodes})
+    if name not in names:
+        hint = suggestion(name, names) or f"nodes are {', '.join(names)[:200]}"
+        raise BreakpointInvalid(f'no node "{name}" in {root.spec.file}', help=hint)
+
+
+def _ends_with(path: str, end: str) -> bool:
+    """Whether `path` is `end` or stands under something and ends with it; numbers of items count where both have
+    them."""
+    if "[" not in end:
+        path = plain_path(path)
+    return path == end or path.endswith(f"/{end}")

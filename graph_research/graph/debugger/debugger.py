@@ -1,0 +1,489 @@
+"""The debugger: holds a run before each node, walks its stored history, and goes on from any of its steps as a fork."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from graph_research.errors import UserMistake
+from graph_research.graph.checkpoint.base import CallRecord, Checkpointer, RunRecord
+from graph_research.graph.compiler import Graph
+from graph_research.graph.context import Clock, SystemClock
+from graph_research.graph.debugger.breakpoints import Breakpoint, compiled, parse_breakpoint
+from graph_research.graph.debugger.rehearsal import Rehearsal, rehearse
+from graph_research.graph.debugger.targets import plain_path
+from graph_research.graph.debugger.view import EdgeView, Level, Viewer, edges_of
+from graph_research.graph.errors import GuardFailed
+from graph_research.graph.events import (
+    Event,
+    InputRequested,
+    ItemFinished,
+    NodeFailed,
+    NodeFinished,
+    NodeStarted,
+    RunEnded,
+    RunPaused,
+)
+from graph_research.graph.fork import fork
+from graph_research.graph.runtime import NO_ANSWER, Runtime
+from graph_research.graph.spec import LimitsSpec
+
+__all__ = ["Debugger", "NotPossible", "Stop", "untimed"]
+
+Reason = Literal["entry", "step", "breakpoint", "pause", "failure", "question", "paused", "end", "goto"]
+Goal = Callable[[Event], bool]
+Failures = Literal["all", "final", "none"]
+
+
+class NotPossible(UserMistake):
+    """A command that does not suit where the run stands."""
+
+    code = "debugger"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stop:
+    """Where the run is held, and why. `event` is the last that happened; `hit` are the breakpoints met, `note` what
+    else there is to say. `live` is false while history is walked."""
+
+    reason: Reason
+    event: Event
+    hit: Sequence[Breakpoint] = ()
+    note: str = ""
+    live: bool
+
+
+class Debugger:
+    """One run under control: a new one (`begin`), or a stored one (`attach`).
+
+    Moving on from an earlier moment reads the stored history and runs nothing again; at its end the run itself goes on,
+    held by not taking its next event. `fork` and `assign` go on from anywhere as a new run, of which `run_id` is the id
+    then. `told` gets every new event; `cost` gives the price of a recorded answer in USD, None where it has none.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        store: Checkpointer,
+        *,
+        clock: Clock | None = None,
+        interactive: bool = True,
+        told: Callable[[Event], None] = lambda _: None,
+        cost: Callable[[Any], float | None] = lambda _: None,
+        new_run_id: Callable[[], str] = lambda: f"run-{secrets.token_hex(6)}",
+    ) -> None:
+        self.graph = untimed(graph)
+        self.store = store
+        self.cost = cost
+        self.run_id = ""
+        self.breakpoints: list[Breakpoint] = []
+        self.watches: list[str] = []
+        self.failures: Failures = "final"
+        self.stop: Stop | None = None
+        self._clock = clock or SystemClock()
+        self._runtime = Runtime(self.graph, checkpointer=store, clock=self._clock, interactive=interactive)
+        self._told = told
+        self._new_run_id = new_run_id
+        self._stream: AsyncGenerator[Event, None] | None = None
+        self._log: list[Event] = []
+        self._at = -1
+        self._viewer = Viewer(store, "", self.graph)
+        self._shown: tuple[str, int] = ("", 0)
+        self._earlier: tuple[str, int] | None = None
+        self._hits: dict[int, int] = {}
+        self._seen: dict[str, Any] = {}
+        self._pausing = False
+
+    # A run to debug
+
+    async def begin(
+        self, input: Mapping[str, Any], *, run_id: str | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> Stop:
+        """Start a run and hold it before its first node. Raises `InputInvalid`, `RunExists`."""
+        self._take_over(run_id or self._new_run_id(), [])
+        self._stream = self._runtime.stream(input, run_id=self.run_id, metadata=metadata)
+        return await self._run(lambda event: isinstance(event, NodeStarted), "entry")
+
+    async def attach(self, run_id: str) -> Stop:
+        """Look at a stored run, a completed one from its first node on, any other where it stands.
+
+        Raises `UnknownRun`.
+        """
+        record = await self.store.run(run_id)
+        self._take_over(run_id, await self.store.events(run_id))
+        self._at = 0 if record.status == "completed" else len(self._log) - 1
+        if record.status == "completed":
+            return await self._run(lambda event: isinstance(event, NodeStarted), "entry")
+        return await self._held("entry", note=_standing(record))
+
+    async def close(self) -> None:
+        """Let go: a run that is held can be resumed."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            await stream.aclose()
+
+    # Moving
+
+    async def step(self) -> Stop:
+        """On to the next moment: before a node, or behind one."""
+        return await self._run(lambda event: isinstance(event, (NodeStarted, NodeFinished, NodeFailed)))
+
+    async def into(self) -> Stop:
+        """On to the next node, whatever graph it is in."""
+        return await self._run(lambda event: isinstance(event, NodeStarted))
+
+    async def next(self) -> Stop:
+        """On to the next node of this graph or of one around it; subgraphs run through."""
+        frame = _frame(self._now().path)
+        return await self._run(lambda event: isinstance(event, NodeStarted) and _is_around(_frame(event.path), frame))
+
+    async def out(self) -> Stop:
+        """On until the subgraph has ended that the run is in; in the root graph to the end of the run."""
+        frame = _frame(self._now().path)
+
+        def left(event: Event) -> bool:
+            if isinstance(event, ItemFinished):
+                return frame == f"{event.path}[{event.item}]"
+            if isinstance(event, (NodeFinished, NodeFailed)):
+                return event.path in (frame, plain_path(frame))
+            return isinstance(event, NodeStarted) and _is_around(_frame(event.path), _frame(frame))
+
+        return await self._run(left if frame else lambda _: False)
+
+    async def proceed(self) -> Stop:
+        """On to the next breakpoint, or the end."""
+        return await self._run(lambda _: False)
+
+    async def until(self, where: str) -> Stop:
+        """On to a place, written like a breakpoint, or to one that comes before it."""
+        once = parse_breakpoint(where, self.graph, 0)
+        self.breakpoints.append(once)
+        try:
+            return await self.proceed()
+        finally:
+            self.breakpoints.remove(once)
+
+    async def back(self) -> Stop:
+        """To the moment before, in the stored history."""
+        return await self._backwards(lambda _: True)
+
+    async def reverse(self) -> Stop:
+        """Back to the breakpoint before, or to the start."""
+        return await self._backwards(lambda event: any(one.meets(event, self.graph) for one in self.breakpoints))
+
+    async def goto(self, step: int) -> Stop:
+        """To a step of the history: before the node that it led to, or at the end."""
+        moments = [
+            place
+            for place, event in enumerate(self._log)
+            if isinstance(event, (NodeStarted, RunEnded)) and event.step is not None and event.step <= step
+        ]
+        if not moments:
+            raise NotPossible(f"there is no step {step}", help="`history` lists the steps")
+        self._at = moments[-1]
+        return await self._held("goto")
+
+    def pause(self) -> None:
+        """Hold the run at its next event."""
+        self._pausing = True
+
+    async def answer(self, value: Any) -> Stop:
+        """Answer what the run asks, and go on to the next node. Raises `InputInvalid` for one that does not fit."""
+        await self._to_the_end()
+        return await self._resumed(value)
+
+    async def resume(self) -> Stop:
+        """Go on with a run that was paused, cut or has failed, and hold it at the next node."""
+        await self._to_the_end()
+        return await self._resumed(NO_ANSWER)
+
+    async def fork(self, step: int | None = None, values: Mapping[str, Any] | None = None) -> Stop:
+        """A new run that begins as this one up to `step` (None: where it is held), with `values` for channels of the
+        root graph. The edges out of the node of that step are tried again, so that they see the values."""
+        at = step if step is not None else self._now().step
+        record = await self.store.run(self.run_id)
+        name = self._new_run_id()
+        await self.close()
+        now = self._clock.now().timestamp()
+        await fork(self.store, self.graph, record.run_id, at or 0, run_id=name, now=now, values=values)
+        self._take_over(name, await self.store.events(name))
+        for event in self._log:
+            self._told(event)
+        self._at = len(self._log) - 1
+        active = await self._viewer.active((await self.store.run(name)).step)
+        if any(not one.done for one in active):
+            return await self._held("entry", note=f"forked from {record.run_id} at step {at}")
+        stop = await self._resumed(NO_ANSWER)
+        self.stop = replace(stop, note=f"forked from {record.run_id} at step {at}")
+        return self.stop
+
+    async def assign(self, channel: str, text: str) -> Stop:
+        """Give a channel of the root graph the value of an expression, in a fork of the run where it is held."""
+        value = (await self.evaluate(text)) if text.strip() else None
+        return await self.fork(values={channel: value})
+
+    async def restart(self) -> Stop:
+        """A new run with the same input."""
+        record = await self.store.run(self.run_id)
+        await self.close()
+        return await self.begin(record.input, metadata=record.metadata)
+
+    # Breakpoints
+
+    def add_breakpoint(self, text: str, *, hits: int = 1) -> Breakpoint:
+        """Stop at `text` from now on (see `parse_breakpoint`), at the visit number `hits` that meets it and later."""
+        number = max((one.number for one in self.breakpoints), default=0) + 1
+        added = parse_breakpoint(text, self.graph, number, hits=hits)
+        self.breakpoints.append(added)
+        return added
+
+    def remove_breakpoint(self, number: int) -> None:
+        """Forget one, or all for number 0."""
+        kept = [one for one in self.breakpoints if number and one.number != number]
+        if number and len(kept) == len(self.breakpoints):
+            raise NotPossible(f"there is no breakpoint {number}", help="`break` lists them")
+        self.breakpoints = kept
+
+    async def add_watch(self, text: str) -> None:
+        """Show an expression at every stop, and stop where its value has changed."""
+        compiled(text, self.graph)
+        self.watches.append(text)
+        await self._watched()
+
+    def remove_watch(self, text: str) -> None:
+        """Forget one, or all for an empty text."""
+        if text and text not in self.watches:
+            raise NotPossible(f"{text[:80]!r} is not watched", help="`watch` lists what is")
+        self.watches = [one for one in self.watches if text and one != text]
+
+    # Looking
+
+    async def levels(self) -> list[Level]:
+        """The stack where the run is held, the innermost graph first; empty before anything ran."""
+        return await self._viewer.levels(self._now())
+
+    async def level(self, number: int = 0) -> Level:
+        """One level of the stack, 0 the innermost."""
+        levels = await self.levels()
+        if not 0 <= number < len(levels):
+            raise NotPossible(f"the stack has no level {number}", help=f"it has {len(levels)}, counted from 0")
+        return levels[number]
+
+    async def evaluate(self, text: str, number: int = 0) -> Any:
+        """The value of an expression of the graph language where the run is held."""
+        level = await self.level(number)
+        return compiled(text, self.graph, level.scope).evaluate(level.scope)
+
+    async def changes(self) -> dict[str, tuple[Any, Any]]:
+        """Channels of the innermost graph that differ from where the run was held before: old and new value."""
+        level = await self.level()
+        run_id, step = self._earlier or (self.run_id, -1)
+        viewer = self._viewer if run_id == self.run_id else Viewer(self.store, run_id, self.graph)
+        old, new = await viewer.state(level.key, step), level.state
+        return {name: (old.get(name), value) for name, value in new.items() if old.get(name) != value}
+
+    async def edges(self, number: int = 0) -> list[EdgeView]:
+        """The edges of the current node in the order they are tried, judged by the state as it is shown."""
+        return edges_of(await self.level(number))
+
+    async def rehearse(self, item: int = 0) -> Rehearsal:
+        """The handoff of the current node and the first call it would make; nothing is sent."""
+        return await rehearse(await self.level(), self.store, self.run_id, self._clock, item)
+
+    async def calls(self, *, here: bool = False) -> list[CallRecord]:
+        """The recorded outside calls of the run, or only of the current node's visit."""
+        records = await self.store.calls(self.run_id)
+        if not here:
+            return records
+        level = await self.level()
+        return [
+            call for call in records if plain_path(call.path) == plain_path(level.path) and call.visit == level.visit
+        ]
+
+    def history(self) -> list[Event]:
+        """The moments so far: nodes that started, finished and failed, and the end; `stop.event` is the present."""
+        return [event for event in self._log if isinstance(event, (NodeStarted, NodeFinished, NodeFailed, RunEnded))]
+
+    @property
+    def live(self) -> bool:
+        """Whether the run is held at the latest that happened, and not in its history."""
+        return self._at == len(self._log) - 1
+
+    # Inside
+
+    def _take_over(self, run_id: str, log: Sequence[Event]) -> None:
+        if self.run_id and self.stop is not None:
+            self._shown = (self.run_id, self.stop.event.step or 0)
+        self.run_id = run_id
+        self._log = list(log)
+        self._at = -1
+        self._hits.clear()
+        self._viewer = Viewer(self.store, run_id, self.graph)
+
+    def _now(self) -> Event:
+        if not self._log:
+            raise NotPossible("nothing has run yet", help="`restart` begins a run")
+        return self._log[self._at]
+
+    async def _run(self, goal: Goal, reason: Reason = "step") -> Stop:
+        """Take events until one has to be stopped at."""
+        while (event := await self._event()) is not None:
+            hit, note = await self._met(event)
+            why = _stops_always(event) or ("breakpoint" if hit else None) or self._failure(event)
+            if why is None and self._pausing and event.path:
+                why = "pause"
+            if why is None and goal(event):
+                why = reason
+            if why is not None:
+                return await self._held(why, hit=hit, note=note)
+        return await self._held("end", note=_standing(await self.store.run(self.run_id)))
+
+    async def _event(self) -> Event | None:
+        """The next of the history, or of the run itself; None where it goes no further."""
+        if not self.live:
+            self._at += 1
+            return self._log[self._at]
+        if self._stream is None:
+            record = await self.store.run(self.run_id)
+            if record.status not in {"running", "paused"}:
+                return None
+            self._stream = self._runtime.resume(self.run_id)
+        async for event in self._stream:
+            self._told(event)
+            if event.seq is None:
+                continue
+            self._log.append(event)
+            self._at = len(self._log) - 1
+            if _stops_always(event):
+                await self._let_end(self._stream)
+            return event
+        self._stream = None
+        return None
+
+    async def _let_end(self, stream: AsyncGenerator[Event, None]) -> None:
+        """Let a run go that has ended or waits for somebody."""
+        self._stream = None
+        async for event in stream:
+            self._told(event)
+
+    async def _met(self, event: Event) -> tuple[list[Breakpoint], str]:
+        """The breakpoints that count here, and what there is to say of them."""
+        hit, notes = [], []
+        for one in self.breakpoints:
+            if not one.meets(event, self.graph):
+                continue
+            holds, problem = await self._holds(one)
+            if not holds:
+                continue
+            self._hits[one.number] = self._hits.get(one.number, 0) + 1
+            if self._hits[one.number] >= one.hits:
+                hit.append(one)
+                notes.extend([problem] if problem else [])
+        if self.watches and isinstance(event, (NodeStarted, RunEnded)):
+            notes.extend(changed := await self._watched())
+            hit.extend(_watching(text) for text in changed)
+        return hit, "; ".join(notes)
+
+    async def _holds(self, one: Breakpoint) -> tuple[bool, str]:
+        if one.condition is None:
+            return True, ""
+        levels = await self.levels()
+        if not levels or not one.condition.names <= {*levels[0].scope, "error"}:
+            return one.kind != "condition", "its condition names what this graph has not"
+        try:
+            holds = bool(one.condition.evaluate({"error": None, **levels[0].scope}))
+        except GuardFailed as failed:
+            return True, f"its condition fails: {failed.message}"
+        if one.kind != "condition":
+            return holds, ""
+        before, self._seen[str(one)] = self._seen.get(str(one), False), holds
+        return holds and not before, ""
+
+    async def _watched(self) -> list[str]:
+        """What changed of the watched expressions; one that this graph cannot answer keeps its value."""
+        changed = []
+        levels = await self.levels()
+        for text in self.watches:
+            expression = compiled(text, self.graph)
+            if not levels or not expression.names <= levels[0].scope.keys():
+                continue
+            try:
+                value = expression.evaluate(levels[0].scope)
+            except GuardFailed as failed:
+                value = failed.message
+            if text in self._seen and self._seen[text] != value:
+                changed.append(text)
+            self._seen[text] = value
+        return changed
+
+    def _failure(self, event: Event) -> Reason | None:
+        if not isinstance(event, NodeFailed) or self.failures == "none":
+            return None
+        return "failure" if self.failures == "all" or not event.will_retry else None
+
+    async def _held(self, reason: Reason, *, hit: Sequence[Breakpoint] = (), note: str = "") -> Stop:
+        self._pausing = False
+        event = self._now()
+        self._earlier, self._shown = (self._shown if self._shown[0] else None), (self.run_id, event.step or 0)
+        self.stop = Stop(reason=reason, event=event, hit=tuple(hit), note=note, live=self.live)
+        return self.stop
+
+    async def _backwards(self, goal: Goal) -> Stop:
+        places = [place for place in range(self._at) if isinstance(self._log[place], NodeStarted)]
+        if not places:
+            raise NotPossible("this is where the history begins", help="go on with `step`")
+        self._at = next((place for place in reversed(places) if goal(self._log[place])), places[0])
+        return await self._held("step")
+
+    async def _to_the_end(self) -> None:
+        if (
+            self._stream is not None
+            and self.live
+            and not isinstance(self._now(), (InputRequested, RunPaused, RunEnded))
+        ):
+            raise NotPossible("the run is going on already", help="use `step`, `next` or `continue`")
+        self._at = len(self._log) - 1
+
+    async def _resumed(self, answer: Any) -> Stop:
+        await self.close()
+        self._stream = self._runtime.resume(self.run_id, answer=answer)
+        return await self._run(lambda event: isinstance(event, NodeStarted), "step")
+
+
+def untimed(graph: Graph) -> Graph:
+    """The graph without the time limits that would run out while somebody looks: of whole graphs, and of nodes that
+    hold others or their items."""
+    nodes = {
+        name: replace(node, timeout_seconds=None) if node.kind == "graph" or node.each else node
+        for name, node in graph.spec.nodes.items()
+    }
+    limits = LimitsSpec(steps=graph.spec.limits.steps)
+    subgraphs = {name: untimed(inner) for name, inner in graph.subgraphs.items()}
+    return replace(graph, spec=replace(graph.spec, nodes=nodes, limits=limits), subgraphs=subgraphs)
+
+
+def _frame(path: str) -> str:
+    """The path of the graph that a node's path stands in."""
+    return path.rpartition("/")[0]
+
+
+def _is_around(outer: str, inner: str) -> bool:
+    """Whether a graph is another, or holds it."""
+    return inner == outer or not outer or inner.startswith(f"{outer}/")
+
+
+def _stops_always(event: Event) -> Reason | None:
+    kinds: Mapping[type[Event], Reason] = {InputRequested: "question", RunPaused: "paused", RunEnded: "end"}
+    return kinds.get(type(event))
+
+
+def _watching(text: str) -> Breakpoint:
+    return Breakpoint(number=0, kind="condition", path=f"watch {text}")
+
+
+def _standing(record: RunRecord) -> str:
+    cause = f" ({record.cause})" if record.cause else ""
+    message = f": {record.error.get('message')}" if record.error and record.cause == "error" else ""
+    return f"run {record.run_id} is {record.status}{cause}{message}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -87,19 +88,20 @@ class _SchemaResolver(FolderResolver):
         return [name for name in super().names() if "/" not in name]
 
 
-def graph_resolver(*own: Path) -> FolderResolver:
-    """Graphs by name, from the shipped folder and then a user's `own` folders, which win."""
-    return FolderResolver(shipped("graphs"), *own, suffix=".yaml")
+def graph_resolver(*own: Path, beside: Sequence[Path] = ()) -> FolderResolver:
+    """Graphs by name, from the shipped folder and then a user's `own` folders, which win. Folders `beside` a graph add
+    names and never take one."""
+    return FolderResolver(*beside, shipped("graphs"), *own, suffix=".yaml")
 
 
-def schema_resolver(*own: Path) -> FolderResolver:
-    """Schemas by bare name, from `schemas/`, `schemas/handoffs/` and `schemas/tools/`; a user's `own` folders win."""
-    return _SchemaResolver(shipped("schemas"), *own)
+def schema_resolver(*own: Path, beside: Sequence[Path] = ()) -> FolderResolver:
+    """Schemas by bare name, from `schemas/`, `schemas/handoffs/` and `schemas/tools/`, as `graph_resolver` has them."""
+    return _SchemaResolver(*beside, shipped("schemas"), *own)
 
 
-def prompt_resolver(*own: Path) -> FolderResolver:
-    """Prompt templates such as `planner/system`, from the shipped folder and a user's `own` folders, which win."""
-    return FolderResolver(shipped("prompts"), *own, suffix=".j2")
+def prompt_resolver(*own: Path, beside: Sequence[Path] = ()) -> FolderResolver:
+    """Prompt templates such as `planner/system`, as `graph_resolver` has them."""
+    return FolderResolver(*beside, shipped("prompts"), *own, suffix=".j2")
 
 
 def _stays_inside(path: Path, folder: Path) -> bool:

@@ -16,9 +16,10 @@ def is_file_name(name: str) -> bool:
 
 
 def with_neighbours(workspace: Workspace, name: str) -> Workspace:
-    """The workspace in which `graphs/`, `prompts/` and `schemas/` beside the graph file win over all others; as it was
-    for a known graph, and for a file of the working directory, whose own files count once it is trusted. Settings
-    beside a graph are never read."""
+    """The workspace in which names are also looked up in `graphs/`, `prompts/` and `schemas/` beside the graph file,
+    where nothing else has them: nobody agreed to these files, so that they replace no shipped or own one. As it was for
+    a known graph, and for a file of the working directory, whose own files count once it is trusted. Settings beside a
+    graph are never read."""
     folder = (workspace.folder / Path(name).expanduser()).parent
     if not is_file_name(name) or folder.resolve() == workspace.folder.resolve():
         return workspace

@@ -34,27 +34,33 @@ class Workspace:
 
     @property
     def graphs(self) -> FolderResolver:
-        return resources.graph_resolver(*self._own("graphs"))
+        return resources.graph_resolver(*self._own("graphs"), beside=self._beside("graphs"))
 
     @property
     def schemas(self) -> FolderResolver:
-        return resources.schema_resolver(*self._own("schemas"))
+        return resources.schema_resolver(*self._own("schemas"), beside=self._beside("schemas"))
 
     @property
     def prompts(self) -> FolderResolver:
-        return resources.prompt_resolver(*self._own("prompts"))
+        return resources.prompt_resolver(*self._own("prompts"), beside=self._beside("prompts"))
 
     @property
     def prompt_folders(self) -> tuple[Path, ...]:
-        """The folders of prompt templates, the shipped one first; a later one wins."""
-        return (resources.shipped("prompts"), *self._own("prompts"))
+        """The folders of prompt templates; a later one wins."""
+        return (*self._beside("prompts"), resources.shipped("prompts"), *self._own("prompts"))
 
     def _own(self, kind: Kind) -> tuple[Path, ...]:
-        """The user's own folders: in the data home, in the trusted working directory, beside the named graph file; the
-        later wins."""
+        """The user's own folders: in the data home, then in the trusted working directory, which wins."""
         in_folder = self.offer.overrides(kind) if self.offer else None
-        own = (self.home.path / kind, in_folder, self.beside / kind if self.beside else None)
+        own = (self.home.path / kind, in_folder)
         return tuple(folder for folder in own if folder is not None and folder.is_dir())
+
+    def _beside(self, kind: Kind) -> tuple[Path, ...]:
+        """What stands beside the named graph file; nobody was asked about it, so that it takes the place of nothing."""
+        if self.beside is None:
+            return ()
+        folder = (self.beside / kind).resolve()
+        return (folder,) if folder.is_dir() and folder.is_relative_to(self.beside.resolve()) else ()
 
 
 def open_workspace(

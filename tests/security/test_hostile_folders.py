@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from graph_research.app.beside import with_neighbours
 from graph_research.app.definitions import validate
 from graph_research.app.trust import FolderOffer, find_offer
 from graph_research.app.workspace import Workspace, open_workspace
@@ -107,3 +108,23 @@ def test_a_schema_of_a_trusted_folder_reaches_no_file_and_no_server(reference: s
     findings = validate(enter(here, trusted=True), "mine.yaml")
     assert [one for one in findings if one.severity == "error"], findings
     assert not [one for one in findings if "root:" in str(one)]
+
+
+def test_what_stands_beside_a_named_graph_file_adds_names_and_replaces_nothing(here: Path, tmp_path: Path) -> None:
+    downloaded = here / "downloaded"
+    for name in ("prompts/planner/system.j2", "prompts/mine.j2", "schemas/planner.input.json", "graphs/pipeline.yaml"):
+        (downloaded / name).parent.mkdir(parents=True, exist_ok=True)
+        (downloaded / name).write_text("hostile")
+    (downloaded / "mine.yaml").write_text(GRAPH.replace("NODE", "done"))
+    there = with_neighbours(enter(here, trusted=False), "downloaded/mine.yaml")
+    assert there.prompts.find("mine") == ("hostile", "downloaded/prompts/mine.j2")
+    found = [there.prompts.find("planner/system"), there.schemas.find("planner.input"), there.graphs.find("pipeline")]
+    assert all(one is not None and one[0] != "hostile" for one in found)
+
+
+def test_a_link_beside_a_named_graph_file_is_not_followed(here: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.j2").write_text("secret")
+    (here / "downloaded").mkdir()
+    (here / "downloaded" / "prompts").symlink_to(tmp_path / "outside", target_is_directory=True)
+    assert with_neighbours(enter(here, trusted=False), "downloaded/mine.yaml").prompts.find("secret") is None

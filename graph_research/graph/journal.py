@@ -54,7 +54,9 @@ class JournalContext:
         digest = hashlib.sha256(canonical(request)).digest()
         ordinal = self._count(kind, digest)
         if (known := self._recorded.get((kind, digest, ordinal))) is None:
-            known = self._borrowed(kind, digest, ordinal, request)
+            known = self._borrowed(kind, digest, ordinal)
+            if known is None and self._session.loan is not None:
+                await self._session.loan.refuse(self._address, kind, request, self._lent.get((kind, digest, ordinal)))
         if known is not None and known.answer is not None:
             self._events.append(self._told(kind, known.seconds, reused=True))
             return await self._session.value(known.answer)
@@ -67,7 +69,7 @@ class JournalContext:
     def now(self) -> datetime:
         ordinal = self._count("now", b"")
         if (known := self._recorded.get(("now", b"", ordinal))) is None:
-            known = self._borrowed("now", b"", ordinal, None)
+            known = self._borrowed("now", b"", ordinal)
         if known is not None and known.answer is not None:
             moment: datetime = decode(known.answer, {})
             return moment
@@ -106,18 +108,15 @@ class JournalContext:
         self._calls, self._events = [], []
         return calls, events
 
-    def _borrowed(self, kind: str, digest: bytes, ordinal: int, request: Any) -> CallRow | None:
+    def _borrowed(self, kind: str, digest: bytes, ordinal: int) -> CallRow | None:
         """The answer another run lends, entered into this run's journal too. After the first call that has to be made
         anew no time is lent any more: what is new has a new time."""
-        if self._session.loan is None:
-            return None
         known = self._lent.get((kind, digest, ordinal))
-        if known is None or known.status != "answered":
-            self._session.loan.refuse(self._address, kind, request, known)
-            self._lent = {key: row for key, row in self._lent.items() if row.kind != "now"}
-            return None
-        self._calls.append(known._replace(seq=self._session.next_call()))
-        return known
+        if known is not None and known.status == "answered":
+            self._calls.append(known._replace(seq=self._session.next_call()))
+            return known
+        self._lent = {key: row for key, row in self._lent.items() if row.kind != "now"}
+        return None
 
     async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]]) -> Any:
         clock, texts = self._session.clock, dict[str, str]()

@@ -19,7 +19,7 @@ class Loan(Protocol):
         """The entries of the attempt with this key (`Address.key`), the run's id apart."""
         ...
 
-    def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
+    async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
         """Raise if a call may not be made anew; `known` is its entry when it has one without an answer."""
         ...
 
@@ -39,7 +39,7 @@ class AncestorLoan:
                     entries.setdefault((row.kind, row.request_hash, row.ordinal), row)
         return list(entries.values())
 
-    def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
+    async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
         """Everything may be asked."""
 
 

@@ -1,0 +1,312 @@
+"""Replaying a run offline: its graph runs again on recorded answers, in memory, and every step's hash is compared."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from graph_research.errors import GraphResearchError
+from graph_research.graph.address import Address
+from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, StepRow, Write
+from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+from graph_research.graph.codec import canonical, decode, references
+from graph_research.graph.compiler import Graph
+from graph_research.graph.context import Clock, SystemClock
+from graph_research.graph.errors import StoreDamaged
+from graph_research.graph.fork import FORKED, log_until
+from graph_research.graph.frame import Frame, NewRun
+from graph_research.graph.loop import Loop
+from graph_research.graph.outlet import Outlet
+from graph_research.graph.position import Position
+from graph_research.graph.session import Session
+from graph_research.graph.visit import Suspended
+
+__all__ = ["Difference", "Replayed", "replay"]
+
+Failures = Mapping[str, Callable[[str], Exception]]
+"""Makes the error of a call that failed, by the name of its class, from its message."""
+
+_STALLED_SECONDS = 30.0
+_SHOWN_CHARS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Where a replay left the recorded way. `node` is the path from the root; `call` is the kind of the call that the
+    journal does not hold, None where a step differs."""
+
+    node: str
+    visit: int
+    item: int | None
+    call: str | None
+    difference: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replayed:
+    """`steps` counts those that came out the same, `taken_over` those that a fork has from its parent's log."""
+
+    steps: int
+    identical: bool
+    first_difference: Difference | None
+    taken_over: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As `replay --json` prints it."""
+        return asdict(self)
+
+
+async def replay(
+    store: Checkpointer,
+    graph: Graph,
+    run_id: str,
+    *,
+    interactive: bool = False,
+    clock: Clock | None = None,
+    failures: Failures | None = None,
+) -> Replayed:
+    """Run `graph` as the stored run did, with the answers, times and errors of its journal, up to where that run
+    stands. Nothing is asked of the outside and nothing is written to `store`. `interactive` as it was then.
+    """
+    row = await store.run_row(run_id)
+    last = await store.last_step(run_id)
+    log = await log_until(store, run_id, last.step if last else 0)
+    start = max((place for place, step in enumerate(log) if step.status == FORKED), default=-1) + 1
+    scratch = _Scratch(store, log[start:])
+    session = Session(
+        store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive, outlet=_closed()
+    )
+    session.seed = row.seed
+    session.loan = _Recorded(store, run_id, scratch, failures or {})
+    session.answers = await _answers(store, graph, log)
+    work = _drive(scratch, session, graph, row, log[:start])
+    await _driven(scratch, work, ended=row.status == "completed")
+    if scratch.first is None and row.status == "completed":
+        await _compare_ends(scratch, log, run_id)
+    return Replayed(
+        steps=scratch.matched,
+        identical=scratch.first is None,
+        first_difference=scratch.first,
+        taken_over=sum(bool(step.node) for step in log[:start]),
+    )
+
+
+class _Left(StoreDamaged):
+    """The replay has left the recorded way: it ends here."""
+
+
+class _Scratch(MemoryCheckpointer):
+    """Holds the replay, and compares each of its steps with the recorded one as it comes."""
+
+    def __init__(self, source: Checkpointer, recorded: Sequence[StepRow]) -> None:
+        super().__init__()
+        self._source = source
+        self._expected = {_key(step): step for step in recorded if step.node or step.status == "started"}
+        self._addresses = {key[:-1] for key in self._expected}
+        self._interruptions = list(_interruptions(recorded))
+        self.loop: Loop | None = None
+        self.first: Difference | None = None
+        self.matched = 0
+        self.over = asyncio.Event()
+        self.look()
+
+    @property
+    def left(self) -> Sequence[StepRow]:
+        """The recorded steps that have not come yet."""
+        return [step for step in self._expected.values() if step.node]
+
+    def ended(self, address: Address) -> bool:
+        """Whether the recorded attempt came to an end."""
+        return tuple(address) in self._addresses
+
+    def differ(self, at: StepRow | Address, difference: str, call: str | None = None) -> _Left:
+        """Note the first difference and end the replay."""
+        if self.first is None:
+            node = Address(at.scope, at.node, at.visit).path or "the start"
+            self.first = Difference(node=node, visit=at.visit, item=at.item, call=call, difference=difference)
+        self.over.set()
+        return _Left(difference)
+
+    def look(self) -> None:
+        """Interrupt the graph where the recorded run was, or see that there is nothing more to compare."""
+        first = min((step.step for step in self._expected.values()), default=None)
+        if not self._interruptions:
+            if first is None:
+                self.over.set()
+        elif self.loop is not None and (first is None or first > self._interruptions[0][0]):
+            self.loop.interrupt(self._interruptions.pop(0)[1])
+
+    async def write(self, write: Write) -> None:
+        for step in write.steps:
+            self._compare(step)
+        await super().write(write)
+        self.look()
+
+    async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name in hashes:
+            try:
+                found |= await super().texts([name])
+            except StoreDamaged:
+                found |= await self._source.texts([name])
+        return found
+
+    def _compare(self, step: StepRow) -> None:
+        if not step.node and step.status != "started":
+            return
+        recorded = self._expected.pop(_key(step), None)
+        if recorded is None:
+            ended = self.ended(Address(step.scope, step.node, step.visit, step.item, step.attempt))
+            raise self.differ(
+                step, f"it {step.status} here, in the recorded run it {'did not' if ended else 'never ran'}"
+            )
+        if recorded.hash != step.hash:
+            hashes = f"{step.hash.hex()[:12]} instead of {recorded.hash.hex()[:12]}"
+            raise self.differ(step, f"its hash is {hashes}: it changed the state in another way")
+        self.matched += bool(step.node)
+
+
+class _Recorded:
+    """Lends the whole journal of the replayed run; what it does not hold is never asked."""
+
+    def __init__(self, store: Checkpointer, run_id: str, scratch: _Scratch, failures: Failures) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._scratch = scratch
+        self._failures = failures
+
+    async def recorded(self, key: str) -> Sequence[CallRow]:
+        return await self._store.call_rows(self._run_id, key)
+
+    async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
+        if known is not None and known.status == "failed" and known.answer is not None:
+            told = decode(known.answer, await self._store.texts(references(known.answer)))
+            raise self._error(told["type"], told["message"])
+        if known is not None or not self._scratch.ended(address):
+            await asyncio.Event().wait()  # the recorded attempt was interrupted here, and so is this one
+        shown = canonical(request).decode(errors="replace")[:_SHOWN_CHARS]
+        raise self._scratch.differ(address, f"the journal holds no such call: {shown}", call=kind)
+
+    def _error(self, name: str, message: str) -> Exception:
+        make = self._failures.get(name)
+        return make(message) if make else type(name, (GraphResearchError,), {})(message)
+
+
+async def _driven(scratch: _Scratch, work: Any, *, ended: bool) -> None:
+    """Let the replay come to its end, to its first difference, or to where the recorded run stands."""
+    drive = asyncio.ensure_future(work)
+    over = asyncio.ensure_future(scratch.over.wait())
+    try:
+        while not drive.done() and (scratch.first is None):
+            waited = {drive} if ended and over.done() else {drive, over}
+            before = scratch.matched
+            done, _ = await asyncio.wait(waited, timeout=_STALLED_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if over in done and not ended:
+                break
+            if not done and scratch.matched == before:
+                break
+    finally:
+        over.cancel()
+        drive.cancel()
+        await asyncio.wait([drive, over])
+    problem = None if drive.cancelled() else drive.exception()
+    if scratch.first is None and problem is not None:
+        raise problem
+    if scratch.first is None and (rest := scratch.left):
+        scratch.differ(rest[0], "it was not reached")
+
+
+async def _drive(scratch: _Scratch, session: Session, graph: Graph, row: RunRow, log: Sequence[StepRow]) -> None:
+    """Run from the start, or from where a fork began; then go on as often as the recorded run was resumed."""
+    begun = row._replace(status="running", cause=None, error=None, waiting=None)
+    if log:
+        await scratch.create(begun, Write(run_id=row.run_id))
+        await MemoryCheckpointer.write(scratch, Write(run_id=row.run_id, steps=log))
+        frame = await _loaded(session, graph)
+    else:
+        given = decode(row.input, await scratch.texts(references(row.input)))
+        frame = await Frame.start(graph, session, given, root=NewRun(row=begun, texts={}))
+    reached = -1
+    while frame is not None and frame.step > reached:
+        reached = frame.step
+        scratch.loop = loop = Loop(frame)
+        scratch.look()
+        with contextlib.suppress(Suspended):
+            await loop.run()
+        if not scratch.left and (loop.frame.ended or row.status != "completed"):
+            return
+        frame = await _loaded(session, graph)
+
+
+async def _loaded(session: Session, graph: Graph) -> Frame | None:
+    loan = session.loan
+    await session.recall()
+    session.loan = loan
+    frame = await Frame.load(graph, session, "")
+    if frame is None or not frame.resumable:
+        return None
+    await frame.reopen()
+    return frame
+
+
+async def _compare_ends(scratch: _Scratch, log: Sequence[StepRow], run_id: str) -> None:
+    """The chain of the last position covers edges and loop counters, too."""
+    placed = [step.position for step in log if not step.scope and step.position is not None]
+    reached = await scratch.last_position(run_id)
+    if reached is None or reached.position is None or not placed:
+        return
+    if Position.from_bytes(reached.position).chain != Position.from_bytes(placed[-1]).chain:
+        scratch.differ(reached, "another edge was taken after it, or a loop counted otherwise")
+
+
+async def _answers(store: Checkpointer, graph: Graph, log: Sequence[StepRow]) -> dict[str, Any]:
+    """What was answered to `ask` nodes, by the key of the node's visit."""
+    answers: dict[str, Any] = {}
+    for step in log:
+        owner = _graph_of(graph, step.scope)
+        spec = owner.spec.nodes.get(step.node) if owner else None
+        if spec is None or spec.kind != "ask" or step.status != "finished" or step.delta is None:
+            continue
+        delta = decode(step.delta, await store.texts(references(step.delta)))
+        operands = {channel: value for part in delta.values() for channel, value in part.items()}
+        answers[Address(step.scope, step.node, step.visit).key] = operands.get(spec.into)
+    return answers
+
+
+def _graph_of(graph: Graph, scope: str) -> Graph | None:
+    """The graph of a subgraph run."""
+    for part in scope.split("/")[:-1]:
+        node = graph.spec.nodes.get(part.partition(":")[0])
+        if node is None or node.target not in graph.subgraphs:
+            return None
+        graph = graph.subgraphs[node.target]
+    return graph
+
+
+def _interruptions(log: Sequence[StepRow]) -> Iterator[tuple[int, str]]:
+    """Where the whole graph was cancelled or out of time: the step that tells, and the cause."""
+    before = None
+    for step in log:
+        if step.scope or step.position is None:
+            continue
+        now = Position.from_bytes(step.position).interruption
+        if now is not None and now != before and not _of_a_node(now.error):
+            yield step.step, now.cause
+        before = now
+
+
+def _of_a_node(error: Mapping[str, Any]) -> bool:
+    return error["type"] != "Cancelled" and error["message"] != "the time for the whole graph is over"
+
+
+def _key(step: StepRow) -> tuple[Any, ...]:
+    return (step.scope, step.node, step.visit, step.item, step.attempt, step.status)
+
+
+def _closed() -> Outlet:
+    outlet = Outlet()
+    outlet.close()
+    return outlet

@@ -12,7 +12,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding, GraphInvalid
-from graph_research.graph.export import FORMATS
+from graph_research.graph.export import FORMATS, picture_of
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Registry
 
@@ -38,7 +38,7 @@ def validate(workspace: Workspace, name: str) -> list[Finding]:
 
 def export(workspace: Workspace, name: str, format: str) -> str:
     """The definition as `mermaid`, `dot`, `svg` or `json` text."""
-    return FORMATS[format](load(workspace, name, definition_registry(with_neighbours(workspace, name))).spec)
+    return FORMATS[format](picture_of(load(workspace, name, definition_registry(with_neighbours(workspace, name)))))
 
 
 def list_graphs(workspace: Workspace) -> list[dict[str, Any]]:

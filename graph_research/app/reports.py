@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from graph_research.app.beside import with_neighbours
 from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
 from graph_research.app.definitions import load
 from graph_research.app.files import write_atomically
@@ -21,7 +22,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.config import ROLES
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
-from graph_research.graph.export import render_svg
+from graph_research.graph.export import picture_of, render_svg
 from graph_research.research.report.build import archived, build_report
 from graph_research.research.report.facts import RunFacts, usage_of
 from graph_research.research.report.html import render_html
@@ -55,8 +56,11 @@ class Built:
             return orjson.dumps(self.report.to_json(), option=orjson.OPT_INDENT_2).decode() + "\n"
         if format in BIBLIOGRAPHY_FORMATS:
             return render_bibliography([source.to_json() for source in self.report.sources], format)
-        graph = load(workspace, self.graph, definition_registry(workspace))
-        return render_html(self.report, texts=self.texts, layouts=self.layouts, picture_svg=render_svg(graph.spec))
+        there = with_neighbours(workspace, self.graph)
+        graph = load(workspace, self.graph, definition_registry(there))
+        return render_html(
+            self.report, texts=self.texts, layouts=self.layouts, picture_svg=render_svg(picture_of(graph))
+        )
 
 
 async def render_report(workspace: Workspace, run_id: str, format: str) -> str:

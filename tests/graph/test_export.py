@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
-from graph_research.graph.export import FORMATS, Overlay, render_json, render_mermaid, render_svg
+from graph_research.graph.export import (
+    FORMATS,
+    Overlay,
+    Picture,
+    Tally,
+    picture_of,
+    render_json,
+    render_mermaid,
+    render_svg,
+)
 from graph_research.graph.export.layout import lay_out
 from graph_research.graph.loader import load_graph
 from graph_research.graph.reader import read_spec
 from graph_research.graph.spec import GraphSpec
-from tests.graph.definitions import registry
+from tests.graph.definitions import CHILD, registry
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "graphs").glob("*.yaml"))
 
@@ -51,17 +61,58 @@ edges:
 """
 
 
-def tangled() -> GraphSpec:
+PARENT = """\
+graph: parent
+start: c
+state: {words: {type: array, default: []}}
+nodes: {c: {graph: child, input: {with: {words: words}}}, done: {end: completed}}
+edges: [{from: c, to: done}]
+"""
+OVERLAY = Overlay(
+    nodes={
+        "a": Tally(visits=1, seconds=0.2),
+        "b": Tally(visits=3, items=7, seconds=1.24, calls=2, tokens=1204, errors=1),
+        "c": Tally(visits=1, seconds=75),
+        "gone": Tally(visits=1),
+    },
+    taken={0: 2, 12: 1},
+    inner={"c": Overlay(nodes={"count": Tally(visits=1)}, taken={0: 1})},
+)
+
+
+def random_graph(count: int, seed: int) -> GraphSpec:
+    """A graph in the manner of those that people write: mostly a line, with branches, loops and guards."""
+    chance = Random(f"{count} {seed}")
+    names = [chance.choice(["check", "gather_more", "x", "summarize_the_sources"]) + f"_{n}" for n in range(count)]
+    nodes = "\n".join(f"  {name}: {{set: {{}}}}" for name in names)
+    edges = [f"  - {{from: {one}, to: {other}}}" for one, other in pairwise(names)]
+    for _ in range(count // 2):
+        source = chance.randrange(count - 1)
+        target = min(count - 1, source + chance.choice([2, 2, 3, 5]))
+        edges.append(f"  - {{from: {names[source]}, to: {names[target]}, when: len(sources) > {target}}}")
+        if chance.random() < 0.4:
+            back = max(0, source - chance.choice([0, 1, 2, 4]))
+            edges.append(f"  - {{from: {names[source]}, to: {names[back]}, when: not enough, loop: again}}")
+    loops = "loops: {again: {while: not enough, most: 3}}"
+    text = f"graph: random\nstart: {names[0]}\n{loops}\nnodes:\n{nodes}\nedges:\n" + "\n".join(edges) + "\n"
+    spec, findings = read_spec(text, "random.yaml", registry().schemas)
+    assert spec, findings
+    return spec
+
+
+def tangled() -> Picture:
     spec, findings = read_spec(TANGLED, "tangled.yaml", registry().schemas)
     assert spec
     assert not findings
-    return spec
+    child, _ = read_spec(CHILD, "child.yaml", registry().schemas)
+    assert child
+    return Picture(spec=spec, inner={"c": Picture(spec=child)})
 
 
 @pytest.mark.parametrize("format", ["mermaid", "dot", "svg"])
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_examples_are_drawn_as_before(path: Path, format: str, snapshot: Any) -> None:
-    assert FORMATS[format](load_graph(path).spec) == snapshot
+    assert FORMATS[format](picture_of(load_graph(path))) == snapshot
 
 
 @pytest.mark.parametrize("format", ["mermaid", "dot", "svg", "json"])
@@ -87,36 +138,74 @@ def test_the_svg_is_well_formed_and_holds_no_markup_of_the_definition() -> None:
     drawn = render_svg(tangled())
     root = ElementTree.fromstring(drawn)
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
-    assert tags <= {"svg", "style", "rect", "g", "path", "text", "title"}
+    assert tags <= {"svg", "style", "rect", "g", "path", "text", "title", "circle"}
     texts = [element.text for element in root.iter() if element.text]
     assert 'First & "foremost" <script>alert(1)</script>' in texts
     assert 'hits > 0 and x != "<script>|`#"' in texts
     assert "http" not in drawn.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_the_overlay_shows_what_ran() -> None:
-    drawn = render_svg(tangled(), Overlay(notes={"a": "1 × · 0.2 s <", "gone": "?"}, taken=frozenset({2})))
-    assert "1 × · 0.2 s &lt;" in drawn
-    assert drawn.count(' ran"') == 2
+@pytest.mark.parametrize("format", ["mermaid", "dot", "svg"])
+def test_the_overlay_shows_what_ran_and_the_way_it_took(format: str, snapshot: Any) -> None:
+    assert FORMATS[format](tangled().with_overlay(OVERLAY)) == snapshot
 
 
-def test_no_node_covers_another_and_everything_is_inside_the_picture() -> None:
-    layout = lay_out(tangled())
-    for one, other in combinations(layout.boxes.values(), 2):
-        apart_x = abs(one.x - other.x) >= (one.width + other.width) / 2
-        apart_y = abs(one.y - other.y) >= (one.height + other.height) / 2
-        assert apart_x or apart_y, (one, other)
-    points = [point for route in layout.routes for point in route.points]
-    assert all(0 <= x <= layout.width and 0 <= y <= layout.height for x, y in points)
-    assert len(layout.routes) == len(tangled().edges)
+def test_the_overlay_names_visits_seconds_tokens_and_errors() -> None:
+    drawn = render_svg(tangled().with_overlay(OVERLAY))
+    assert "3 × · 7 items · 1.2 s · 1,204 tokens · 1 error" in drawn
+    assert drawn.count('class="node set ran"') == 2
+    assert drawn.count('class="node run failed ran"') == 1
+    assert json.loads(render_json(tangled().with_overlay(OVERLAY)))["run"]["taken"] == {"0": 2, "12": 1}
 
 
-def test_edges_lead_down_and_loops_lead_back_in_lanes_of_their_own() -> None:
+@pytest.mark.parametrize("count", [8, 20, 60])
+def test_boxes_and_labels_keep_clear_of_each_other(count: int) -> None:
+    for seed in range(4):
+        layout = lay_out(Picture(spec=random_graph(count, seed)))
+        areas = [(box.x, box.y, box.width, box.height) for box in layout.boxes.values()]
+        areas += [(lab.x, lab.y, lab.width, lab.height) for route in layout.routes if (lab := route.label)]
+        for one, other in combinations(areas, 2):
+            apart_x = abs(one[0] - other[0]) >= (one[2] + other[2]) / 2 - 0.01
+            apart_y = abs(one[1] - other[1]) >= (one[3] + other[3]) / 2 - 0.01
+            assert apart_x or apart_y, (seed, one, other)
+        assert all(
+            width / 2 <= x <= layout.width - width / 2 and height / 2 <= y <= layout.height - height / 2
+            for x, y, width, height in areas
+        )
+
+
+@pytest.mark.parametrize("count", [8, 20, 60])
+def test_no_edge_runs_through_a_box_that_is_not_its_own(count: int) -> None:
+    for seed in range(4):
+        layout = lay_out(Picture(spec=random_graph(count, seed)))
+        for route in layout.routes:
+            for box in layout.boxes.values():
+                if box.name in (route.edge.source, route.edge.target):
+                    continue
+                for (x0, y0), (x1, y1) in pairwise(route.points):
+                    beside = max(x0, x1) < box.left or min(x0, x1) > box.left + box.width
+                    apart = max(y0, y1) <= box.top + 0.01 or min(y0, y1) >= box.bottom - 0.01
+                    assert beside or apart, (seed, route.edge, box.name)
+
+
+def test_edges_lead_down_and_loops_lead_up() -> None:
     layout = lay_out(tangled())
     for route in layout.routes:
-        source, target = layout.boxes[route.edge.source], layout.boxes[route.edge.target]
-        assert route.lane == (target.y <= source.y)
-    assert {route.edge.loop for route in layout.routes if route.lane} == {"again", "back"}
+        up = layout.boxes[route.edge.target].y <= layout.boxes[route.edge.source].y
+        assert up == (route.edge.loop is not None)
+        assert len(route.points) >= 2
+
+
+def test_a_subgraph_is_drawn_inside_its_node_or_left_out() -> None:
+    graph = load_graph(Path("parent.yaml"), registry=registry(child=CHILD), text=PARENT)
+    box = lay_out(picture_of(graph)).boxes["c"]
+    assert box.inner
+    assert list(box.inner.boxes) == ["count", "done"]
+    assert box.width > box.inner.width
+    assert 'data-node="c/count"' in render_svg(picture_of(graph))
+    assert "subgraph" in render_mermaid(picture_of(graph))
+    assert lay_out(picture_of(graph, flat=True)).boxes["c"].inner is None
+    assert "subgraph" not in render_mermaid(picture_of(graph, flat=True))
 
 
 def test_a_long_chain_is_laid_out_without_recursion() -> None:
@@ -124,4 +213,4 @@ def test_a_long_chain_is_laid_out_without_recursion() -> None:
     edges = "\n".join(f"  - {{from: n{number}, to: n{number + 1}}}" for number in range(1_499))
     spec, _ = read_spec(f"graph: long\nstart: n0\nnodes:\n{nodes}\nedges:\n{edges}\n", "l.yaml", registry().schemas)
     assert spec
-    assert len(lay_out(spec).routes) == 1_499
+    assert len(lay_out(Picture(spec=spec)).routes) == 1_499

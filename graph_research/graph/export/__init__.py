@@ -8,12 +8,23 @@ from types import MappingProxyType
 from graph_research.graph.export.dot import render_dot
 from graph_research.graph.export.json import render_json
 from graph_research.graph.export.mermaid import render_mermaid
-from graph_research.graph.export.svg import Overlay, render_svg
-from graph_research.graph.spec import GraphSpec
+from graph_research.graph.export.picture import Overlay, Picture, Tally, Visit, picture_of
+from graph_research.graph.export.svg import render_svg
 
-__all__ = ["FORMATS", "Overlay", "render_dot", "render_json", "render_mermaid", "render_svg"]
+__all__ = [
+    "FORMATS",
+    "Overlay",
+    "Picture",
+    "Tally",
+    "Visit",
+    "picture_of",
+    "render_dot",
+    "render_json",
+    "render_mermaid",
+    "render_svg",
+]
 
-FORMATS: Mapping[str, Callable[[GraphSpec], str]] = MappingProxyType(
+FORMATS: Mapping[str, Callable[[Picture], str]] = MappingProxyType(
     {"mermaid": render_mermaid, "dot": render_dot, "svg": render_svg, "json": render_json}
 )
-"""The renderer of each format: the same definition gives the same text."""
+"""The renderer of each text format: the same picture gives the same text."""

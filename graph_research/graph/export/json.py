@@ -6,17 +6,35 @@ import json
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from graph_research.graph.spec import Expression, GraphSpec, Place
+from graph_research.graph.export.picture import Overlay, Picture
+from graph_research.graph.spec import Expression, Place
 
 __all__ = ["render_json"]
 
 _LEFT_OUT = ("text", "places", "file")
 
 
-def render_json(spec: GraphSpec) -> str:
-    """One JSON object with the names of `GraphSpec`; an expression is its text, a place `[line, column]`."""
-    known = {field.name: getattr(spec, field.name) for field in fields(spec) if field.name not in _LEFT_OUT}
-    return json.dumps(_plain(known), indent=2, ensure_ascii=False) + "\n"
+def render_json(picture: Picture) -> str:
+    """One JSON object with the names of `GraphSpec`; an expression is its text, a place `[line, column]`.
+
+    `subgraphs` has the same by node; with a run, `run` has `{nodes, taken, facts}` of each: tallies by node, and by an
+    edge's index how often it was taken.
+    """
+    return json.dumps(_picture(picture), indent=2, ensure_ascii=False) + "\n"
+
+
+def _picture(picture: Picture) -> dict[str, Any]:
+    spec = picture.spec
+    known = {field.name: _plain(getattr(spec, field.name)) for field in fields(spec) if field.name not in _LEFT_OUT}
+    if picture.inner:
+        known["subgraphs"] = {name: _picture(inner) for name, inner in picture.inner.items()}
+    if picture.overlay is not None:
+        known["run"] = _run(picture.overlay)
+    return known
+
+
+def _run(overlay: Overlay) -> dict[str, Any]:
+    return {"nodes": _plain(overlay.nodes), "taken": _plain(overlay.taken), "facts": _plain(overlay.facts)}
 
 
 def _plain(value: Any) -> Any:

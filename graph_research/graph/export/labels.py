@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from graph_research.graph.spec import EdgeSpec, GraphSpec, NodeSpec
 
-__all__ = ["edge_label", "edge_rows", "loop_label", "node_detail", "short"]
+__all__ = ["edge_label", "edge_rows", "loop_label", "node_detail", "node_rows", "short", "wrapped"]
 
 
-def node_detail(node: NodeSpec) -> str:
-    """The node's kind and what it names, such as `run planner` or `each pending(sub_queries): graph topic_research`."""
+def node_rows(node: NodeSpec) -> tuple[str, ...]:
+    """The node's kind and what it names, such as `run planner`, and in a second row over what it fans out."""
     match node.kind:
         case "set":
             detail = f"set {', '.join(node.assignments)}"
@@ -16,7 +18,15 @@ def node_detail(node: NodeSpec) -> str:
             detail = f"ask → {node.into}"
         case _:
             detail = f"{node.kind} {node.target}"
-    return f"each {node.each.text}: {detail}" if node.each else detail
+    if node.each is None:
+        return (_line(detail),)
+    at_once = f", {node.at_once} at once" if node.at_once > 1 else ""
+    return _line(detail), _line(f"each {node.each.text}{at_once}")
+
+
+def node_detail(node: NodeSpec) -> str:
+    """The rows of a node in one line."""
+    return " · ".join(node_rows(node))
 
 
 def edge_rows(edge: EdgeSpec, spec: GraphSpec) -> tuple[str, ...]:
@@ -24,7 +34,7 @@ def edge_rows(edge: EdgeSpec, spec: GraphSpec) -> tuple[str, ...]:
     rows = [f"on {', '.join(edge.on)}"] if edge.on else []
     rows += [edge.when.text] if edge.when else []
     rows += [loop_label(edge.loop, spec)] if edge.loop else []
-    return tuple(" ".join(row.split()) for row in rows)
+    return tuple(_line(row) for row in rows)
 
 
 def edge_label(edge: EdgeSpec, spec: GraphSpec) -> str:
@@ -45,3 +55,13 @@ def loop_label(name: str, spec: GraphSpec) -> str:
 def short(text: str, most_chars: int) -> str:
     """`text`, cut with an ellipsis."""
     return text if len(text) <= most_chars else text[: most_chars - 1].rstrip() + "…"
+
+
+def wrapped(text: str, width: int, most_rows: int) -> list[str]:
+    """`text` in rows of at most `width` characters; what does not fit is cut with an ellipsis."""
+    head = text[: width * (most_rows + 1)]
+    return textwrap.wrap(head, width, max_lines=most_rows, placeholder=" …", break_on_hyphens=False)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,74 +1,97 @@
-"""Where the nodes and edges of a graph stand in a picture: layers from top to bottom, loops in lanes at the right."""
+"""Where everything in a picture of a graph stands, in pixels: nodes in layers, edges around them, labels with room."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeVar
 
-from graph_research.graph.export.labels import edge_label, edge_rows, node_detail, short
-from graph_research.graph.spec import EdgeSpec, GraphSpec
+from graph_research.graph.export.columns import Rows, columns
+from graph_research.graph.export.labels import edge_label, edge_rows, node_rows, short, wrapped
+from graph_research.graph.export.layers import ANY_NODE, layers_of
+from graph_research.graph.export.picture import Picture
+from graph_research.graph.spec import EdgeSpec
 
-__all__ = ["ANY_NODE", "Box", "Label", "Layout", "Route", "lay_out"]
+__all__ = ["LINE_HEIGHT", "NAME_HEIGHT", "Box", "Label", "Layout", "Route", "lay_out"]
 
-ANY_NODE = "*"
-"""The box that edges from `"*"` come from."""
-
-_NODE_HEIGHT = 46.0
-_LAYER_GAP = 62.0
-_NODE_GAP = 34.0
-_CHAR_WIDTH = 6.6
-_LANE_WIDTH = 26.0
-_MARGIN = 18.0
-_MOST_DETAIL_CHARS = 38
-_MOST_LABEL_CHARS = 42
-_SWEEPS = 24
-_MOST_PLACES = 4_000
-"""Nodes and stand-ins; in a larger graph long edges run straight, across whatever is there."""
-_LABEL_HEIGHT = 14.0
+LINE_HEIGHT = 14.0
+NAME_HEIGHT = 17.0
+_PADDING = 8.0
+_NAME_CHAR_WIDTH = 8.4
+_CHAR_WIDTH = 6.7
+_MARGIN = 16.0
+_ENTRY = 20.0
+_GAP = 26.0
+_LEVEL_GAP = 19.0
+_SLOPE = 0.1
+_MOST_LEVEL_GAP = 64.0
+_PORT_STEP = 16.0
+_MOST_DETAIL_CHARS = 40
+_LABEL_CHARS = 34
+_MOST_LABEL_ROWS = 3
+_SELF_LOOP = 24.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Box:
-    """A node: its centre, its size in pixels, and its second line."""
+    """A node: its centre and size, its rows of text, what a run noted, and the drawing of its subgraph, which stands
+    `header` below the top."""
 
     name: str
     x: float
     y: float
     width: float
     height: float
-    detail: str
+    rows: tuple[str, ...] = ()
+    note: str = ""
+    header: float = 0.0
+    inner: Layout | None = None
+
+    @property
+    def left(self) -> float:
+        return self.x - self.width / 2
+
+    @property
+    def top(self) -> float:
+        return self.y - self.height / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height / 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """A text of some rows, centred at (or, in a lane, beginning at) `x`, its first base line at `y`; `whole` is what
-    it says in full."""
+    """A text of some rows in the middle of `x` and `y`; `whole` is what it says in full."""
 
     rows: tuple[str, ...]
     whole: str
     x: float
     y: float
-    centred: bool
 
     @property
     def width(self) -> float:
-        return _CHAR_WIDTH * max(len(row) for row in self.rows)
+        return _CHAR_WIDTH * max(len(row) for row in self.rows) + 8
+
+    @property
+    def height(self) -> float:
+        return LINE_HEIGHT * len(self.rows) + 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """An edge through `points`; `lane` where it runs back beside the graph."""
+    """An edge through `points`, from its source to its target; `angular` where it has corners instead of curves."""
 
     edge: EdgeSpec
     points: tuple[tuple[float, float], ...]
-    lane: bool
     label: Label | None
+    angular: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """A whole picture, in pixels, from its top left corner."""
+    """A whole picture from its top left corner."""
 
     width: float
     height: float
@@ -76,266 +99,211 @@ class Layout:
     routes: Sequence[Route]
 
 
-def lay_out(spec: GraphSpec) -> Layout:
-    """Deterministic; edges to or from unknown nodes are left out."""
-    return _Sketch(spec).layout()
+def lay_out(picture: Picture) -> Layout:
+    """Deterministic. Boxes, labels and the edges of others keep clear of each other, but in graphs of thousands."""
+    return _Sketch(picture).layout()
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Item = TypeVar("_Item")
 
 
 class _Sketch:
-    """Layered drawing after Sugiyama: layers by longest path, stand-ins where an edge crosses a layer, order by the
-    mean of the neighbours, positions by pulling nodes towards their neighbours."""
-
-    def __init__(self, spec: GraphSpec) -> None:
-        self.spec = spec
-        self.edges = [
-            edge
-            for edge in spec.edges
-            if edge.target in spec.nodes and (edge.source in spec.nodes or edge.source == "*")
-        ]
-        names = [*spec.nodes, *([ANY_NODE] if any(edge.source == "*" for edge in self.edges) else [])]
-        self.details = {name: short(node_detail(spec.nodes[name]), _MOST_DETAIL_CHARS) for name in spec.nodes}
-        self.widths = {
-            name: max(92.0, 24 + _CHAR_WIDTH * max(len(name) + 1, len(self.details.get(name, "")))) for name in names
+    def __init__(self, picture: Picture) -> None:
+        self.picture = picture
+        self.layers = layers_of(picture.spec)
+        self.level = {name: number for number, layer in enumerate(self.layers.order) for name in layer}
+        self.nodes = [name for name in self.level if name in picture.spec.nodes or name == ANY_NODE]
+        self.boxes = {name: self._box(name) for name in self.nodes}
+        self.labels = {edge.index: label for edge in self.layers.edges if (label := self._label(edge))}
+        self.homes = {
+            place: self.labels[edge.index]
+            for edge in self.layers.edges
+            if edge.index in self.labels and (place := self.layers.label_place(edge))
         }
-        self.depths = self._depths(names)
-        self.forward = [edge for edge in self.edges if self.depths[edge.source] < self.depths[edge.target]]
-        self.chains = {edge.index: self._chain(edge) for edge in self.forward}
-        self.layers = self._ordered_layers()
-        self.x = self._positions()
+        self.loops = _grouped((edge.source, edge) for edge in self.layers.edges if edge.source == edge.target)
+        self.x = columns(self._rows())
+        self.ports = self._ports()
+        self.tops, self.heights = self._levels()
 
-    def _depths(self, names: Sequence[str]) -> dict[str, int]:
-        """Longest path from the start over edges that do not lead back; what only `"*"` reaches stands lowest."""
-        depths = dict.fromkeys(names, 0)
-        order = self._downwards()
-        for name in order:
-            for edge in self._onwards(name):
-                depths[edge.target] = max(depths[edge.target], depths[name] + 1)
-        targets = {edge.target for edge in self.edges if edge.source == ANY_NODE}
-        if not targets:
-            return depths
-        led = {edge.target for name in order for edge in self._onwards(name)}
-        lowest = min((depths[name] for name in targets & led), default=max(depths.values()) - 1)
-        depths[ANY_NODE] = max(lowest - 1, 0)
-        for name in order:
-            if name in targets - led:
-                depths[name] = depths[ANY_NODE] + 1
-            for edge in self._onwards(name):
-                depths[edge.target] = max(depths[edge.target], depths[name] + 1)
-        return depths
+    def _box(self, name: str) -> Box:
+        node = self.picture.spec.nodes.get(name)
+        if node is None:
+            return Box(name=name, x=0, y=0, width=92, height=30)
+        tally = self.picture.overlay.nodes.get(name) if self.picture.overlay else None
+        note = tally.note if tally else ""
+        rows = tuple(short(row, _MOST_DETAIL_CHARS) for row in node_rows(node))
+        texts = [*rows, *([note] if note else [])]
+        width = max(92.0, _NAME_CHAR_WIDTH * len(name) + 24, *(_CHAR_WIDTH * len(text) + 24 for text in texts))
+        header = NAME_HEIGHT + LINE_HEIGHT * len(texts) + 2 * _PADDING
+        inner = lay_out(self.picture.inner[name]) if name in self.picture.inner else None
+        return Box(
+            name=name,
+            x=0,
+            y=0,
+            width=max(width, inner.width + 2 * _PADDING) if inner else width,
+            height=header + inner.height + _PADDING if inner else header,
+            rows=rows,
+            note=note,
+            header=header,
+            inner=inner,
+        )
 
-    def _onwards(self, name: str) -> list[EdgeSpec]:
-        return [edge for edge in self.leaving[name] if edge.index not in self.back]
+    def _label(self, edge: EdgeSpec) -> Label | None:
+        taken = self.picture.overlay.taken.get(edge.index, 0) if self.picture.overlay else 0
+        rows = [
+            part for row in edge_rows(edge, self.picture.spec) for part in wrapped(row, _LABEL_CHARS, _MOST_LABEL_ROWS)
+        ]
+        rows += [f"taken {taken} ×"] if taken > 1 else []
+        return Label(rows=tuple(rows), whole=edge_label(edge, self.picture.spec), x=0, y=0) if rows else None
 
-    def _downwards(self) -> list[str]:
-        """The nodes in an order in which every edge leads on, but for those it collects in `back`: depth first from the
-        start, an edge leads back if it comes to a node that the search is still inside of."""
-        self.leaving: dict[str, list[EdgeSpec]] = {name: [] for name in (*self.spec.nodes, ANY_NODE)}
-        for edge in self.edges:
-            self.leaving[edge.source].append(edge)
-        self.back: set[int] = set()
-        finished: dict[str, None] = {}
-        for root in (self.spec.start, *self.spec.nodes):
-            if root in self.spec.nodes and root not in finished:
-                self._search(root, finished)
-        return list(reversed(finished))
+    def _rows(self) -> Rows:
+        above: dict[str, list[str]] = {name: [] for name in self.level}
+        below: dict[str, list[str]] = {name: [] for name in self.level}
+        for edge in sorted(self.layers.edges, key=self._is_aside):
+            chain = self.layers.chains.get(edge.index, ())
+            aside = self._is_aside(edge)
+            for upper, lower in pairwise(chain if len(chain) > 2 else ()):
+                if not (aside and below[upper]) or upper in self.layers.stand_ins:
+                    below[upper].append(lower)
+                if not (aside and above[lower]) or lower in self.layers.stand_ins:
+                    above[lower].append(upper)
+        half = {name: self._half_width(name) for name in self.level}
+        right = {name: half[name] + self._loops_width(name) for name in self.level}
+        return Rows(
+            layers=self.layers.order,
+            above=above,
+            below=below,
+            left=half,
+            right=right,
+            stand_ins=self.layers.stand_ins,
+            gap=_GAP,
+        )
 
-    def _search(self, root: str, finished: dict[str, None]) -> None:
-        inside = {root: iter(self.leaving[root])}
-        while inside:
-            name = next(reversed(inside))
-            edge = next(inside[name], None)
-            if edge is None:
-                finished[name] = None
-                del inside[name]
-            elif edge.target in inside:
-                self.back.add(edge.index)
-            elif edge.target not in finished:
-                inside[edge.target] = iter(self.leaving[edge.target])
+    def _is_aside(self, edge: EdgeSpec) -> bool:
+        """Whether an edge gives way to others when nodes are put below each other."""
+        return edge.index in self.layers.upwards or bool(edge.on or edge.loop)
 
-    def _chain(self, edge: EdgeSpec) -> list[str]:
-        """The edge's end points and a stand-in for each layer between them."""
-        between = range(self.depths[edge.source] + 1, self.depths[edge.target])
-        if len(self.depths) + len(between) > _MOST_PLACES:
-            return [edge.source, edge.target]
-        chain = [edge.source, *(f"{edge.index}:{depth}" for depth in between), edge.target]
-        for depth, stand_in in zip(between, chain[1:-1], strict=True):
-            self.depths[stand_in] = depth
-            self.widths[stand_in] = 10.0
-        return chain
+    def _half_width(self, name: str) -> float:
+        if name in self.boxes:
+            return self.boxes[name].width / 2
+        return self.homes[name].width / 2 if name in self.homes else 4.0
 
-    def _ordered_layers(self) -> list[list[str]]:
-        layers: list[list[str]] = [[] for _ in range(max(self.depths.values()) + 1)]
-        for name in self.depths:
-            layers[self.depths[name]].append(name)
-        self.above, self.below = self._neighbours()
-        for sweep in range(_SWEEPS):
-            down = sweep % 2 == 0
-            places = {name: place / max(len(layer), 1) for layer in layers for place, name in enumerate(layer)}
-            for layer in layers if down else reversed(layers):
-                layer.sort(key=lambda name: self._mean(name, places, down=down))
-                places.update({name: place / len(layer) for place, name in enumerate(layer)})
-        return layers
+    def _loops_width(self, name: str) -> float:
+        labels = [self.labels[edge.index].width for edge in self.loops.get(name, ()) if edge.index in self.labels]
+        return _SELF_LOOP + 8 + max(labels, default=0.0) if name in self.loops else 0.0
 
-    def _neighbours(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-        above: dict[str, list[str]] = {name: [] for name in self.depths}
-        below: dict[str, list[str]] = {name: [] for name in self.depths}
-        for chain in self.chains.values():
+    def _ports(self) -> dict[tuple[int, str], float]:
+        """Where on its node each edge begins and ends: side by side in the order of where they go; the one that goes
+        straight on keeps the middle."""
+        sides = _grouped(
+            item
+            for index, chain in self.layers.chains.items()
+            for item in (((chain[0], "below"), (index, chain[1])), ((chain[-1], "above"), (index, chain[-2])))
+        )
+        ports = {}
+        for (name, _), ends in sides.items():
+            ends.sort(key=lambda end: (self.x[end[1]], end[0]))
+            away = [abs(self.x[place] - self.x[name]) for _, place in ends]
+            straight = away.index(min(away))
+            middle = straight if away[straight] < 6 else (len(ends) - 1) / 2
+            room = self.boxes[name].width / 2 - 14
+            step = min(_PORT_STEP, room / max(len(ends) - 1 - middle, middle, 1))
+            for number, (index, _) in enumerate(ends):
+                ports[index, name] = self.x[name] + (number - middle) * step
+        return ports
+
+    def _levels(self) -> tuple[list[float], list[float]]:
+        """The top and the height of each level; where edges go far sideways, the gap above is higher."""
+        heights = [
+            max(
+                (
+                    self.boxes[name].height if name in self.boxes else self.homes[name].height
+                    for name in layer
+                    if name in self.boxes or name in self.homes
+                ),
+                default=0.0,
+            )
+            for layer in self.layers.order
+        ]
+        sideways = [0.0] * len(heights)
+        for index, chain in self.layers.chains.items():
             for upper, lower in pairwise(chain):
-                above[lower].append(upper)
-                below[upper].append(lower)
-        return above, below
+                away = abs(self._line(index, upper) - self._line(index, lower))
+                sideways[self.level[lower]] = max(sideways[self.level[lower]], away)
+        tops = [_MARGIN + _ENTRY]
+        for number in range(1, len(heights)):
+            gap = min(_LEVEL_GAP + _SLOPE * sideways[number], _MOST_LEVEL_GAP)
+            tops.append(tops[-1] + heights[number - 1] + gap)
+        return tops, heights
 
-    def _mean(self, name: str, values: Mapping[str, float], *, down: bool) -> float:
-        others = (self.above if down else self.below)[name]
-        return sum(values[other] for other in others) / len(others) if others else values[name]
-
-    def _positions(self) -> dict[str, float]:
-        x: dict[str, float] = {}
-        for layer in self.layers:
-            total = 0.0
-            for name in layer:
-                x[name] = total + self.widths[name] / 2
-                total += self.widths[name] + _NODE_GAP
-            for name in layer:
-                x[name] -= total / 2
-        for _ in range(_SWEEPS):
-            for layer in self.layers:
-                self._pull(layer, x)
-            for layer in reversed(self.layers):
-                self._pull(layer, x)
-        left = min(x[name] - self.widths[name] / 2 for name in x)
-        return {name: value - left + _MARGIN for name, value in x.items()}
-
-    def _pull(self, layer: Sequence[str], x: dict[str, float]) -> None:
-        """Move each node of a layer to the mean of its neighbours, then apart again, evenly to both sides."""
-        wanted = {}
-        for name in layer:
-            others = [*self.above[name], *self.below[name]]
-            wanted[name] = sum(x[other] for other in others) / len(others) if others else x[name]
-        rightwards = self._spread(layer, wanted, 1)
-        leftwards = self._spread(list(reversed(layer)), wanted, -1)
-        for name in layer:
-            x[name] = (rightwards[name] + leftwards[name]) / 2
-
-    def _spread(self, layer: Sequence[str], wanted: Mapping[str, float], side: int) -> dict[str, float]:
-        placed: dict[str, float] = {}
-        before: str | None = None
-        for name in layer:
-            position = wanted[name]
-            if before is not None:
-                apart = (self.widths[before] + self.widths[name]) / 2 + _NODE_GAP
-                nearest = placed[before] + side * apart
-                position = max(position, nearest) if side > 0 else min(position, nearest)
-            placed[name] = position
-            before = name
-        return placed
+    def _line(self, index: int, place: str) -> float:
+        return self.ports.get((index, place), self.x[place])
 
     def layout(self) -> Layout:
-        boxes = {
-            name: Box(
-                name=name,
-                x=self.x[name],
-                y=self._y(name),
-                width=self.widths[name],
-                height=_NODE_HEIGHT,
-                detail=self.details.get(name, ""),
-            )
-            for name in (*self.spec.nodes, *([ANY_NODE] if ANY_NODE in self.depths else []))
-        }
-        right = max(self.x[name] + self.widths[name] / 2 for name in self.x)
-        routes = [self._route(edge) for edge in self.forward]
-        routes = self._apart(routes) + self._lanes(boxes, right)
-        labels = [route.label for route in routes if route.label]
-        reach = [label.x + label.width * (0.5 if label.centred else 1) for label in labels]
-        lanes = [point[0] for route in routes for point in route.points]
+        boxes = {name: self._placed(self.boxes[name]) for name in self.nodes}
+        routes = [self._route(edge, boxes) for edge in self.layers.edges if edge.source != edge.target]
+        routes += [route for name in self.loops for route in self._self_loops(boxes[name])]
+        edges = [self.x[name] + self._half_width(name) + self._loops_width(name) for name in self.x]
         return Layout(
-            width=max([right, *reach, *lanes]) + _MARGIN,
-            height=len(self.layers) * (_NODE_HEIGHT + _LAYER_GAP) - _LAYER_GAP + 2 * _MARGIN + 14,
+            width=max(edges, default=0.0) + 2 * _MARGIN,
+            height=self.tops[-1] + self.heights[-1] + _MARGIN,
             boxes=boxes,
             routes=sorted(routes, key=lambda route: route.edge.index),
         )
 
-    def _y(self, name: str) -> float:
-        return _MARGIN + 14 + _NODE_HEIGHT / 2 + self.depths[name] * (_NODE_HEIGHT + _LAYER_GAP)
+    def _placed(self, box: Box) -> Box:
+        level = self.level[box.name]
+        return replace(box, x=_MARGIN + self.x[box.name], y=self.tops[level] + self.heights[level] / 2)
 
-    def _route(self, edge: EdgeSpec) -> Route:
-        chain = self.chains[edge.index]
-        points = [(self._port(edge.source, edge), self._y(edge.source) + _NODE_HEIGHT / 2)]
-        for name in chain[1:-1]:
-            points += [
-                (self.x[name], self._y(name) - _NODE_HEIGHT / 2),
-                (self.x[name], self._y(name) + _NODE_HEIGHT / 2),
-            ]
-        points.append((self.x[edge.target], self._y(edge.target) - _NODE_HEIGHT / 2))
-        (x0, y0), (x1, y1) = points[0], points[1]
+    def _route(self, edge: EdgeSpec, boxes: Mapping[str, Box]) -> Route:
+        chain = self.layers.chains[edge.index]
+        points = []
+        for place in chain:
+            level, x = self.level[place], _MARGIN + self._line(edge.index, place)
+            top, bottom = self.tops[level], self.tops[level] + self.heights[level]
+            if place == chain[0]:
+                points += [(x, boxes[place].bottom), (x, bottom)]
+            elif place == chain[-1]:
+                points += [(x, top), (x, boxes[place].top)]
+            else:
+                points += [(x, top), (x, bottom)]
+        if edge.index in self.layers.upwards:
+            points.reverse()
         return Route(
             edge=edge,
-            points=tuple(points),
-            lane=False,
-            label=self._label(edge, (x0 + x1) / 2, (y0 + y1) / 2 + 4, centred=True),
+            points=tuple(point for point, before in zip(points, [None, *points], strict=False) if point != before),
+            label=self._placed_label(edge),
         )
 
-    def _port(self, name: str, edge: EdgeSpec) -> float:
-        """Edges leave a node side by side, in the order of where they go."""
-        leaving = [other for other in self.forward if other.source == name]
-        leaving.sort(key=lambda other: (self.x[self.chains[other.index][1]], other.index))
-        step = min(18.0, (self.widths[name] - 24) / max(len(leaving), 1))
-        return self.x[name] + (leaving.index(edge) - (len(leaving) - 1) / 2) * step
+    def _placed_label(self, edge: EdgeSpec) -> Label | None:
+        label, place = self.labels.get(edge.index), self.layers.label_place(edge)
+        if label is None:
+            return None
+        if place is None:
+            level, x = self.level[edge.source], self.x[edge.source]
+            return replace(label, x=_MARGIN + x, y=self.tops[level] + self.heights[level] + label.height / 2)
+        level = self.level[place]
+        return replace(label, x=_MARGIN + self.x[place], y=self.tops[level] + self.heights[level] / 2)
 
-    def _label(self, edge: EdgeSpec, x: float, y: float, *, centred: bool) -> Label | None:
-        rows = edge_rows(edge, self.spec)
-        cut = tuple(short(row, _MOST_LABEL_CHARS) for row in rows)
-        top = y - _LABEL_HEIGHT * (len(rows) - 1) / 2
-        whole = edge_label(edge, self.spec)
-        return Label(rows=cut, whole=whole, x=x, y=top, centred=centred) if rows else None
-
-    def _apart(self, routes: Sequence[Route]) -> list[Route]:
-        """Labels that would cover each other move up or down."""
-        taken: list[Label] = []
-        moved = []
-        for route in routes:
-            label = route.label
-            if label:
-                tries = [replace(label, y=label.y + shift * _LABEL_HEIGHT) for shift in (0, 1, -1, 1.7, -1.7)]
-                label = next((one for one in tries if not any(_covers(one, other) for other in taken)), label)
-                taken.append(label)
-            moved.append(replace(route, label=label))
-        return moved
-
-    def _lanes(self, boxes: Mapping[str, Box], right: float) -> list[Route]:
-        """Edges that lead back up, or stay: the shorter, the nearer to the graph; a free lane is used again."""
-        back = [edge for edge in self.edges if edge.index not in self.chains]
-        back.sort(key=lambda edge: (self.depths[edge.source] - self.depths[edge.target], edge.index))
-        lanes: list[list[tuple[float, float]]] = []
+    def _self_loops(self, box: Box) -> list[Route]:
+        """At the right of the box, each a little further out."""
         routes = []
-        for edge in back:
-            start, end = self._exit(boxes[edge.source], down=True), self._exit(boxes[edge.target], down=False)
-            span = (end[-1][1] - _LABEL_HEIGHT, start[-1][1] + _LABEL_HEIGHT)
-            number = next((n for n, lane in enumerate(lanes) if not _crosses(span, lane)), len(lanes))
-            lanes += [[]] if number == len(lanes) else []
-            lanes[number].append(span)
-            x = right + (number + 1) * _LANE_WIDTH
-            points = (*start, (x, start[-1][1]), (x, end[-1][1]), *reversed(end))
-            label = self._label(edge, x + 6, (start[-1][1] + end[-1][1]) / 2 + 4, centred=False)
-            routes.append(Route(edge=edge, points=points, lane=True, label=label))
-        return self._apart(routes)
-
-    def _exit(self, box: Box, *, down: bool) -> list[tuple[float, float]]:
-        """From a box to where its way to the right is free: straight, or through the gap below (or above) its layer."""
-        side = 1 if down else -1
-        if self.layers[self.depths[box.name]][-1] == box.name:
-            return [(box.x + box.width / 2, box.y + 9 * side)]
-        edge_y = box.y + side * box.height / 2
-        x = box.x + box.width / 2 - 14
-        return [(x, edge_y), (x, edge_y + side * 13)]
+        right = box.x + box.width / 2
+        for number, edge in enumerate(self.loops[box.name]):
+            out, half = right + _SELF_LOOP - 8 * number / len(self.loops[box.name]), 9.0 - number
+            label = self.labels.get(edge.index)
+            placed = None
+            if label:
+                y = box.y + (number - (len(self.loops[box.name]) - 1) / 2) * label.height
+                placed = replace(label, x=right + _SELF_LOOP + 6 + label.width / 2, y=y)
+            points = ((right, box.y + half), (out, box.y + half), (out, box.y - half), (right, box.y - half))
+            routes.append(Route(edge=edge, points=points, label=placed, angular=True))
+        return routes
 
 
-def _covers(one: Label, other: Label) -> bool:
-    apart = _LABEL_HEIGHT * (len(one.rows if one.y < other.y else other.rows))
-    left, right = (label.x - (label.width / 2 if label.centred else 0) for label in (one, other))
-    overlap = left < right + other.width + 6 and right < left + one.width + 6
-    return overlap and abs(one.y - other.y) < apart
-
-
-def _crosses(span: tuple[float, float], lane: Sequence[tuple[float, float]]) -> bool:
-    return any(span[0] < low and high < span[1] for high, low in lane)
+def _grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, list[_Item]]:
+    groups: dict[_Key, list[_Item]] = {}
+    for key, item in pairs:
+        groups.setdefault(key, []).append(item)
+    return groups

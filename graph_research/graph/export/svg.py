@@ -1,119 +1,200 @@
-"""A graph as one SVG picture: no scripts, no fonts to load, light and dark by the reader's own setting."""
+"""A graph as one SVG picture: no scripts, no fonts to load, light and dark by the reader's own setting or as asked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
+from typing import Literal
 
-from graph_research.graph.export.layout import ANY_NODE, Box, Label, Layout, Route, lay_out
-from graph_research.graph.spec import GraphSpec
+from graph_research.graph.export.labels import short
+from graph_research.graph.export.layers import ANY_NODE
+from graph_research.graph.export.layout import LINE_HEIGHT, NAME_HEIGHT, Box, Label, Layout, Route, lay_out
+from graph_research.graph.export.picture import Picture
 
-__all__ = ["Overlay", "render_svg"]
+__all__ = ["Theme", "render_svg", "style"]
 
+Theme = Literal["auto", "light", "dark"]
 
-@dataclass(frozen=True, kw_only=True)
-class Overlay:
-    """What a run did: a note for each node that ran (such as `2 × · 3.1 s`), and the indexes of the edges it took."""
-
-    notes: Mapping[str, str] = field(default_factory=dict)
-    taken: frozenset[int] = frozenset()
-
-
-_STYLE = """\
-.gr{--gr-ink:#1c2430;--gr-soft:#5d6b7e;--gr-line:#8593a6;--gr-paper:#fff;--gr-fill:#f4f6f9;--gr-edge:#c3ccd8;\
---gr-call:#e8effc;--gr-graph:#e6f4ee;--gr-ask:#fdf1d8;--gr-end:#eceff3;--gr-loop:#8a4fbf;--gr-event:#b4472e;--gr-ran:#1a6fd6;\
-font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif;background:var(--gr-paper)}
-@media (prefers-color-scheme:dark){.gr{--gr-ink:#e6ebf2;--gr-soft:#9eabbd;--gr-line:#7b899c;--gr-paper:#14181f;\
---gr-fill:#20262f;--gr-edge:#3d4857;--gr-call:#1d2b45;--gr-graph:#1a342a;--gr-ask:#3b311a;--gr-end:#2a313b;\
---gr-loop:#c59bf0;--gr-event:#f0937c;--gr-ran:#6db0ff}}
-.gr text{fill:var(--gr-ink)}.gr .name{font-weight:600;font-size:13px}.gr .detail{fill:var(--gr-soft);font-size:11px}
-.gr rect{fill:var(--gr-fill);stroke:var(--gr-edge);stroke-width:1.2}.gr .inner{fill:none}
-.gr .run rect,.gr .prompt rect{fill:var(--gr-call)}
-.gr .graph rect{fill:var(--gr-graph)}.gr .ask rect{fill:var(--gr-ask)}
-.gr .end rect{fill:var(--gr-end);stroke:var(--gr-line);stroke-width:2}.gr .any rect{fill:none;stroke-dasharray:4 3}
-.gr .graph .inner{fill:none}.gr .paper{fill:var(--gr-paper);stroke:none}
-.gr path{fill:none;stroke:var(--gr-line);stroke-width:1.4}.gr .loop path{stroke:var(--gr-loop)}
-.gr .event path{stroke:var(--gr-event);stroke-dasharray:5 4}.gr .head{fill:var(--gr-line);stroke:none}
-.gr .loop .head{fill:var(--gr-loop)}.gr .event .head{fill:var(--gr-event)}.gr .event path.head{stroke-dasharray:none}
-.gr .label{font-size:11px;fill:var(--gr-soft);paint-order:stroke;\
-stroke:var(--gr-paper);stroke-width:4px;stroke-linejoin:round}
-.gr .loop .label{fill:var(--gr-loop)}.gr .event .label{fill:var(--gr-event)}
-.gr .ran rect{stroke:var(--gr-ran);stroke-width:2.4}.gr .ran path{stroke-width:2.6}
-.gr .note{fill:var(--gr-ran);font-size:11px}
+_LIGHT = {
+    "ink": "#1c2430",
+    "soft": "#566376",
+    "line": "#8593a6",
+    "paper": "#ffffff",
+    "fill": "#f3f5f8",
+    "edge": "#c3ccd8",
+    "call": "#e8effc",
+    "call-edge": "#a9c0ea",
+    "graph": "#f0f8f4",
+    "graph-edge": "#8cc3a8",
+    "ask": "#fdf1d8",
+    "ask-edge": "#e0bd6d",
+    "end": "#e6eaf0",
+    "loop": "#7d43b5",
+    "event": "#b4472e",
+    "ran": "#1660c4",
+    "bad": "#c0261c",
+}
+_DARK = {
+    "ink": "#e9eef5",
+    "soft": "#a6b3c5",
+    "line": "#76859a",
+    "paper": "#14181f",
+    "fill": "#20262f",
+    "edge": "#414d5d",
+    "call": "#1c2a44",
+    "call-edge": "#3c598f",
+    "graph": "#16241e",
+    "graph-edge": "#3c7359",
+    "ask": "#3a301a",
+    "ask-edge": "#7d6531",
+    "end": "#2a313b",
+    "loop": "#c59bf0",
+    "event": "#f0937c",
+    "ran": "#6db0ff",
+    "bad": "#ff8a7d",
+}
+_RULES = """\
+.gr{font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif;background:$paper}
+.gr text{fill:$ink}.gr .name{font-weight:600;font-size:13px}.gr .detail{fill:$soft;font-size:11px}
+.gr .box{fill:$fill;stroke:$edge;stroke-width:1.2}
+.gr .run>.box,.gr .prompt>.box{fill:$call;stroke:$call-edge}
+.gr .graph>.box{fill:$graph;stroke:$graph-edge;stroke-width:1.6}.gr .ask>.box{fill:$ask;stroke:$ask-edge}
+.gr .end>.box{fill:$end;stroke:$line;stroke-width:2}.gr .any>.box{fill:none;stroke:$event;stroke-dasharray:4 3}
+.gr .paper{fill:$paper}
+.gr .way{fill:none;stroke:$line;stroke-width:1.5}.gr .head{fill:$line}
+.gr .loop .way{stroke:$loop}.gr .loop .head{fill:$loop}
+.gr .event .way{stroke:$event;stroke-dasharray:5 4}.gr .event .head{fill:$event}
+.gr .label{font-size:11px;fill:$soft}.gr .back{fill:$paper;fill-opacity:.92}.gr .graph .back{fill:$graph}
+.gr .loop .label{fill:$loop}.gr .event .label{fill:$event}
+.gr .idle{opacity:.5}.gr .ran>.box{stroke:$ran;stroke-width:2.2}
+.gr .taken .way{stroke-width:2.8;stroke:$ran}.gr .taken .head{fill:$ran}
+.gr .note{fill:$ran;font-size:11px}.gr .failed>.box{stroke:$bad}.gr .failed>.note{fill:$bad}
 """
+_MOST_TITLE_CHARS = 500
 
 
-def render_svg(spec: GraphSpec, overlay: Overlay | None = None) -> str:
-    """A self-contained `<svg>`; every text of the definition is escaped, what is cut is whole in a `<title>`."""
-    layout = lay_out(spec)
-    overlay = overlay or Overlay()
+def style(theme: Theme = "auto") -> str:
+    """The style sheet of a picture: colours as custom properties that follow the reader, or as they are (`light`,
+    `dark`) for what knows no custom properties."""
+    if theme != "auto":
+        return _filled(_LIGHT if theme == "light" else _DARK)
+    light, dark = (";".join(f"--gr-{name}:{value}" for name, value in one.items()) for one in (_LIGHT, _DARK))
+    rules = _filled({name: f"var(--gr-{name})" for name in _LIGHT})
+    return f".gr{{{light}}}\n@media (prefers-color-scheme:dark){{.gr{{{dark}}}}}\n{rules}"
+
+
+def render_svg(picture: Picture, theme: Theme = "auto") -> str:
+    """A self-contained `<svg>`; every text of the definition is escaped, what is cut is whole in a `<title>`.
+
+    A node is a group with its path in `data-node`, an edge one with `PATH#INDEX` in `data-edge`.
+    """
+    layout = lay_out(picture)
     width, height = _number(layout.width), _number(layout.height)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="gr" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" role="img" aria-label="{escape(f"The graph {spec.name}")}">',
-        f"<style>{_STYLE}</style>",
-        f'<rect width="{width}" height="{height}" class="paper"/>',
-        *(_path(route, ran=route.edge.index in overlay.taken) for route in layout.routes),
-        _entry(spec, layout),
-        *(_box(spec, box, overlay) for box in layout.boxes.values()),
-        *(_label(route.label, _edge_class(route)) for route in layout.routes if route.label),
-        "</svg>",
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="gr" viewBox="0 0 {width} {height}" width="{width}" '
+            f'height="{height}" role="img" aria-label="{escape(f"The graph {picture.spec.name}")}">',
+            f"<style>{style(theme)}</style>",
+            f'<rect width="{width}" height="{height}" class="paper"/>',
+            *_drawing(picture, layout, ""),
+            "</svg>\n",
+        ]
+    )
+
+
+def _filled(colours: Mapping[str, str]) -> str:
+    rules = _RULES
+    for name in sorted(colours, key=len, reverse=True):
+        rules = rules.replace(f"${name}", colours[name])
+    return rules
+
+
+def _drawing(picture: Picture, layout: Layout, path: str) -> list[str]:
+    """Edges lie under boxes, and labels over everything."""
+    idle = [route for route in layout.routes if not _taken(picture, route)]
+    taken = [route for route in layout.routes if _taken(picture, route)]
+    return [
+        *(_edge(picture, route, path) for route in (*idle, *taken)),
+        *_entry(picture, layout),
+        *(_box(picture, box, path) for box in layout.boxes.values()),
+        *(_label(picture, route, path) for route in layout.routes if route.label),
     ]
-    return "\n".join(part for part in parts if part) + "\n"
 
 
-def _box(spec: GraphSpec, box: Box, overlay: Overlay) -> str:
-    node = spec.nodes.get(box.name)
+def _taken(picture: Picture, route: Route) -> bool:
+    return bool(picture.overlay and picture.overlay.taken.get(route.edge.index))
+
+
+def _box(picture: Picture, box: Box, path: str) -> str:
+    node = picture.spec.nodes.get(box.name)
+    tally = picture.overlay.nodes.get(box.name) if picture.overlay else None
     kind = node.kind if node else "any"
-    ran = " ran" if box.name in overlay.notes else ""
-    left, top = box.x - box.width / 2, box.y - box.height / 2
-    round_ = box.height / 2 if kind == "end" else 8
-    inner = _rect(left + 3.5, top + 3.5, box.width - 7, box.height - 7, 5, ' class="inner"') if kind == "graph" else ""
-    title = f"<title>{escape(node.summary)}</title>" if node and node.summary else ""
+    status = "" if picture.overlay is None else " idle" if tally is None else " failed ran" if tally.errors else " ran"
+    if kind == "any":
+        status = ""
+    radius = min(box.height / 2, 22) if kind == "end" else 8
+    title = f"<title>{escape(short(node.summary, _MOST_TITLE_CHARS))}</title>" if node and node.summary else ""
     name = "any node" if box.name == ANY_NODE else box.name
-    lines = _text("name", box.x, box.y + (-4 if box.detail else 4), name)
-    if box.detail:
-        lines += _text("detail", box.x, box.y + 13, box.detail)
-    if ran:
-        lines += _text("note", left + box.width + 14, top - 4, overlay.notes[box.name], anchor="end")
-    return f'<g class="{kind}{ran}">{title}{_rect(left, top, box.width, box.height, round_)}{inner}{lines}</g>'
+    top = box.top + 8 if node else box.y - 9
+    parts = [_text("name", box.x, top + 13, name)]
+    parts += [
+        _text("detail", box.x, top + NAME_HEIGHT + LINE_HEIGHT * row + 10, text) for row, text in enumerate(box.rows)
+    ]
+    if box.note:
+        parts.append(_text("note", box.x, top + NAME_HEIGHT + LINE_HEIGHT * len(box.rows) + 10, box.note))
+    inside = _inside(picture, box, path)
+    data = f' data-node="{escape(path + box.name)}"' if node else ""
+    frame = _rect("box", box.left, box.top, box.width, box.height, radius)
+    return f'<g class="node {kind}{status}"{data}>{title}{frame}{"".join(parts)}{inside}</g>'
 
 
-def _text(kind: str, x: float, y: float, text: str, *, anchor: str = "middle") -> str:
-    place = f'x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}"'
-    return f'<text class="{kind}" {place}>{escape(text)}</text>'
+def _inside(picture: Picture, box: Box, path: str) -> str:
+    if box.inner is None:
+        return ""
+    x, y = box.x - box.inner.width / 2, box.top + box.header
+    drawing = _drawing(picture.inner[box.name], box.inner, f"{path}{box.name}/")
+    return f'<g transform="translate({_pair((x, y))})">{"".join(drawing)}</g>'
 
 
-def _rect(x: float, y: float, width: float, height: float, radius: float, more: str = "") -> str:
+def _text(kind: str, x: float, y: float, text: str) -> str:
+    return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="middle">{escape(text)}</text>'
+
+
+def _rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:
     numbers = (("x", x), ("y", y), ("width", width), ("height", height), ("rx", radius))
-    return "<rect " + " ".join(f'{name}="{_number(value)}"' for name, value in numbers) + f"{more}/>"
+    return f'<rect class="{kind}" ' + " ".join(f'{name}="{_number(value)}"' for name, value in numbers) + "/>"
 
 
-def _path(route: Route, *, ran: bool) -> str:
-    classes = " ".join(part for part in ("edge", _edge_class(route), "ran" if ran else "") if part)
-    line = _lane(route.points) if route.lane else _curve(route.points)
-    return f'<g class="{classes}"><path d="{line}"/>{_head(route)}</g>'
+def _edge(picture: Picture, route: Route, path: str) -> str:
+    line = _cornered(route.points) if route.angular else _curved(route.points)
+    return f'<g class="edge{_edge_class(picture, route)}"{_edge_data(route, path)}>' + (
+        f'<path class="way" d="{line}"/>{_head(route.points)}</g>'
+    )
 
 
-def _edge_class(route: Route) -> str:
-    return "event" if route.edge.on else "loop" if route.edge.loop else ""
+def _edge_class(picture: Picture, route: Route) -> str:
+    back = route.points[-1][1] < route.points[0][1]
+    kind = " event" if route.edge.on else " loop" if route.edge.loop or back else ""
+    ran = "" if picture.overlay is None else " taken" if _taken(picture, route) else " idle"
+    return kind + ran
 
 
-def _curve(points: tuple[tuple[float, float], ...]) -> str:
+def _edge_data(route: Route, path: str) -> str:
+    return f' data-edge="{escape(f"{path}#{route.edge.index}")}"'
+
+
+def _curved(points: tuple[tuple[float, float], ...]) -> str:
     parts = [f"M{_pair(points[0])}"]
     for (x0, y0), (x1, y1) in pairwise(points):
         bend = (y1 - y0) / 2
-        parts.append(
-            f"L{_pair((x1, y1))}"
-            if x0 == x1
-            else f"C{_pair((x0, y0 + bend))} {_pair((x1, y1 - bend))} {_pair((x1, y1))}"
-        )
+        straight = abs(x0 - x1) < 0.05
+        curve = f"C{_pair((x0, y0 + bend))} {_pair((x1, y1 - bend))} {_pair((x1, y1))}"
+        parts.append(f"L{_pair((x1, y1))}" if straight else curve)
     return "".join(parts)
 
 
-def _lane(points: tuple[tuple[float, float], ...]) -> str:
+def _cornered(points: tuple[tuple[float, float], ...]) -> str:
     """Straight lines with rounded corners."""
     parts = [f"M{_pair(points[0])}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
@@ -121,37 +202,47 @@ def _lane(points: tuple[tuple[float, float], ...]) -> str:
     return "".join(parts) + f"L{_pair(points[-1])}"
 
 
-def _towards(corner: tuple[float, float], other: tuple[float, float], most: float = 10.0) -> tuple[float, float]:
+def _towards(corner: tuple[float, float], other: tuple[float, float], most: float = 8.0) -> tuple[float, float]:
     """The point at most `most` pixels from a corner, and no further than half the way."""
     length = abs(other[0] - corner[0]) + abs(other[1] - corner[1])
     share = min(most / length, 0.5) if length else 0.0
     return corner[0] + (other[0] - corner[0]) * share, corner[1] + (other[1] - corner[1]) * share
 
 
-def _head(route: Route) -> str:
-    x, y = route.points[-1]
-    if route.lane and route.points[-2][1] == y:
-        return f'<path class="head" d="M{_pair((x, y))}l9,-4.5v9z"/>'
-    return f'<path class="head" d="M{_pair((x, y))}l-4.5,-9h9z"/>'
+def _head(points: tuple[tuple[float, float], ...]) -> str:
+    """The arrow's head, as its last stretch points: left, up or down."""
+    (before_x, before_y), (x, y) = points[-2:]
+    shape = "l9,-4.5v9z" if before_y == y and before_x != x else "l-4.5,-9h9z" if before_y <= y else "l-4.5,9h9z"
+    return f'<path class="head" d="M{_pair((x, y))}{shape}"/>'
 
 
-def _entry(spec: GraphSpec, layout: Layout) -> str:
-    """The arrow into the start."""
-    box = layout.boxes.get(spec.start)
+def _entry(picture: Picture, layout: Layout) -> list[str]:
+    """The arrow into the start, from a dot."""
+    box = layout.boxes.get(picture.spec.start)
     if box is None:
+        return []
+    start, end = (box.x, box.top - 24), (box.x, box.top)
+    ran = " taken" if picture.overlay and picture.spec.start in picture.overlay.nodes else ""
+    return [
+        f'<g class="edge{ran}"><path class="way" d="M{_pair(start)}L{_pair(end)}"/>'
+        f'<circle class="head" cx="{_number(start[0])}" cy="{_number(start[1])}" r="4"/>{_head((start, end))}</g>'
+    ]
+
+
+def _label(picture: Picture, route: Route, path: str) -> str:
+    label = route.label
+    if label is None:
         return ""
-    top = box.y - box.height / 2
-    return (
-        f'<g class="edge"><path d="M{_pair((box.x, top - 22))}L{_pair((box.x, top))}"/>'
-        f'<path class="head" d="M{_pair((box.x, top))}l-4.5,-9h9z"/></g>'
-    )
+    title = f"<title>{escape(short(label.whole, _MOST_TITLE_CHARS))}</title>" if _is_cut(label) else ""
+    left, top = label.x - label.width / 2, label.y - label.height / 2
+    rows = (_text("label", label.x, top + 13 + LINE_HEIGHT * row, text) for row, text in enumerate(label.rows))
+    back = _rect("back", left, top, label.width, label.height, 4)
+    kind = _edge_class(picture, route)
+    return f'<g class="edge{kind}"{_edge_data(route, path)}>{title}{back}{"".join(rows)}</g>'
 
 
-def _label(label: Label, kind: str) -> str:
-    title = f"<title>{escape(label.whole)}</title>" if label.whole != " · ".join(label.rows) else ""
-    anchor = "middle" if label.centred else "start"
-    rows = (_text("label", label.x, label.y + 14 * row, text, anchor=anchor) for row, text in enumerate(label.rows))
-    return f'<g class="{kind}">{title}{"".join(rows)}</g>'
+def _is_cut(label: Label) -> bool:
+    return any(row.endswith("…") for row in label.rows)
 
 
 def _pair(point: tuple[float, float]) -> str:

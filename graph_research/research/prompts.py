@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateError, TemplateNotFound
+from jinja2.exceptions import SecurityError
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from graph_research.errors import UserMistake
@@ -17,6 +19,48 @@ from graph_research.graph.registry import Resolver
 __all__ = ["PromptInvalid", "PromptRenderer", "quoted"]
 
 _LABEL_CHARS = 80
+_FILTERS = frozenset(
+    [
+        "abs",
+        "capitalize",
+        "count",
+        "d",
+        "default",
+        "dictsort",
+        "e",
+        "escape",
+        "first",
+        "float",
+        "groupby",
+        "int",
+        "items",
+        "join",
+        "last",
+        "length",
+        "list",
+        "lower",
+        "map",
+        "max",
+        "min",
+        "reject",
+        "rejectattr",
+        "reverse",
+        "round",
+        "select",
+        "selectattr",
+        "slice",
+        "sort",
+        "string",
+        "sum",
+        "title",
+        "trim",
+        "truncate",
+        "unique",
+        "upper",
+    ]
+)
+"""Filters of Jinja that cannot make a text much longer than what they are given."""
+_NUMBER_FORMAT = re.compile(r"(?:[^%]|%%|%(?:\.\d)?[dfs])*")
 
 
 class PromptInvalid(UserMistake):
@@ -34,7 +78,7 @@ class PromptRenderer:
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
-        self._environment = ImmutableSandboxedEnvironment(
+        self._environment = _Sandbox(
             loader=_ResolverLoader(resolver),
             undefined=StrictUndefined,
             autoescape=False,
@@ -43,7 +87,8 @@ class PromptRenderer:
             keep_trailing_newline=True,
         )
         self._environment.globals = {"quoted": quoted}
-        self._environment.filters["json"] = _as_json
+        known = {name: self._environment.filters[name] for name in sorted(_FILTERS)}
+        self._environment.filters = {**known, "json": _as_json, "format": _formatted}
 
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         """The text of template `name`. `PromptInvalid` names the template and, where it is known, the line."""
@@ -57,6 +102,10 @@ class PromptRenderer:
                 help="use only names that the agent gives to its prompts (docs, reference)",
                 file=getattr(error, "filename", None) or f"prompts/{name}.j2",
                 line=getattr(error, "lineno", None),
+            ) from error
+        except (ArithmeticError, RecursionError, TypeError, ValueError) as error:
+            raise PromptInvalid(
+                f'prompt "{name}" cannot be rendered: {error}', help=f"mend prompts/{name}.j2"
             ) from error
 
     def exists(self, name: str) -> bool:
@@ -88,8 +137,32 @@ def _clean_label(label: str) -> str:
     return re.sub(r"[^\w .,:#-]", " ", label)[:_LABEL_CHARS].strip()
 
 
+def _formatted(pattern: str, *values: Any) -> str:
+    """`"%.2f" | format(number)`, without widths."""
+    if not _NUMBER_FORMAT.fullmatch(pattern):
+        raise SecurityError("`format` takes %d, %s, %f and %.2f, without a width")
+    return pattern % values
+
+
 def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=False)
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox, in which no sign and no method makes a text of a size that the template chooses."""
+
+    intercepted_binops = frozenset({"*", "**", "%"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if operator == "**" or not all(isinstance(value, (int, float)) for value in (left, right)):
+            raise SecurityError(f"`{operator}` is only for numbers, and `**` for none")
+        return super().call_binop(context, operator, left, right)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        return not isinstance(obj, (str, bytes)) and super().is_safe_attribute(obj, attr, value)
+
+    def wrap_str_format(self, value: Any) -> None:  # noqa: ARG002 -- the base class' argument; `format` is no exception
+        return None
 
 
 class _ResolverLoader(BaseLoader):

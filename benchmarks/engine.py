@@ -1,0 +1,367 @@
+"""What the engine costs beside LangGraph, Burr and raw SQLite, all measured in one run.
+
+    make bench
+    python benchmarks/engine.py [--rounds N] [--only WORD]
+
+Prints a table: what was measured, its bound and whether it holds. Times of a node, an item or a commit are the best of
+`--rounds`, because a busy machine only ever adds to them; CPU is that of the whole process with all its threads.
+"Same pragmas" means SQLite in WAL with `synchronous` NORMAL (durability `process`) or FULL (`power`) on both sides.
+LangGraph and Burr are the dependency group `bench`; without them their rows are left out, and the table says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workload import SYNCHRONOUS, Cost, Durability, added, metered, written
+
+from graph_research import MemoryCheckpointer, Runtime, SqliteCheckpointer, load_graph
+from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.compiler import Graph
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Registry
+
+try:
+    import rivals
+except ImportError:
+    rivals = None
+
+NODES = 1000
+MANY = 10_000
+STEPS = 100
+STEP_CHARS = 50_000
+SMALL_CHARS = 100
+
+LOOP = """
+graph: loop
+version: "1"
+start: work
+state:
+  n: {type: integer, default: 0}
+  most: {type: integer, input: true}
+  text: {type: string, default: ""}
+loops: {again: {while: n < most, most: 1000000}}
+nodes:
+  work: {run: work, input: {with: {n: n}}, output: {into: {n: output.n, text: output.text}}}
+  done: {end: completed}
+edges:
+  - {from: work, to: work, loop: again}
+  - {from: work, to: done}
+"""
+
+GROWTH = """
+graph: growth
+version: "1"
+start: add
+state:
+  n: {type: integer, default: 0}
+  most: {type: integer, input: true}
+  texts: {type: array, reduce: append}
+loops: {again: {while: n < most, most: 1000000}}
+nodes:
+  add: {run: add, input: {with: {n: n}}, output: {into: {n: output.n, texts: "[output.text]"}}}
+  done: {end: completed}
+edges:
+  - {from: add, to: add, loop: again}
+  - {from: add, to: done}
+"""
+
+FAN_OUT = """
+graph: fan_out
+version: "1"
+start: square
+state:
+  numbers: {type: array, input: true}
+  squares: {type: array, reduce: append}
+  total: {type: integer, default: 0}
+nodes:
+  square:
+    each: numbers
+    as: number
+    run: square
+    at_once: 100
+    input: {with: {number: number}}
+    output: {into: {squares: outputs}}
+  join: {set: {total: len(squares)}}
+  done: {end: completed}
+edges:
+  - {from: square, to: join}
+  - {from: join, to: done}
+"""
+
+
+class Table:
+    """Prints one row after the other and keeps what is over its bound."""
+
+    def __init__(self) -> None:
+        self.over: list[str] = []
+
+    def head(self, title: str) -> None:
+        print(f"\n{title}")
+
+    def fact(self, what: str, value: str) -> None:
+        print(f"  {what:<62} {value:>12}", flush=True)
+
+    def row(self, what: str, value: float, bound: float, unit: str) -> None:
+        """`value` must not be above `bound`."""
+        verdict = "ok" if value <= bound else "OVER"
+        if value > bound:
+            self.over.append(what)
+        print(f"  {what:<62} {value:9.3f} {unit:<3} bound {bound:g} {unit:<3} {verdict}", flush=True)
+
+
+# Ours
+
+
+def our_graph(text: str, chars: int) -> Graph:
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:  # noqa: ARG001 -- a handler's shape
+        n = handoff["n"] + 1
+        return {"n": n, "text": written(n)}
+
+    async def add(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:  # noqa: ARG001 -- a handler's shape
+        n = handoff["n"] + 1
+        return {"n": n, "text": added(n, chars)}
+
+    async def square(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:  # noqa: ARG001 -- a handler's shape
+        return {"square": handoff["number"] ** 2}
+
+    registry = Registry(handlers={"work": work, "add": add, "square": square})
+    return load_graph("benchmark.yaml", text=text, registry=registry)
+
+
+async def ours(text: str, store: Checkpointer, given: Mapping[str, Any], chars: int) -> Cost:
+    """One whole run, called `r`; `chars` is how much a step of a growing state adds."""
+    runtime = Runtime(our_graph(text, chars), checkpointer=store)
+    with metered() as meter:
+        result = await runtime.run(given, run_id="r")
+    if result.status != "completed":
+        raise SystemExit(f"our run ended {result.status}: {result.error}")
+    return meter.cost
+
+
+def ours_stored(
+    text: str, given: Mapping[str, Any], folder: Path, durability: Durability = "process", *, chars: int = 0
+) -> Cost:
+    async def whole() -> Cost:
+        store = SqliteCheckpointer(folder / "ours.db", durability=durability)
+        cost = await ours(text, store, given, chars)
+        await store.close()
+        return cost
+
+    return asyncio.run(whole())
+
+
+def ours_in_memory(text: str, given: Mapping[str, Any]) -> Cost:
+    return asyncio.run(ours(text, MemoryCheckpointer(), given, 0))
+
+
+def raw_commits(commits: int, folder: Path, durability: Durability) -> Cost:
+    """Transactions of one row of 1 KB each, with nothing around them."""
+    with closing(sqlite3.connect(folder / "raw.db", isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS[durability]}")
+        connection.execute("CREATE TABLE steps (id INTEGER PRIMARY KEY, content BLOB NOT NULL)")
+        with metered() as meter:
+            for n in range(commits):
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("INSERT INTO steps VALUES (?, ?)", (n, written(n).encode()))
+                connection.execute("COMMIT")
+        return meter.cost
+
+
+# What is measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """Measures and prints; `rounds` is how often the cheap parts are repeated."""
+
+    rounds: int
+    table: Table
+
+    def best(self, run: Callable[[Path], Cost], count: int) -> Cost:
+        """The least cost of one node (item, commit), in milliseconds."""
+        costs = []
+        for _ in range(self.rounds):
+            with folder() as place:
+                costs.append(run(place))
+        each = 1000 / count
+        return Cost(cpu=min(cost.cpu for cost in costs) * each, wall=min(cost.wall for cost in costs) * each)
+
+    def loop(self) -> None:
+        self.table.head(f"A loop of {NODES} nodes, a checkpoint and 1 KB of new state each; CPU a node")
+        given = {"most": NODES}
+        mine = self.best(lambda place: ours_stored(LOOP, given, place, "process"), NODES)
+        raw = self.best(lambda place: raw_commits(NODES, place, "process"), NODES)
+        self.table.fact("raw commit, process", f"{raw.cpu:.3f} ms")
+        self.table.row("ours, process", mine.cpu, 0.2, "ms")
+        self._against("process", mine.cpu, given, 1 / 8)
+        mine = self.best(lambda place: ours_stored(LOOP, given, place, "power"), NODES)
+        raw = self.best(lambda place: raw_commits(NODES, place, "power"), NODES)
+        self.table.fact("raw commit, power (FULL): CPU", f"{raw.cpu:.3f} ms")
+        self.table.fact("raw commit, power (FULL): wall", f"{raw.wall:.3f} ms")
+        self.table.fact("ours, power: CPU", f"{mine.cpu:.3f} ms")
+        self.table.row("ours, power: wall / a raw FULL commit's", mine.wall / raw.wall, 2, "x")
+        self._against("power", mine.cpu, given, 1 / 6)
+        mine = self.best(lambda _: ours_in_memory(LOOP, given), NODES)
+        self.table.fact("ours, in memory", f"{mine.cpu:.3f} ms")
+        if rivals is not None:
+            other = self.best(
+                lambda _: rivals.langgraph_in_memory(rivals.langgraph_loop, {"n": 0, "text": "", **given}), NODES
+            )
+            self.table.fact("LangGraph InMemorySaver", f"{other.cpu:.3f} ms")
+            self.table.row("ours / LangGraph, in memory", mine.cpu / other.cpu, 1 / 10, "x")
+
+    def _against(self, durability: Durability, mine: float, given: Mapping[str, Any], bound: float) -> None:
+        if rivals is None:
+            return
+        for name, run in (("AsyncSqliteSaver", rivals.langgraph_async), ("SqliteSaver", rivals.langgraph_sync)):
+            other = self.best(
+                lambda place, run=run: run(rivals.langgraph_loop, {"n": 0, "text": "", **given}, place, durability),
+                NODES,
+            )
+            self.table.fact(f"LangGraph {name}, {durability}", f"{other.cpu:.3f} ms")
+            self.table.row(f"ours / LangGraph {name}, {durability}", mine / other.cpu, bound, "x")
+        burr = self.best(lambda place: rivals.burr_loop(given, place, durability), NODES)
+        self.table.fact(f"Burr SQLitePersister, {durability}", f"{burr.cpu:.3f} ms")
+        self.table.fact(f"ours / Burr, {durability}", f"{mine / burr.cpu:.3f} x  ")
+
+    def fan_out(self) -> None:
+        self.table.head(f"A fan-out of {NODES} durable items and a join; CPU an item")
+        mine = self._fan_out(NODES)
+        self.table.fact("ours, process", f"{mine.cpu:.3f} ms")
+        if rivals is not None:
+            given = {"numbers": list(range(NODES)), "squares": [], "total": 0}
+            for name, run in (("AsyncSqliteSaver", rivals.langgraph_async), ("SqliteSaver", rivals.langgraph_sync)):
+                other = self.best(lambda place, run=run: run(rivals.langgraph_fan_out, given, place, "process"), NODES)
+                self.table.fact(f"LangGraph {name}, process", f"{other.cpu:.3f} ms")
+                self.table.row(f"ours / LangGraph {name}", mine.cpu / other.cpu, 1 / 8, "x")
+        many = self._fan_out(MANY)
+        self.table.row(f"{MANY} items: CPU an item / that of {NODES}", many.cpu / mine.cpu, 1.3, "x")
+
+    def _fan_out(self, items: int) -> Cost:
+        given = {"numbers": list(range(items))}
+        return self.best(lambda place: ours_stored(FAN_OUT, given, place, "process"), items)
+
+    def large_steps(self) -> None:
+        self.table.head(f"{STEPS} steps that each add {STEP_CHARS // 1000} KB")
+        content, given = STEPS * STEP_CHARS, {"most": STEPS}
+        disks: list[int] = []
+
+        def mine_in(place: Path) -> Cost:
+            cost = ours_stored(GROWTH, given, place, chars=STEP_CHARS)
+            disks.append(disk_of(place))
+            return cost
+
+        mine = self.best(mine_in, STEPS)
+        self.table.row("disk / content", max(disks) / content, 1.1, "x")
+        self.table.fact("ours: wall a step", f"{mine.wall:.3f} ms")
+        if rivals is not None:
+            with folder() as place:
+                other = rivals.langgraph_async(
+                    rivals.langgraph_growth(STEP_CHARS), {"n": 0, "texts": [], **given}, place, "process"
+                )
+                self.table.fact("LangGraph AsyncSqliteSaver: disk / content", f"{disk_of(place) / content:.1f} x  ")
+            wall = other.wall * 1000 / STEPS
+            self.table.fact("LangGraph AsyncSqliteSaver: wall a step", f"{wall:.3f} ms")
+            self.table.row("ours / LangGraph: wall", mine.wall / wall, 1 / 10, "x")
+
+    def growth(self) -> None:
+        self.table.head(f"{MANY} steps that each append {SMALL_CHARS} characters, against {NODES} steps")
+        with folder() as place:
+            few = ours_stored(GROWTH, {"most": NODES}, place, chars=SMALL_CHARS)
+            few_bytes = disk_of(place)
+        with folder() as place:
+            many = ours_stored(GROWTH, {"most": MANY}, place, chars=SMALL_CHARS)
+            self.table.fact(f"{MANY} steps: CPU a step", f"{many.cpu * 1000 / MANY:.3f} ms")
+            self.table.row("CPU a step, relative", many.cpu / few.cpu * NODES / MANY, 1.3, "x")
+            self.table.fact(f"{MANY} steps: disk a step", f"{disk_of(place) / MANY:.0f} B ")
+            self.table.row("disk a step, relative", disk_of(place) / few_bytes * NODES / MANY, 1.3, "x")
+            asyncio.run(self._reading(place / "ours.db"))
+
+    async def _reading(self, path: Path) -> None:
+        state: list[float] = []
+        history: list[float] = []
+        for _ in range(max(self.rounds, 3)):
+            store = SqliteCheckpointer(path)
+            await store.run("r")
+            started = time.perf_counter()
+            texts = (await store.state("r"))["texts"]
+            state.append((time.perf_counter() - started) * 1000)
+            if len(texts) != MANY:
+                raise SystemExit("the state is not what was written")
+            del texts
+            started = time.perf_counter()
+            await store.steps("r")
+            history.append((time.perf_counter() - started) * 1000)
+            await store.close()
+        tracemalloc.start()
+        store = SqliteCheckpointer(path)
+        steps = await store.steps("r")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        await store.close()
+        self.table.row("latest state", min(state), 20, "ms")
+        self.table.row(f"history of {len(steps)} steps", min(history), 100, "ms")
+        self.table.row("history: most memory", peak / 1e6, 30, "MB")
+
+    def imports(self) -> None:
+        self.table.head("Start")
+        seconds = []
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        for _ in range(max(self.rounds, 3)):
+            started = time.perf_counter()
+            subprocess.run([sys.executable, "-c", "import graph_research.graph"], env=environment, check=True)
+            package = time.perf_counter() - started
+            started = time.perf_counter()
+            code = "import sys; from graph_research import load_graph, Runtime; sys.exit('networkx' in sys.modules)"
+            subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+            seconds.append((package, time.perf_counter() - started))
+        self.table.row("import graph_research.graph", min(package for package, _ in seconds), 0.3, "s")
+        self.table.row("from graph_research import load_graph, Runtime", min(both for _, both in seconds), 0.6, "s")
+
+
+def disk_of(place: Path) -> int:
+    """Bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="engine-bench-") as name:
+        yield Path(name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help="loop, fan_out, large_steps, growth or imports")
+    arguments = parser.parse_args()
+    table = Table()
+    load = ", ".join(f"{part:.1f}" for part in os.getloadavg())
+    print(f"Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}, {os.cpu_count()} CPUs, load {load}")
+    if rivals is None:
+        print("LangGraph and Burr are not installed (dependency group `bench`): nothing is compared with them")
+    benchmark = Benchmark(rounds=arguments.rounds, table=table)
+    for part in (benchmark.loop, benchmark.fan_out, benchmark.large_steps, benchmark.growth, benchmark.imports):
+        if arguments.only in part.__name__:
+            part()
+    print(f"\n{len(table.over)} over their bounds" + "".join(f"\n  {what}" for what in table.over))
+    sys.exit(1 if table.over else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -67,7 +67,7 @@ class Compiled:
     `names` are the free names it reads, `calls` the functions it calls, `tree` its syntax: found without running it.
     """
 
-    __slots__ = ("_evaluator", "calls", "expression", "names", "tree")
+    __slots__ = ("_evaluator", "_keys", "calls", "expression", "names", "tree")
 
     def __init__(self, expression: Expression, tree: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> None:
         self.expression = expression
@@ -77,12 +77,15 @@ class Compiled:
             node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         )
         self._evaluator = _Evaluator(functions)
+        self._keys = _keys_of(tree)
 
     def evaluate(self, scope: Mapping[str, Any]) -> Any:
         """The value under `scope` (name to JSON value). It may share lists and objects with the scope: treat it as
         read-only. Raises `GuardFailed` with the expression's place, its text and the values of its names.
         """
         try:
+            if self._keys:
+                return _found(scope, self._keys)
             value = self._evaluator.run(self.tree, scope)
             _check_size(value)
         except (
@@ -295,6 +298,35 @@ def _collect_names(node: ast.AST, bound: frozenset[str], found: list[ast.Name]) 
                 _collect_names(child, bound, found)
 
 
+def _keys_of(tree: ast.expr) -> tuple[str, ...]:
+    """The name and the keys of an expression that only looks something up, such as `output.text`; else nothing."""
+    keys: list[str] = []
+    while isinstance(tree, ast.Attribute):
+        keys.append(tree.attr)
+        tree = tree.value
+    return (tree.id, *reversed(keys)) if isinstance(tree, ast.Name) else ()
+
+
+def _found(scope: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    """What stands in `scope` under a name and keys of objects: nothing new is made, so its size needs no check."""
+    try:
+        value = scope[keys[0]]
+    except KeyError:
+        raise LookupError(f'"{keys[0]}" has no value here') from None
+    for key in keys[1:]:
+        value = _entry(value, key)
+    return value
+
+
+def _entry(value: Any, key: str) -> Any:
+    """`value.key`; an absent or null value is null."""
+    if value is None:
+        return None
+    if not isinstance(value, (dict, Mapping)):
+        raise TypeError(f'key "{key}" looked up in {json_kind(value)}')
+    return value.get(key)
+
+
 def _check_size(value: Any) -> None:
     """Refuse a result so large that storing it would hurt; counts entries and, in units of 64, characters."""
     if not isinstance(value, (str, list, dict)):
@@ -342,12 +374,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc]  # -- 
             raise LookupError(f'"{node.id}" has no value here') from None
 
     def _eval_attribute(self, node: ast.Attribute) -> Any:
-        value = self._eval(node.value)
-        if value is None:
-            return None
-        if not isinstance(value, Mapping):
-            raise TypeError(f'key "{node.attr}" looked up in {json_kind(value)}')
-        return value.get(node.attr)
+        return _entry(self._eval(node.value), node.attr)
 
     def _eval_subscript(self, node: ast.Subscript) -> Any:
         value, key = self._eval(node.value), self._eval(node.slice)

@@ -1,4 +1,5 @@
-"""The one thread of a process that touches its SQLite file; writes that wait together are committed together."""
+"""Where a process touches its SQLite file: brief writes at once, the rest in one thread; what waits together is committed
+together."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import queue
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -44,9 +45,12 @@ class _Job(NamedTuple):
 
 
 class Desk:
-    """Runs work on a connection that its own thread opens with `opened`.
+    """Runs work on connections to the SQLite file `path`, which `opened` opens.
 
-    Errors of SQLite come out as `StoreDamaged`, saying what is wrong with `path` and what helps.
+    One thread does whatever may take long. Brief writes are done where they are asked for, without a change of threads:
+    those of one turn of the event loop in one transaction at its end. They go to the thread as well while it has
+    work, so that writes keep their order, and when another process holds the file. Errors of SQLite come out as
+    `StoreDamaged`, saying what is wrong with `path` and what helps.
     """
 
     def __init__(self, path: Path, opened: Callable[[], sqlite3.Connection]) -> None:
@@ -54,31 +58,80 @@ class Desk:
         self._opened = opened
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._handed_over: set[_Settled[Any]] = set()
+        self._turn: list[_Job] = []
+        self._home: asyncio.AbstractEventLoop | None = None
+        """The loop that may write by itself, on `_own`."""
+        self._own: sqlite3.Connection | None = None
 
-    async def run(self, work: Callable[[sqlite3.Connection], T], *, writes: bool = False) -> T:
-        """`work` done in the thread, after all that was asked before. With `writes` it is part of a transaction that
-        is committed when this returns, together with other writes that were waiting."""
+    async def run(self, work: Callable[[sqlite3.Connection], T], *, writes: bool = False, brief: bool = False) -> T:
+        """`work` done after all that was asked before. With `writes` it is part of a transaction that is committed when
+        this returns, together with other writes that were waiting; `brief` promises that it takes no long."""
         loop = asyncio.get_running_loop()
         future: _Settled[T] = _Settled(loop=loop)
-        if self._thread is None:
-            self._thread = threading.Thread(target=_serve, args=(self._jobs, self._opened), daemon=True, name="store")
-            self._thread.start()
-        self._jobs.put(_Job(work, writes, future, loop))
+        job = _Job(work, writes, future, loop)
+        if brief and not self._handed_over and self._at_home(loop):
+            if not self._turn:
+                loop.call_soon(self._end_turn)
+            self._turn.append(job)
+        else:
+            self._hand_over([*self._taken_turn(), job])
         try:
             return await future
         except sqlite3.Error as problem:
             raise _damaged(self._path, problem) from problem
 
     def close(self) -> None:
-        """End the thread when it has done what was asked before."""
+        """Do what was asked before, and let go of the file."""
+        self._leave_home()
         if self._thread is not None:
             self._jobs.put(None)
             self._thread.join()
             self._thread = None
 
     def __del__(self) -> None:
+        self._leave_home()
         if self._thread is not None:
             self._jobs.put(None)
+
+    def _hand_over(self, jobs: Sequence[_Job]) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=_serve, args=(self._jobs, self._opened), daemon=True, name="store")
+            self._thread.start()
+        for job in jobs:
+            self._handed_over.add(job.future)
+            job.future.add_done_callback(self._handed_over.discard)
+            self._jobs.put(job)
+
+    def _taken_turn(self) -> list[_Job]:
+        turn, self._turn = self._turn, []
+        return turn
+
+    def _end_turn(self) -> None:
+        turn = self._taken_turn()
+        if not turn:
+            return
+        try:
+            if self._own is None:
+                self._own = self._opened()
+                self._own.execute("PRAGMA busy_timeout = 0")
+            results = _together(self._own, turn)
+        except Exception:  # noqa: BLE001 -- the thread tries again with patience, one by one, and says what fails
+            self._hand_over(turn)
+        else:
+            for job, result in zip(turn, results, strict=True):
+                job.future.set_result(result)
+
+    def _at_home(self, loop: asyncio.AbstractEventLoop) -> bool:
+        if self._home is not loop and (self._home is None or self._home.is_closed()):
+            self._leave_home()
+            self._home = loop
+        return self._home is loop
+
+    def _leave_home(self) -> None:
+        own, self._own, self._home = self._own, None, None
+        if own is not None:
+            own.close()
 
 
 def _serve(jobs: queue.SimpleQueue[_Job | None], opened: Callable[[], sqlite3.Connection]) -> None:

@@ -43,8 +43,9 @@ imports: $(VENV)/.dev
 docs: $(VENV)/.dev ## check that every example and link of the docs holds
 	@$(BIN)/python -m pytest -q tests/docs
 
-bench: $(VENV)/.dev ## the project's own measurements
-	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+bench: $(VENV)/.dev $(VENV)/bench/.done ## the project's own measurements
+	@$(BIN)/python benchmarks/everyday.py
+	@PYTHONPATH=$(VENV)/bench $(BIN)/python benchmarks/engine.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(DEMO) research dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -60,6 +61,12 @@ $(VENV)/.run: requirements/run.txt pyproject.toml
 $(VENV)/.dev: requirements/dev.txt pyproject.toml
 	@$(call install_from,requirements/dev.txt)
 	@touch $@ $(VENV)/.run
+
+# What the engine is measured against, kept apart from what the tests see.
+$(VENV)/bench/.done: pyproject.toml | $(VENV)/.dev
+	@if test -n "$(UV)"; then $(UV) pip install -q --python $(BIN)/python --target $(VENV)/bench --group bench; \
+	else $(BIN)/python -m pip install -q --disable-pip-version-check --target $(VENV)/bench --upgrade --group bench; fi
+	@touch $@
 
 # $(1): the lock to install from. The package itself is installed in place, without looking for anything outside.
 define install_from

@@ -1,4 +1,4 @@
-"""The work that every engine is given, in what it writes and what a growing state is fed with, and how it is metered."""
+"""The work that every engine is given, and how its cost is metered."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Where a process touches its SQLite file: brief writes at once, the rest in one thread; what waits together is committed
-together."""
+"""Where a process touches its SQLite file: brief writes at once, the rest in one thread, what waits in one commit."""
 
 from __future__ import annotations
 

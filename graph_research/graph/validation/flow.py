@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -11,7 +11,9 @@ import networkx
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding
 from graph_research.graph.naming import nearest
-from graph_research.graph.spec import EdgeSpec, GraphSpec, NodeSpec
+from graph_research.graph.spec import EdgeSpec, GraphSpec
+from graph_research.graph.validation.branches import check_branches
+from graph_research.graph.validation.subgraphs import check_subgraphs
 
 __all__ = ["check_flow", "predecessors"]
 
@@ -31,9 +33,8 @@ def check_flow(graph: Graph) -> Iterator[Finding]:
     yield from _check_ends(spec, edges, reached)
     yield from _check_cycles(spec, edges)
     yield from _check_loops(graph, edges)
-    yield from _check_branches(spec, edges)
-    yield from _check_joins(spec, edges)
-    yield from _check_parallel_writers(graph, edges)
+    yield from check_branches(graph, edges)
+    yield from check_subgraphs(graph)
 
 
 def predecessors(spec: GraphSpec) -> Callable[[str], set[str]]:
@@ -139,7 +140,7 @@ def _check_loops(graph: Graph, edges: list[EdgeSpec]) -> Iterator[Finding]:
                 message = f'edge "{edge.source} -> {edge.target}" closes no cycle, so loop "{name}" never goes round'
                 yield Finding.at(edge.place, "loop-without-cycle", message, "leave `loop` out", warning=True)
             body |= around
-        yield from _check_loop_changes(graph, name, body)
+        yield from _check_loop_changes(graph, name, marked, body)
 
 
 def _around(digraph: networkx.DiGraph[str], edge: EdgeSpec) -> set[str]:
@@ -150,65 +151,14 @@ def _around(digraph: networkx.DiGraph[str], edge: EdgeSpec) -> set[str]:
     return after & {edge.source, *networkx.ancestors(digraph, edge.source)}
 
 
-def _check_loop_changes(graph: Graph, name: str, body: set[str]) -> Iterator[Finding]:
+def _check_loop_changes(graph: Graph, name: str, marked: list[EdgeSpec], body: set[str]) -> Iterator[Finding]:
+    """Nothing in the loop changes its `while`, or, where it has none, the guards of its edges."""
     condition = graph.loops.get(name)
-    if not body or condition is None or not condition.names or "loops" in condition.names:
+    bounds = [condition] if condition else [guard for edge in marked if (guard := graph.guards.get(edge.index))]
+    names = frozenset().union(*(bound.names for bound in bounds))
+    if not body or len(bounds) < (1 if condition else len(marked)) or not names or "loops" in names:
         return
-    if not any(condition.names & graph.writes(node) for node in body):
-        message = f'loop "{name}": nothing in it changes {", ".join(sorted(condition.names))}'
-        help = "its `while` stays as it is until `most` is reached"
-        yield Finding.at(condition.expression.place, "loop-never-changes", message, help, warning=True)
-
-
-def _check_branches(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
-    """`ask` and `end` between a fork and its join."""
-    onwards: dict[str, list[str]] = {name: [] for name in (*spec.nodes, "*")}
-    for edge in edges:
-        if not edge.on:
-            onwards[edge.source].append(edge.target)
-    for name, node in spec.nodes.items():
-        inside, joins = _branch(spec, onwards, node) if node.fork_all else (set(), set())
-        for other in sorted(inside, key=list(spec.nodes).index) if joins else ():
-            kind = spec.nodes[other].kind
-            if kind in ("ask", "end"):
-                message = f'node "{other}": `{kind}` stands between the fork "{name}" and its join'
-                help = "put it after the join" if kind == "ask" else "lead this branch to the join"
-                yield Finding.at(spec.nodes[other].place, f"{kind}-in-branch", message, help)
-
-
-def _branch(spec: GraphSpec, onwards: Mapping[str, list[str]], fork: NodeSpec) -> tuple[set[str], set[str]]:
-    inside: set[str] = set()
-    joins: set[str] = set()
-    rest = [fork.name]
-    while rest:
-        for target in onwards[rest.pop()]:
-            if spec.nodes[target].join:
-                joins.add(target)
-            elif target not in inside and target != fork.name:
-                inside.add(target)
-                rest.append(target)
-    return inside, joins
-
-
-def _check_joins(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
-    for name, node in spec.nodes.items():
-        for index, source in enumerate(node.join):
-            if source in spec.nodes and not any(edge.source == source and edge.target == name for edge in edges):
-                place = spec.place(f"nodes/{name}/join/{index}")
-                message = f'node "{name}" joins "{source}", but no edge leads from there'
-                yield Finding.at(place, "join-without-edge", message, f"add {{from: {source}, to: {name}}}")
-
-
-def _check_parallel_writers(graph: Graph, edges: list[EdgeSpec]) -> Iterator[Finding]:
-    """Two nodes that a fork starts for certain in one step, and that replace one channel."""
-    certain = [edge for edge in edges if edge.source in graph.spec.nodes and not (edge.when or edge.loop or edge.on)]
-    first: dict[tuple[str, str], str] = {}
-    for edge in certain:
-        if not graph.spec.nodes[edge.source].fork_all:
-            continue
-        for channel in sorted(graph.writes(edge.target) & graph.spec.channels.keys()):
-            other = first.setdefault((edge.source, channel), edge.target)
-            if other != edge.target and graph.spec.channels[channel].reduce == "replace":
-                message = f'nodes "{other}" and "{edge.target}" run at once and both replace channel "{channel}"'
-                help = "give the channel another `reduce`, or write it after the join"
-                yield Finding.at(graph.spec.nodes[edge.target].place, "parallel-writers", message, help)
+    if not any(names & graph.writes(node) for node in body):
+        message = f'loop "{name}": nothing in it changes {", ".join(sorted(names))}'
+        help = f"its {'`while`' if condition else '`when`'} stays as it is until `most` is reached"
+        yield Finding.at(bounds[0].expression.place, "loop-never-changes", message, help, warning=True)

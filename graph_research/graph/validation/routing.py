@@ -12,6 +12,7 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.spec import EdgeSpec
 from graph_research.graph.validation.truth import MOST_ATOMS, MOST_VALUES, Row, TooManyAtoms, subjects_of, truth_table
 from graph_research.graph.validation.types import Type, type_of
+from graph_research.graph.validation.ways import ways
 
 __all__ = ["check_routing"]
 
@@ -26,13 +27,15 @@ def check_routing(graph: Graph, channels: Mapping[str, Type]) -> Iterator[Findin
     is reported as not checked.
     """
     budget = _Budget()
+    way = ways(graph.spec)
     leaving: dict[str, list[EdgeSpec]] = {}
     for edge in graph.spec.edges:
         leaving.setdefault(edge.source, []).append(edge)
     for name, node in graph.spec.nodes.items():
         edges = [edge for edge in leaving.get(name, ()) if not edge.on]
         if edges and node.kind != "end":
-            yield from _check_choice(graph, name, edges, channels, budget, complete=True)
+            before = _on_the_way(way(name))
+            yield from _check_choice(graph, name, edges, channels, budget, complete=True, before=before)
     for source, edges in leaving.items():
         for event in ("error", "timeout", "cancelled"):
             of_event = [edge for edge in edges if event in edge.on]
@@ -52,6 +55,7 @@ def _check_choice(
     budget: _Budget,
     *,
     complete: bool,
+    before: str = "",
 ) -> Iterator[Finding]:
     conditions = [_conditions(graph, edge) for edge in edges]
     if not edges or any(parts is None for parts in conditions):
@@ -70,10 +74,10 @@ def _check_choice(
         return
     forks = source in graph.spec.nodes and graph.spec.nodes[source].fork_all
     if complete:
-        yield from _check_complete(graph, source, edges, rows)
+        yield from _check_complete(graph, source, edges, rows, before)
     yield from _check_reached(edges, rows, forks=forks)
     if complete and not forks and len(edges) <= _MOST_COMPARED_EDGES:
-        yield from _check_overlaps(graph, edges, rows)
+        yield from _check_overlaps(graph, edges, rows, before)
 
 
 def _conditions(graph: Graph, edge: EdgeSpec) -> list[ast.expr | str] | None:
@@ -90,12 +94,19 @@ def _conditions(graph: Graph, edge: EdgeSpec) -> list[ast.expr | str] | None:
     return parts
 
 
-def _check_complete(graph: Graph, source: str, edges: Sequence[EdgeSpec], rows: Sequence[Row]) -> Iterator[Finding]:
+def _on_the_way(steps: Sequence[str]) -> str:
+    """The counterexample's path; a node that the graph starts with needs none."""
+    return f", on the way {' -> '.join(steps)}" if len(steps) > 1 else ""
+
+
+def _check_complete(
+    graph: Graph, source: str, edges: Sequence[EdgeSpec], rows: Sequence[Row], before: str
+) -> Iterator[Finding]:
     row = next((row for row in rows if all(holds is False for holds in row.holds)), None)
     if row is None:
         return
     case = f", as with {row.values}" if row.values else ""
-    message = f'node "{source}": all its guards can be false{case}'
+    message = f'node "{source}": all its guards can be false{case}{before}'
     place = graph.spec.nodes[source].place if len(edges) > 1 else edges[0].place
     yield Finding.at(place, "guards-all-false", message, "add a last edge without `when` (a loop edge does not count)")
 
@@ -114,7 +125,7 @@ def _check_reached(edges: Sequence[EdgeSpec], rows: Sequence[Row], *, forks: boo
             yield Finding.at(edge.place, "never-taken", f"{name} is never taken: {line}", "move it up, or remove it")
 
 
-def _check_overlaps(graph: Graph, edges: Sequence[EdgeSpec], rows: Sequence[Row]) -> Iterator[Finding]:
+def _check_overlaps(graph: Graph, edges: Sequence[EdgeSpec], rows: Sequence[Row], before: str) -> Iterator[Finding]:
     """Guards that depend on the same thing and can hold at once: the first wins, which may not be meant."""
     guarded = [(number, edge) for number, edge in enumerate(edges) if edge.when and not edge.loop]
     for (first, one), (second, other) in combinations(guarded, 2):
@@ -123,7 +134,8 @@ def _check_overlaps(graph: Graph, edges: Sequence[EdgeSpec], rows: Sequence[Row]
         row = next((row for row in rows if row.holds[first] and row.holds[second]), None)
         if row is not None and other.when:
             message = (
-                f'edges "{one.source} -> {one.target}" and "-> {other.target}" can both hold, as with {row.values}'
+                f'edges "{one.source} -> {one.target}" and "-> {other.target}" can both hold, as with '
+                f"{row.values}{before}"
             )
             help = f"line {one.place.line} wins; make the guards exclude each other if that is not meant"
             yield Finding.at(other.when.place, "overlapping-guards", message, help, warning=True)

@@ -60,7 +60,8 @@ def test_the_page_of_the_command_line_has_every_command_and_no_other() -> None:
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_the_page_shows_every_option_of_a_command_and_no_other(words: str) -> None:
-    known = {name for parameter in COMMANDS[words].params for name in parameter.opts if name.startswith("-")}
+    parameters = COMMANDS[words].params
+    known = {name for one in parameters for name in (*one.opts, *one.secondary_opts) if name.startswith("-")}
     assert set(OPTION.findall(synopses()[words])) == known - {"--help", "-h"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from threading import Lock
 
 import snowballstemmer
 
@@ -14,6 +15,8 @@ __all__ = ["WORD", "content_stems", "name_parts", "stem", "stem_list", "words"]
 WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+(?:[.,]\d+)*", re.UNICODE)
 _CAMEL = re.compile(r"[A-Z][a-z]+(?=[A-Z])|[A-Z][a-z]+|[a-z]+")
 _STEMMER = snowballstemmer.stemmer("english")
+_ONE_AT_A_TIME = Lock()
+"""The stemmer keeps the word it works on in itself, and answers are made in threads."""
 
 _IRREGULAR = {
     "began": "begin",
@@ -62,7 +65,8 @@ def words(text: str) -> list[str]:
 def stem(word: str) -> str:
     """The Snowball (English) stem of one word, with the commonest irregular forms brought together first."""
     lowered = word.lower().replace("’", "'").removesuffix("'s")
-    return str(_STEMMER.stemWord(_IRREGULAR.get(lowered, lowered)))
+    with _ONE_AT_A_TIME:
+        return str(_STEMMER.stemWord(_IRREGULAR.get(lowered, lowered)))
 
 
 @lru_cache(maxsize=65536)

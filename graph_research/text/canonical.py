@@ -6,8 +6,12 @@ import re
 import unicodedata
 
 from graph_research.text.document import Block, BlockKind, Document
+from graph_research.text.errors import DocumentUnreadable
 
-__all__ = ["DocumentBuilder", "canonical_text"]
+__all__ = ["MAX_BLOCKS", "DocumentBuilder", "canonical_text"]
+
+MAX_BLOCKS = 250_000
+"""A document of more takes more memory than it is worth; a long novel has 10,000."""
 
 # Control characters that no reader sees, and halves of surrogate pairs, which UTF-8 cannot carry.
 _ODD = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff]")
@@ -23,7 +27,10 @@ def canonical_text(text: str) -> str:
 
 
 class DocumentBuilder:
-    """Collects blocks in reading order into a `Document` whose text has one space between them and no newline."""
+    """Collects blocks in reading order into a `Document` whose text has one space between them and no newline.
+
+    Raises `DocumentUnreadable` at more than `MAX_BLOCKS`.
+    """
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -45,6 +52,8 @@ class DocumentBuilder:
             self._length = start + len(text)
             if kind is not None:
                 self._blocks.append(Block(kind, start, self._length, level))
+        if len(self._blocks) > MAX_BLOCKS:
+            raise DocumentUnreadable(f"it has more than {MAX_BLOCKS:,} paragraphs and items")
 
     def first_heading(self) -> str:
         """The text of the first heading of the highest rank there is, or an empty string."""

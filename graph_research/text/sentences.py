@@ -24,6 +24,7 @@ _ABBREVIATED = re.compile(
     r"|resp|sec|sect|seq|tab|vol|vols|vs|v|e\.g|i\.e|et al|[A-Z])\.$",
     re.IGNORECASE,
 )
+_NO_END = re.compile(r"[^.!?\n\x80-\U0010ffff]*")
 _NUMBERED = re.compile(r"\d\.$")
 _FOUND_BEFORE = 16  # characters that the longest of these may be
 _END = re.compile(r"[.!?][\"'”’)\]]{0,2}\s(?=[^\Wa-z\d_])")
@@ -70,6 +71,8 @@ def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _spans(part: str, offset: int, language: str) -> list[tuple[int, int]]:
+    if _NO_END.fullmatch(part):
+        return [(offset + first, offset + last) for first, last in [_stripped(part, 0, len(part))] if first < last]
     spans: list[tuple[int, int]] = []
     for boundary in get_sentence_boundaries(language, part):
         first, last = boundary["start_index"], boundary["end_index"]

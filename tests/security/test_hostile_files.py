@@ -15,6 +15,7 @@ from pypdf import PdfWriter
 
 from graph_research.providers.search.local.identifiers import parts_of_text
 from graph_research.providers.search.local.library import Library
+from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.markdown_document import markdown_document
 from graph_research.text.passages import passages, prose_share
 from graph_research.text.pdf import PdfExtractor
@@ -75,6 +76,11 @@ def test_no_sentence_and_no_passage_is_longer_than_anyone_reads() -> None:
 def test_markdown_of_more_signs_than_anyone_writes_is_read_as_text_in_no_time(sign: str) -> None:
     with at_most(20):
         markdown_document(sign * (600_000 // len(sign)))
+
+
+def test_more_items_than_anyone_writes_are_refused() -> None:
+    with at_most(20), pytest.raises(DocumentUnreadable, match="more than 250,000"):
+        markdown_document("- a\n" * 300_000)
 
 
 def test_a_long_title_or_heading_is_not_kept_with_every_passage() -> None:

@@ -20,44 +20,13 @@ __all__ = ["PromptInvalid", "PromptRenderer", "quoted"]
 
 _LABEL_CHARS = 80
 _FILTERS = frozenset(
-    [
-        "abs",
-        "capitalize",
-        "count",
-        "d",
-        "default",
-        "dictsort",
-        "e",
-        "escape",
-        "first",
-        "float",
-        "groupby",
-        "int",
-        "items",
-        "join",
-        "last",
-        "length",
-        "list",
-        "lower",
-        "map",
-        "max",
-        "min",
-        "reject",
-        "rejectattr",
-        "reverse",
-        "round",
-        "select",
-        "selectattr",
-        "slice",
-        "sort",
-        "string",
-        "sum",
-        "title",
-        "trim",
-        "truncate",
-        "unique",
-        "upper",
-    ]
+    re.findall(
+        r"\w+",
+        """
+        abs capitalize count d default dictsort e escape first float groupby int items join last length list lower map
+        max min reject rejectattr reverse round select selectattr slice sort string sum title trim truncate unique upper
+        """,
+    )
 )
 """Filters of Jinja that cannot make a text much longer than what they are given."""
 _NUMBER_FORMAT = re.compile(r"(?:[^%]|%%|%(?:\.\d)?[dfs])*")

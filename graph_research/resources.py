@@ -18,6 +18,7 @@ __all__ = [
     "prompt_resolver",
     "schema_resolver",
     "shipped",
+    "starters",
 ]
 
 Kind = Literal["graphs", "prompts", "schemas"]
@@ -39,6 +40,13 @@ def shipped(kind: Kind) -> Path:
     package = Path(str(files("graph_research")))
     inside = package / "data" / kind
     return inside if inside.is_dir() else package.parent / kind
+
+
+def starters() -> Path:
+    """The folder of the example graphs that a new graph can begin with, each in a folder of its own."""
+    package = Path(str(files("graph_research")))
+    inside = package / "data" / "starters"
+    return inside if inside.is_dir() else package.parent / "examples" / "graphs"
 
 
 class FolderResolver:

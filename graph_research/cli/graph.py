@@ -28,8 +28,17 @@ class GraphFormat(StrEnum):
     JSON = "json"
 
 
+class Template(StrEnum):
+    """What `graph new` can begin with."""
+
+    STARTER = "starter"
+    FACT_CHECKER = "fact-checker"
+    DOCUMENT_QA = "document-qa"
+    COMPARE = "compare"
+
+
 def register(app: typer.Typer) -> None:
-    """Add `graph list`, `graph validate`, `graph export` and `graph run`."""
+    """Add `graph list`, `graph validate`, `graph export`, `graph run` and `graph new`."""
     group = typer.Typer(help="Graph definitions.", no_args_is_help=True, rich_markup_mode=None)
     group.command("list", epilog=examples("graph list", "graph list --json"))(_list)
     group.command("validate", epilog=examples("graph validate my_graph.yaml", "graph validate deep_research --json"))(
@@ -40,6 +49,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples("graph export deep_research --format mermaid", "graph export my.yaml --format svg -o my.svg"),
     )(_export)
     group.command("run", epilog=examples("graph run countdown.yaml", "graph run countdown.yaml --set n=5 --json"))(_run)
+    group.command("new", epilog=examples("graph new my-graph", "graph new checker --template fact-checker"))(_new)
     app.add_typer(group, name="graph")
 
 
@@ -140,3 +150,27 @@ def _run(
     code = wait_for(start_graph(workspace, request, values_of(assignments or []), run_id=run_id, json=json))
     if code:
         raise CommandEnded(code)
+
+
+def _new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new graph's name.", show_default=False)],
+    template: Annotated[Template, typer.Option("--template", help="What to begin with.")] = Template.STARTER,
+    json: Json = False,
+) -> None:
+    """Begin a graph of your own.
+
+    Writes the folder NAME with a graph, its prompts and its schemas, which runs as it is. Nothing is overwritten.
+    """
+    from graph_research.app.starter import write_starter
+
+    starter = write_starter(open_here(), name, template.value)
+    if json:
+        show_json(starter.to_json())
+        return
+    for file in starter.files:
+        show(file)
+    library = " --library DIR" if starter.searches else ""
+    say(
+        f"\nNext:\n  graph-research graph validate {starter.graph}\n  graph-research graph run {starter.graph}{library}"
+    )
+    say(f"  graph-research graph export {starter.graph} --format svg -o {name}.svg")

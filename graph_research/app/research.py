@@ -119,6 +119,17 @@ class Research:
                         log.write(event.to_json())
                     yield event
 
+    @property
+    def parts(self) -> tuple[Graph, Store]:
+        """The graph and the store, for whoever drives the run in another way."""
+        return self._graph, self._store
+
+    def given(self) -> tuple[dict[str, Any], dict[str, object]]:
+        """What a new run is started with: its input, and what is kept with it."""
+        declared = {name for name, channel in self._graph.spec.channels.items() if channel.input}
+        given = {"question": self.request.question, "research_id": self.run_id, **self.request.inputs}
+        return {name: value for name, value in given.items() if name in declared}, metadata_of(self.request)
+
     async def state(self) -> Mapping[str, Any]:
         """The latest committed state."""
         return await self._store.state(self.run_id)
@@ -171,10 +182,8 @@ class Research:
         )
         if self._new:
             self._new = False
-            declared = {name for name, channel in self._graph.spec.channels.items() if channel.input}
-            given = {"question": self.request.question, "research_id": self.run_id, **self.request.inputs}
-            values = {name: value for name, value in given.items() if name in declared}
-            return runtime.stream(values, run_id=self.run_id, metadata=metadata_of(self.request))
+            values, metadata = self.given()
+            return runtime.stream(values, run_id=self.run_id, metadata=metadata)
         return runtime.resume(
             self.run_id, answer=NO_ANSWER if answer is None else answer, accept_changes=self._accept_changes
         )

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from graph_research.cli import config, doctor, graph, library, run, runs
+from graph_research.cli import config, debug, doctor, graph, library, run, runs
 from graph_research.cli.failure import (
     DONE,
     INTERRUPTED,
@@ -70,6 +70,7 @@ def _application() -> typer.Typer:
     run.register(app)
     runs.register(app)
     graph.register(app)
+    debug.register(app)
     library.register(app)
     config.register(app)
     doctor.register(app)

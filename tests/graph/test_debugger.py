@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from itertools import count
 from typing import Any
@@ -168,7 +169,7 @@ async def test_a_watched_value_is_stopped_at_where_it_changes(store: Checkpointe
     await debugger.begin({}, run_id="r")
     await debugger.add_watch("n > 1")
     stop = await debugger.proceed()
-    assert (at(stop), stop.note) == (("breakpoint", "tick", 3), "n > 1")
+    assert (at(stop), stop.note) == (("breakpoint", "tick", 3), "n > 1 has changed")
     await debugger.close()
 
 
@@ -262,6 +263,21 @@ async def test_the_first_call_of_a_node_is_shown_and_not_made(store: Checkpointe
     assert len(await debugger.calls()) == made == 6
     assert await debugger.calls(here=True) == []
     await debugger.next()
+    await debugger.close()
+
+
+async def test_a_node_that_asks_several_things_at_once_shows_the_first(store: Checkpointer) -> None:
+    async def several(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        async with asyncio.TaskGroup() as group:
+            for number in range(3):
+                group.create_task(work({"word": str(number)}, ctx))
+        return {}
+
+    debugger = debugger_of(graph_of(FAILING, fail=several), store)
+    debugger.add_breakpoint("broken")
+    await debugger.begin({}, run_id="r")
+    await debugger.proceed()
+    assert (await debugger.rehearse()).request == {"user": "say 0"}
     await debugger.close()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -30,7 +30,7 @@ from graph_research.graph.fork import fork
 from graph_research.graph.runtime import NO_ANSWER, Runtime
 from graph_research.graph.spec import LimitsSpec
 
-__all__ = ["Debugger", "NotPossible", "Stop", "untimed"]
+__all__ = ["Debugged", "Debugger", "NotPossible", "Stop", "untimed"]
 
 Reason = Literal["entry", "step", "breakpoint", "pause", "failure", "question", "paused", "end", "goto"]
 Goal = Callable[[Event], bool]
@@ -53,6 +53,14 @@ class Stop:
     hit: Sequence[Breakpoint] = ()
     note: str = ""
     live: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Debugged:
+    """A debugger with a run that is ready: `start` begins it or takes it up. Breakpoints may be set before."""
+
+    debugger: Debugger
+    start: Callable[[], Awaitable[Stop]]
 
 
 class Debugger:
@@ -382,7 +390,8 @@ class Debugger:
                 hit.append(one)
                 notes.extend([problem] if problem else [])
         if self.watches and isinstance(event, (NodeStarted, RunEnded)):
-            notes.extend(changed := await self._watched())
+            changed = await self._watched()
+            notes.extend(f"{text} has changed" for text in changed)
             hit.extend(_watching(text) for text in changed)
         return hit, "; ".join(notes)
 

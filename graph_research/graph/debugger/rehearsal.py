@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from graph_research.errors import GraphResearchError
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.codec import duplicate, text_hash
 from graph_research.graph.context import Clock
@@ -50,15 +49,20 @@ async def rehearse(level: Level, store: Checkpointer, run_id: str, clock: Clock,
         return Rehearsal(handoff=handoff, why=f"a `{spec.kind}` node asks nothing outside itself")
     handoff = handoff_of(level, item)
     context = _Rehearsed(level, store, run_id, clock, item if spec.each else None)
+    why = "the node makes no outside call"
     try:
         await _started(level, handoff, context)
     except _Stopped:
         pass
-    except GraphResearchError as problem:
-        if context.asked is None:
-            return Rehearsal(handoff=handoff, why=str(problem))
+    except BaseExceptionGroup as several:
+        _, other = several.split(_Stopped)
+        if other is not None and not isinstance(other, ExceptionGroup):
+            raise
+        why = str(other)
+    except Exception as problem:  # noqa: BLE001 -- whatever the node fails with is what is shown
+        why = f"it fails: {type(problem).__name__}: {problem}"
     if context.asked is None:
-        return Rehearsal(handoff=handoff, why="the node makes no outside call")
+        return Rehearsal(handoff=handoff, why=why)
     kind, request = context.asked
     return Rehearsal(handoff=handoff, kind=kind, request=request)
 

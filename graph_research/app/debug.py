@@ -1,0 +1,152 @@
+"""Debugging: a new research, a new run of any graph, or a stored run, under a `Debugger`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph_research.app.clock import make_clock
+from graph_research.app.graph_run import open_graph_run, reopen_graph_run
+from graph_research.app.models import price
+from graph_research.app.request import graph_request_for, request_for
+from graph_research.app.research import Research, new_run_id, open_research, reopen_research
+from graph_research.app.runs import is_research
+from graph_research.app.workspace import Workspace
+from graph_research.errors import NameInvalid, UserMistake, check_name
+from graph_research.graph.debugger.debugger import Debugged, Debugger
+from graph_research.graph.errors import UnknownRun
+from graph_research.graph.events import Event
+from graph_research.observability import AuditLog
+
+__all__ = ["DebugRequest", "NothingToDebug", "debug"]
+
+
+class NothingToDebug(UserMistake):
+    """Neither a question, nor a run, nor a graph was named."""
+
+    code = "nothing-to-debug"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebugRequest:
+    """What to debug: the stored run `what`, a new research of the question `what`, or without it a run of `graph`."""
+
+    what: str | None = None
+    graph: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Input channels of a run of `graph`."""
+    roles: Sequence[str] = ()
+    interactive: bool | None = None
+    """Whether `ask` nodes ask; None: those of a graph do, those of a research take their defaults."""
+    run_id: str | None = None
+    now: str | None = None
+
+
+@asynccontextmanager
+async def debug(workspace: Workspace, request: DebugRequest) -> AsyncIterator[Debugged]:
+    """The run that is asked for, under a debugger, not started yet. A stored one goes on with the graph as it is now.
+
+    Raises `UnknownRun`, `NothingToDebug` and what a request that cannot be started raises.
+    """
+    async with AsyncExitStack() as stack:
+        if request.what is not None and await _is_stored(workspace, request.what):
+            yield await _stored(workspace, request.what, stack)
+        elif request.what is not None:
+            yield await _research(workspace, request.what, request, stack)
+        elif request.graph is not None:
+            yield await _graph_run(workspace, request.graph, request, stack)
+        else:
+            raise NothingToDebug(
+                "nothing to debug is named", help="name a question, the id of a run, or `--graph FILE`"
+            )
+
+
+async def _is_stored(workspace: Workspace, text: str) -> bool:
+    try:
+        await is_research(workspace, check_name(text, "run id"))
+    except NameInvalid:
+        return False
+    except UnknownRun:
+        if text.startswith("run-"):
+            raise
+        return False
+    return True
+
+
+async def _stored(workspace: Workspace, run_id: str, stack: AsyncExitStack) -> Debugged:
+    if await is_research(workspace, run_id):
+        debugger = _of_research(workspace, await stack.enter_async_context(reopen_research(workspace, run_id)), stack)
+    else:
+        run = await stack.enter_async_context(reopen_graph_run(workspace, run_id))
+        now = next((options.get("now") for options in run.metadata.values()), None)
+        debugger = Debugger(run.runtime.graph, run.store, clock=make_clock(now), cost=_cost, new_run_id=new_run_id)
+        stack.push_async_callback(debugger.close)
+    return Debugged(debugger=debugger, start=lambda: debugger.attach(run_id))
+
+
+async def _research(workspace: Workspace, question: str, request: DebugRequest, stack: AsyncExitStack) -> Debugged:
+    asked = request_for(
+        workspace,
+        question,
+        graph=request.graph or "deep_research",
+        roles=request.roles,
+        interactive=bool(request.interactive),
+        now=request.now,
+    )
+    research = await stack.enter_async_context(open_research(workspace, asked, run_id=request.run_id))
+    debugger = _of_research(workspace, research, stack)
+    values, metadata = research.given()
+    return Debugged(debugger=debugger, start=lambda: debugger.begin(values, run_id=research.run_id, metadata=metadata))
+
+
+async def _graph_run(workspace: Workspace, name: str, request: DebugRequest, stack: AsyncExitStack) -> Debugged:
+    interactive = request.interactive is not False
+    asked = graph_request_for(workspace, name, roles=request.roles, interactive=interactive, now=request.now)
+    run = await stack.enter_async_context(open_graph_run(workspace, asked, request.values, run_id=request.run_id))
+    debugger = Debugger(
+        run.runtime.graph,
+        run.store,
+        clock=make_clock(request.now),
+        interactive=interactive,
+        cost=_cost,
+        new_run_id=new_run_id,
+    )
+    stack.push_async_callback(debugger.close)
+    return Debugged(
+        debugger=debugger,
+        start=lambda: debugger.begin(request.values, run_id=run.run_id, metadata=run.metadata),
+    )
+
+
+def _of_research(workspace: Workspace, research: Research, stack: AsyncExitStack) -> Debugger:
+    """A debugger that writes the audit log of each run it drives, forks too."""
+    graph, store = research.parts
+    logs: dict[str, AuditLog] = {}
+
+    def told(event: Event) -> None:
+        if event.seq is None:
+            return
+        if event.run_id not in logs:
+            logs[event.run_id] = stack.enter_context(AuditLog(workspace.home.audit_file(event.run_id)))
+        logs[event.run_id].write(event.to_json())
+
+    debugger = Debugger(
+        graph,
+        store,
+        clock=make_clock(research.request.now),
+        interactive=research.request.interactive,
+        told=told,
+        cost=_cost,
+        new_run_id=new_run_id,
+    )
+    stack.push_async_callback(debugger.close)
+    return debugger
+
+
+def _cost(answer: Any) -> float | None:
+    if not isinstance(answer, Mapping) or "model" not in answer:
+        return None
+    used = (int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0))
+    return price(str(answer["model"]), *used)

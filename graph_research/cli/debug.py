@@ -1,0 +1,113 @@
+"""`debug`: a run step by step in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graph_research.cli.failure import CommandEnded
+from graph_research.cli.folder import open_here
+from graph_research.cli.loop import wait_for
+from graph_research.cli.options import Library, Now, examples
+from graph_research.errors import UserMistake
+
+if TYPE_CHECKING:
+    from graph_research.app.debug import DebugRequest
+    from graph_research.app.workspace import Workspace
+
+__all__ = ["register"]
+
+_EXAMPLES = (
+    "debug 'How do tide mills store water?' --library papers/ --break analyze",
+    "debug RUN_ID",
+    "debug --graph countdown.yaml --set n=5 --break 'tick if n == 2'",
+)
+
+
+class ScriptUnreadable(UserMistake):
+    """The file of `--script` cannot be read."""
+
+    code = "script-unreadable"
+
+
+def register(app: typer.Typer) -> None:
+    """Add `debug`."""
+    app.command("debug", epilog=examples(*_EXAMPLES))(_debug)
+
+
+def _debug(
+    what: Annotated[
+        str | None, typer.Argument(metavar="[QUESTION|RUN_ID]", help="A question, or the id of a stored run.")
+    ] = None,
+    graph: Annotated[str | None, typer.Option("--graph", metavar="NAME|FILE", help="The graph to run.")] = None,
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PATH=JSON", help="An input channel of a run of --graph.")
+    ] = None,
+    breaks: Annotated[
+        list[str] | None, typer.Option("--break", metavar="NODE[:VISIT][ if EXPR]", help="Stop there. Repeatable.")
+    ] = None,
+    script: Annotated[Path | None, typer.Option("--script", metavar="FILE", help="Commands, one a line.")] = None,
+    llm: Annotated[list[str] | None, typer.Option("--llm", metavar="SPEC", help="Model for every role.")] = None,
+    role: Annotated[
+        list[str] | None, typer.Option("--role", metavar="ROLE=SPEC", help="Model of one role: research, …")
+    ] = None,
+    search: Annotated[list[str] | None, typer.Option("--search", metavar="NAME,…", help="Search providers.")] = None,
+    library: Library = None,
+    max_iterations: Annotated[int | None, typer.Option(metavar="N", help="Rounds at most.")] = None,
+    max_sub_queries: Annotated[int | None, typer.Option(metavar="N", help="Sub-queries of a plan at most.")] = None,
+    interactive: Annotated[
+        bool | None,
+        typer.Option("--interactive/--no-interactive", help="Stop at `ask` nodes; [graphs do, questions do not]"),
+    ] = None,
+    run_id: Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")] = None,
+    now: Now = None,
+) -> None:
+    """Run a graph step by step.
+
+    Commands are read from the terminal (`help` lists them) or from --script. The run is kept, whatever you do.
+    """
+    from graph_research.app.debug import DebugRequest
+    from graph_research.app.graph_run import values_of
+
+    settings: dict[str, Any] = {
+        "default_provider": llm or None,
+        "search_providers": search and ",".join(search),
+        "library": library or None,
+        "max_iterations": max_iterations,
+        "max_sub_queries": max_sub_queries,
+    }
+    workspace = open_here(settings)
+    request = DebugRequest(
+        what=what,
+        graph=graph,
+        values=values_of(assignments or []),
+        roles=tuple(role or ()),
+        interactive=interactive,
+        run_id=run_id,
+        now=now,
+    )
+    code = wait_for(_in_terminal(workspace, request, breaks or [], script))
+    if code:
+        raise CommandEnded(code)
+
+
+async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list[str], script: Path | None) -> int:
+    from graph_research.app.debug import debug
+    from graph_research.cli.debug_terminal import Terminal
+
+    text = None if script is None else _read(script)
+    async with debug(workspace, request) as debugged:
+        for one in breaks:
+            debugged.debugger.add_breakpoint(one)
+        terminal = Terminal(debugged.debugger, history=workspace.home.path / "debug_history")
+        await terminal.show_stop(await debugged.start())
+        return await terminal.converse() if script is None or text is None else await terminal.follow(script, text)
+
+
+def _read(script: Path) -> str:
+    try:
+        return script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScriptUnreadable(f"{script} cannot be read: {error}", help="name a text file with commands") from error

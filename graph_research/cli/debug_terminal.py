@@ -1,0 +1,347 @@
+"""The debugger in the terminal: reads commands, from a person or a script, and prints what they show."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from graph_research.cli import debug_lines as lines
+from graph_research.cli.failure import DONE, INVALID
+from graph_research.cli.output import say, show
+from graph_research.errors import GraphResearchError, UserMistake
+from graph_research.graph.debugger.debugger import Debugger, Stop
+from graph_research.graph.errors import GuardFailed
+from graph_research.graph.guards import shown
+
+__all__ = ["Terminal", "UnknownCommand"]
+
+_PROMPT = "(debug) "
+_HISTORY_LINES = 1_000
+_SOURCE_LINES = 10
+
+
+class UnknownCommand(UserMistake):
+    """A line that is no command of the debugger."""
+
+    code = "unknown-command"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Command:
+    short: str
+    usage: str
+    does: str
+    run: Callable[[str], Awaitable[None]]
+
+
+class Terminal:
+    """The commands of one debugger. `history` is the file that typed lines are kept in."""
+
+    def __init__(self, debugger: Debugger, *, history: Path) -> None:
+        self._debugger = debugger
+        self._history = history
+        self._level = 0
+        self._last = ""
+        self._over = False
+        self._commands = self._table()
+
+    async def converse(self) -> int:
+        """Read commands from the keyboard until `quit` or the end of the input; the exit code."""
+        with _remembered(self._history):
+            while (line := _typed()) is not None:
+                try:
+                    if not await self.obey(line or self._last):
+                        return DONE
+                except GraphResearchError as error:
+                    show(f"! {error}")
+                self._last = line or self._last
+        return DONE
+
+    async def follow(self, script: Path, text: str) -> int:
+        """Run the lines of a script; a line that cannot be obeyed ends it with `FILE:LINE` and exit code 2."""
+        for number, line in enumerate(text.splitlines(), start=1):
+            command = line.strip()
+            if not command or command.startswith("#"):
+                continue
+            show(f"{_PROMPT}{command}")
+            try:
+                if not await self.obey(command):
+                    return DONE
+            except (UserMistake, GuardFailed) as error:
+                say(f"graph-research: {script}:{number}: {error}")
+                return INVALID
+        return DONE
+
+    async def obey(self, line: str) -> bool:
+        """Run one command; false for `quit`. Raises `UnknownCommand`."""
+        name, _, rest = line.strip().partition(" ")
+        if not name:
+            return True
+        with self._interruptible():
+            await self._commands[self._command(name)].run(rest.strip())
+        return not self._over
+
+    async def show_stop(self, stop: Stop) -> None:
+        """Where the run is held now, and what is watched."""
+        self._level = 0
+        for line in lines.stopped(stop, await self._debugger.levels(), self._debugger.run_id):
+            show(line)
+        for text in self._debugger.watches:
+            show(f"  {text} = {await self._value(text)}")
+
+    def _command(self, name: str) -> str:
+        exact = [known for known, command in self._commands.items() if name in (known, command.short)]
+        found = exact or [known for known in self._commands if known.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnknownCommand(f"{name!r} is short for several", help=f"write one of {', '.join(found)}")
+        raise UnknownCommand(f"no command {name[:40]!r}", help="`help` lists them")
+
+    def _table(self) -> Mapping[str, _Command]:
+        debugger = self._debugger
+
+        def moving(move: Callable[[], Awaitable[Stop]]) -> Callable[[str], Awaitable[None]]:
+            async def run(_: str) -> None:
+                await self.show_stop(await move())
+
+            return run
+
+        rows: list[tuple[str, str, str, str, Callable[[str], Awaitable[None]]]] = [
+            ("step", "s", "", "to the next moment: before a node or behind it", moving(debugger.step)),
+            ("next", "n", "", "to the next node of this graph; subgraphs run through", moving(debugger.next)),
+            ("into", "i", "", "to the next node, into subgraphs too", moving(debugger.into)),
+            ("out", "o", "", "until this subgraph has ended", moving(debugger.out)),
+            ("continue", "c", "", "to the next breakpoint, failure or question", moving(debugger.proceed)),
+            ("until", "u", "WHERE", "to a place, written as for `break`", self._until),
+            ("back", "b", "", "to the node before, in the history", moving(debugger.back)),
+            ("reverse", "rc", "", "back to the breakpoint before, or to the start", moving(debugger.reverse)),
+            ("goto", "g", "STEP", "to a step of the history", self._goto),
+            ("break", "br", "[WHERE] [if EXPR]", "NODE[:VISIT], edge A -> B, guard A -> B, FILE:LINE", self._break),
+            ("delete", "del", "[NUMBER]", "forget a breakpoint, or all", self._delete),
+            ("catch", "", "all|final|none", "which failures of nodes are stopped at", self._catch),
+            ("watch", "w", "[EXPR]", "show a value at each stop, stop where it changes", self._watch),
+            ("unwatch", "", "[EXPR]", "forget one, or all", self._unwatch),
+            ("print", "p", "EXPR", "the value of an expression of the graph language", self._print),
+            ("state", "st", "[CHANNEL]", "the channels here", self._state),
+            ("diff", "d", "", "what changed since the stop before", self._diff),
+            ("set", "", "CHANNEL = EXPR", "give a channel a value, in a fork of the run", self._set),
+            ("edges", "e", "", "the edges of this node, and why each holds or not", self._edges),
+            ("guards", "", "", "the same with the values of their names", self._guards),
+            ("prompt", "pr", "[ITEM]", "the call this node will make, or made", self._prompt),
+            ("calls", "ca", "[here]", "the recorded calls with tokens, cost and time", self._calls),
+            ("history", "h", "", "the moments so far", self._show_history),
+            ("where", "bt", "", "the stack of graphs", self._where),
+            ("up", "", "", "look from the graph around this one", self._up),
+            ("down", "", "", "look from the graph inside again", self._down),
+            ("list", "l", "", "the lines of the graph around this node", self._list),
+            ("answer", "a", "VALUE", "answer what the run asks; JSON, or plain text", self._answer),
+            ("fork", "f", "[STEP]", "go on as a new run from here, or from a step", self._fork),
+            ("resume", "", "", "go on with a run that was stopped or has failed", moving(debugger.resume)),
+            ("restart", "", "", "a new run with the same input", moving(debugger.restart)),
+            ("help", "?", "", "this list", self._help),
+            ("quit", "q", "", "leave; the run is kept and can be resumed", self._quit),
+        ]
+        return {name: _Command(short=short, usage=usage, does=does, run=run) for name, short, usage, does, run in rows}
+
+    # Moving
+
+    async def _until(self, rest: str) -> None:
+        await self.show_stop(await self._debugger.until(rest))
+
+    async def _goto(self, rest: str) -> None:
+        await self.show_stop(await self._debugger.goto(_number(rest)))
+
+    async def _answer(self, rest: str) -> None:
+        try:
+            value = orjson.loads(rest)
+        except orjson.JSONDecodeError:
+            value = rest
+        await self.show_stop(await self._debugger.answer(value))
+
+    async def _fork(self, rest: str) -> None:
+        await self.show_stop(await self._debugger.fork(_number(rest) if rest else None))
+
+    async def _set(self, rest: str) -> None:
+        channel, equals, text = rest.partition("=")
+        if not equals:
+            raise UserMistake("`set` takes CHANNEL = EXPRESSION", help="such as: set n = n + 1")
+        await self.show_stop(await self._debugger.assign(channel.strip(), text.strip()))
+
+    # Where to stop
+
+    async def _break(self, rest: str) -> None:
+        if rest:
+            added = self._debugger.add_breakpoint(rest)
+            show(f"breakpoint {added.number}: {added}")
+            return
+        for one in self._debugger.breakpoints:
+            show(f"{one.number}: {one}")
+        if not self._debugger.breakpoints:
+            show("no breakpoints")
+
+    async def _delete(self, rest: str) -> None:
+        self._debugger.remove_breakpoint(_number(rest) if rest else 0)
+
+    async def _catch(self, rest: str) -> None:
+        if rest not in ("all", "final", "none"):
+            raise UserMistake("`catch` takes all, final or none", help="final: failures that are not tried again")
+        self._debugger.failures = rest  # type: ignore[assignment] # -- one of the three, as was looked
+
+    async def _watch(self, rest: str) -> None:
+        if rest:
+            await self._debugger.add_watch(rest)
+        for text in self._debugger.watches:
+            show(f"  {text} = {await self._value(text)}")
+
+    async def _unwatch(self, rest: str) -> None:
+        self._debugger.remove_watch(rest)
+
+    # Looking
+
+    async def _print(self, rest: str) -> None:
+        show(lines.full(await self._debugger.evaluate(rest, self._level)))
+
+    async def _state(self, rest: str) -> None:
+        if rest:
+            await self._print(rest)
+            return
+        level = await self._debugger.level(self._level)
+        for name, value in {**level.state, "loops": level.scope["loops"]}.items():
+            show(f"{name} = {shown(value)}")
+
+    async def _diff(self, _: str) -> None:
+        changes = await self._debugger.changes()
+        for name, (old, new) in changes.items():
+            show(lines.changed(name, old, new))
+        if not changes:
+            show("nothing has changed since the stop before")
+
+    async def _edges(self, _: str) -> None:
+        for line in lines.edge_lines(await self._debugger.edges(self._level), values=False):
+            show(line)
+
+    async def _guards(self, _: str) -> None:
+        for line in lines.edge_lines(await self._debugger.edges(self._level), values=True):
+            show(line)
+
+    async def _prompt(self, rest: str) -> None:
+        made = [] if rest else await self._debugger.calls(here=True)
+        for call in made:
+            show(f"call {call.seq}, {call.kind}, {call.status}, as it was sent:")
+            for line in lines.request_lines(call.request):
+                show(line)
+        if not made:
+            for line in lines.rehearsed(await self._debugger.rehearse(_number(rest) if rest else 0)):
+                show(line)
+
+    async def _calls(self, rest: str) -> None:
+        records = await self._debugger.calls(here=rest == "here")
+        for line in lines.calls(records, [self._debugger.cost(record.answer) for record in records]):
+            show(line)
+
+    async def _show_history(self, _: str) -> None:
+        if self._debugger.stop is not None:
+            for line in lines.history(self._debugger.history(), self._debugger.stop.event):
+                show(line)
+
+    async def _where(self, _: str) -> None:
+        for number, level in enumerate(await self._debugger.levels()):
+            mark = "->" if number == self._level else "  "
+            place = level.graph.spec.nodes[level.node].place
+            show(f"{mark} {number}  {level.path}:{level.visit} in {level.graph.spec.name} ({place.file}:{place.line})")
+
+    async def _up(self, _: str) -> None:
+        await self._debugger.level(self._level + 1)
+        self._level += 1
+        await self._where("")
+
+    async def _down(self, _: str) -> None:
+        await self._debugger.level(self._level - 1)
+        self._level -= 1
+        await self._where("")
+
+    async def _list(self, _: str) -> None:
+        level = await self._debugger.level(self._level)
+        if self._debugger.stop is not None:
+            for line in lines.source(level, self._debugger.stop.event, _SOURCE_LINES):
+                show(line)
+
+    async def _help(self, _: str) -> None:
+        for name, command in self._commands.items():
+            left = f"{name} {command.usage}".strip()
+            show(f"{left:32} {command.short:4} {command.does}")
+        show("An empty line repeats the last command; a unique beginning of a command is enough.")
+
+    async def _quit(self, _: str) -> None:
+        self._over = True
+
+    async def _value(self, text: str) -> str:
+        try:
+            return shown(await self._debugger.evaluate(text, self._level))
+        except (UserMistake, GuardFailed) as problem:
+            return f"({problem.message})"
+
+    @contextlib.contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """While a command runs the first SIGINT holds the run at its next event, a second one leaves the debugger."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        asked = False
+
+        def interrupt() -> None:
+            nonlocal asked
+            if asked and task is not None:
+                task.cancel()
+            asked = True
+            self._debugger.pause()
+
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise UserMistake(f"{text[:40]!r} is no number", help="give a whole number") from None
+
+
+def _typed() -> str | None:
+    """A line from the keyboard, None at the end of the input; Ctrl-C at the prompt drops what was typed."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        while True:
+            try:
+                return input(_PROMPT).strip()
+            except KeyboardInterrupt:
+                show("")
+    except EOFError:
+        show("")
+        return None
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _remembered(file: Path) -> Iterator[None]:
+    """Line editing, with the lines of earlier sessions; they are kept for their owner only."""
+    import readline
+
+    with contextlib.suppress(OSError):
+        readline.read_history_file(file)
+    readline.set_history_length(_HISTORY_LINES)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            file.touch(mode=0o600)
+            readline.write_history_file(file)

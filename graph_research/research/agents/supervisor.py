@@ -126,7 +126,7 @@ def _passed_with_issues(handoff: Mapping[str, Any], verdict: Mapping[str, Any], 
     if handoff["gate"]["valid"] or verdict["action"] == "retry":
         return []
     issues = "; ".join(handoff["gate"]["issues"])
-    return [{"node": ctx.path, "agent": "supervisor", "reason": f"{handoff['current_phase']}: {issues}"}]
+    return [{"node": ctx.path, "agent": "gate", "reason": f"{handoff['current_phase']}: {issues}"}]
 
 
 def _verdict_record(

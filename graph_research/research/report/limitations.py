@@ -80,8 +80,9 @@ def _about_the_writing(cited: Cited, degraded: Sequence[str]) -> list[str]:
         said.append(
             f"{_of(invalid, len(cited.citations), 'citation')} could not be proved; what rests on it is marked."
         )
-    if degraded:
-        steps = dict.fromkeys(step.split(": ")[0] for step in degraded)
+    steps = dict.fromkeys(step.split(": ")[0] for step in degraded)
+    steps.pop("gate", None)  # what a gate objected to has a sentence of its own
+    if steps:
         said.append(f"Steps that went on at less than full quality: {', '.join(steps)}.")
     return said
 

@@ -17,7 +17,7 @@ from graph_research.app.models import price
 from graph_research.app.request import ResearchRequest
 from graph_research.app.runs import error_text
 from graph_research.app.services import definition_registry
-from graph_research.app.store import Store, open_store, request_of
+from graph_research.app.store import Store, checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
 from graph_research.config import ROLES
 from graph_research.errors import UserMistake
@@ -66,14 +66,14 @@ class Built:
 async def render_report(workspace: Workspace, run_id: str, format: str) -> str:
     """The report of a stored run as text. `UnknownRun`, or `NoReport` where it has not come so far."""
     async with open_store(workspace.home) as store:
-        built = await build_from_store(store, run_id)
+        built = await build_from_store(store, checked_run_id(run_id))
     return built.render(workspace, format)
 
 
 async def verify_run(workspace: Workspace, run_id: str) -> Verification:
     """Every citation of a stored run against its archived texts."""
     async with open_store(workspace.home) as store:
-        built = await build_from_store(store, run_id)
+        built = await build_from_store(store, checked_run_id(run_id))
     return verify(built.report, built.texts, built.layouts)
 
 

@@ -12,8 +12,9 @@ import orjson
 from graph_research.app.beside import with_neighbours
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import graph_file, load
+from graph_research.app.edits import edited
 from graph_research.app.models import build_router
-from graph_research.app.request import GraphRequest
+from graph_research.app.request import GraphRequest, changed_request
 from graph_research.app.research import new_run_id, refuse_known
 from graph_research.app.runs import error_text, waiting_for
 from graph_research.app.search import Searches, build_searches
@@ -21,13 +22,22 @@ from graph_research.app.services import build_registry, build_services
 from graph_research.app.store import Store, open_store
 from graph_research.app.workspace import Workspace
 from graph_research.errors import check_name
+from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.graph.compiler import Graph
-from graph_research.graph.errors import InputInvalid
+from graph_research.graph.errors import InputInvalid, UnknownRun
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
 from graph_research.providers.search.local.library import OnProgress
 
-__all__ = ["GraphRun", "GraphRunResult", "open_graph_run", "reopen_graph_run", "values_of"]
+__all__ = [
+    "GraphRun",
+    "GraphRunResult",
+    "fork_graph_run",
+    "graph_request_of",
+    "open_graph_run",
+    "reopen_graph_run",
+    "values_of",
+]
 
 _KEY = "graph_run"
 
@@ -43,6 +53,7 @@ class GraphRunResult:
     waiting_for: str | None
     state: Mapping[str, Any]
     outputs: tuple[str, ...] = ()
+    parent: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +92,7 @@ class GraphRun:
             error=error_text(record),
             waiting_for=await waiting_for(self.store, record),
             state=await self.store.state(self.run_id),
+            parent=record.parent,
             outputs=tuple(name for name, channel in self.runtime.graph.spec.channels.items() if channel.output),
         )
 
@@ -114,9 +126,41 @@ async def reopen_graph_run(
     """A stored run of a graph, to go on with; `accept_changes` although its definition has changed."""
     async with open_store(workspace.home) as store:
         record = await store.run(check_name(run_id, "run id"))
-        request = GraphRequest.from_json(record.metadata[_KEY])
+        request = graph_request_of(record)
         search = build_searches(workspace, request.search, request.library)
         yield _assembled(workspace, store, run_id, request, search, None, accept_changes=accept_changes)
+
+
+@asynccontextmanager
+async def fork_graph_run(
+    workspace: Workspace,
+    parent: str,
+    step: int,
+    *,
+    assignments: Sequence[str] = (),
+    graph: str | None = None,
+    roles: Sequence[str] = (),
+    run_id: str | None = None,
+) -> AsyncIterator[GraphRun]:
+    """A new run that goes on from a step of a stored one, with edited state, another graph or other models."""
+    chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
+    async with open_store(workspace.home) as store:
+        record = await store.run(check_name(parent, "run id"))
+        await refuse_known(store, chosen)
+        request = changed_request(workspace, graph_request_of(record), graph=graph, roles=roles)
+        search = build_searches(workspace, request.search, request.library)
+        run = _assembled(workspace, store, chosen, request, search, None)
+        values = edited(await store.state(parent, step), assignments)
+        await run.runtime.fork(parent, step, values=values, new_run_id=chosen, metadata=run.metadata)
+        yield run
+
+
+def graph_request_of(record: RunRecord) -> GraphRequest:
+    """The request behind a run that is no research. `UnknownRun` for one that a program of its own started."""
+    data = record.metadata.get(_KEY)
+    if not isinstance(data, Mapping):
+        raise UnknownRun(f"run {record.run_id} was not started by graph-research", help="use the program that made it")
+    return GraphRequest.from_json(data)
 
 
 def values_of(assignments: Sequence[str]) -> dict[str, Any]:

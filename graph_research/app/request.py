@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ __all__ = [
     "QuestionInvalid",
     "RequestInvalid",
     "ResearchRequest",
+    "changed_request",
     "graph_request_for",
     "request_for",
 ]
@@ -111,6 +112,9 @@ class GraphRequest:
         return cls(**{**known, **lists, "roles": {role: tuple(specs) for role, specs in named.items()}})
 
 
+_Request = TypeVar("_Request", ResearchRequest, GraphRequest)
+
+
 def graph_request_for(
     workspace: Workspace,
     name: str,
@@ -168,6 +172,17 @@ def request_for(
         timeout_seconds=settings.task_timeout,
         now=now,
     )
+
+
+def changed_request(
+    workspace: Workspace, request: _Request, *, graph: str | None = None, roles: Sequence[str] = ()
+) -> _Request:
+    """The request of a fork: as its parent's, but for another graph (file or name) and the roles that are named."""
+    named = "graph" if isinstance(request, ResearchRequest) else "name"
+    changes: dict[str, Any] = {"roles": {**request.roles, **_roles_of(roles, workspace.folder)}}
+    if graph is not None:
+        changes[named] = _absolute(graph, workspace.folder) if graph.endswith((".yaml", ".yml")) else graph
+    return replace(request, **changes)
 
 
 def _checked_question(question: str) -> str:

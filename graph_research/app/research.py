@@ -15,10 +15,11 @@ from graph_research.app.beside import with_neighbours
 from graph_research.app.budget import Budget, within_budget
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import load
+from graph_research.app.edits import edited
 from graph_research.app.files import check_writable
 from graph_research.app.models import build_router
 from graph_research.app.reports import NoReport, build_from_store, write_report
-from graph_research.app.request import RequestInvalid, ResearchRequest, request_for
+from graph_research.app.request import RequestInvalid, ResearchRequest, changed_request, request_for
 from graph_research.app.runs import error_text, waiting_for
 from graph_research.app.search import build_searches
 from graph_research.app.services import build_registry, build_services
@@ -36,6 +37,7 @@ __all__ = [
     "Research",
     "ResearchResult",
     "deep_research",
+    "fork_research",
     "new_run_id",
     "open_research",
     "refuse_known",
@@ -45,12 +47,14 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchResult:
-    """How a research ended. `report` maps `md`, `html`, `json` to files, None where there is none; `confidence` is 0
-    to 1; `waiting_for` is the question that it asks, `summary` the short answer in plain text."""
+    """How a research ended. `parent` is the run that a fork comes from; `report` maps `md`, `html`, `json` to files,
+    None where there is none; `confidence` is 0 to 1; `waiting_for` is the question that it asks, `summary` the short
+    answer in plain text."""
 
     run_id: str
     question: str
     status: str
+    parent: str | None = None
     cause: str | None = None
     error: str | None = None
     waiting_for: str | None = None
@@ -130,6 +134,13 @@ class Research:
         given = {"question": self.request.question, "research_id": self.run_id, **self.request.inputs}
         return {name: value for name, value in given.items() if name in declared}, metadata_of(self.request)
 
+    async def fork(self, parent: str, step: int, assignments: Sequence[str]) -> None:
+        """Become a new run that begins where `parent` stood after `step`, with `PATH=JSON` edits of its state."""
+        values = edited(await self._store.state(parent, step), assignments)
+        metadata = metadata_of(self.request)
+        await self._runtime().fork(parent, step, values=values, new_run_id=self.run_id, metadata=metadata)
+        self._new = False
+
     async def state(self) -> Mapping[str, Any]:
         """The latest committed state."""
         return await self._store.state(self.run_id)
@@ -150,6 +161,7 @@ class Research:
             run_id=self.run_id,
             question=self.request.question,
             status=record.status,
+            parent=record.parent,
             cause=record.cause,
             error=self._budget.reason or error_text(record),
             waiting_for=await waiting_for(self._store, record),
@@ -172,14 +184,17 @@ class Research:
             citations=len(report.citations),
         )
 
-    def _stream(self, answer: str | None) -> AsyncGenerator[Event, None]:
-        runtime = Runtime(
+    def _runtime(self) -> Runtime:
+        return Runtime(
             self._graph,
             checkpointer=self._store,
             clock=make_clock(self.request.now),
             interactive=self.request.interactive,
             timeout_seconds=self.request.timeout_seconds,
         )
+
+    def _stream(self, answer: str | None) -> AsyncGenerator[Event, None]:
+        runtime = self._runtime()
         if self._new:
             self._new = False
             values, metadata = self.given()
@@ -238,6 +253,33 @@ async def reopen_research(
         yield await stack.enter_async_context(research)
 
 
+@asynccontextmanager
+async def fork_research(
+    workspace: Workspace,
+    parent: str,
+    step: int,
+    *,
+    assignments: Sequence[str] = (),
+    graph: str | None = None,
+    roles: Sequence[str] = (),
+    run_id: str | None = None,
+    out: Path | None = None,
+) -> AsyncIterator[Research]:
+    """A new research that goes on from a step of a stored one, with edited state, another graph or other models. What
+    the parent recorded is used again where the request is unchanged."""
+    chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(workspace.home))
+        request = request_of(await store.run(check_name(parent, "run id")))
+        if request is None:
+            raise UnknownRun(f"run {parent} is no research", help="`graph run` started it")
+        await refuse_known(store, chosen)
+        request = changed_request(workspace, request, graph=graph, roles=roles)
+        research = await _assembled(workspace, request, store, run_id=chosen, out=out, index=False)
+        await research.fork(parent, step, assignments)
+        yield await stack.enter_async_context(research)
+
+
 async def refuse_known(store: Store, run_id: str) -> None:
     """`RunExists` where the id is taken."""
     try:
@@ -258,6 +300,7 @@ async def _assembled(
     out: Path | None,
     new: bool = True,
     accept_changes: bool = False,
+    index: bool = True,
     on_index: OnProgress | None = None,
 ) -> Research:
     budget = Budget(max_tokens=request.max_tokens, max_cost=request.max_cost)
@@ -274,7 +317,7 @@ async def _assembled(
     graph = _limited(load(workspace, request.graph, build_registry(there, services)), request)
     folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
     check_writable(folder)
-    await search.prepare(workspace, index=new, on_progress=on_index)
+    await search.prepare(workspace, index=new and index, on_progress=on_index)
     return Research(
         workspace=workspace,
         request=request,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from graph_research.cli import config, debug, doctor, graph, library, run, runs
+from graph_research.cli import config, debug, doctor, graph, library, run, runs, travel
 from graph_research.cli.failure import (
     DONE,
     INTERRUPTED,
@@ -69,6 +69,7 @@ def _application() -> typer.Typer:
     app.callback()(_top)
     run.register(app)
     runs.register(app)
+    travel.register(app)
     graph.register(app)
     debug.register(app)
     library.register(app)

@@ -6,15 +6,15 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import orjson
 
-from graph_research.app.graph_run import GraphRun, GraphRunResult, open_graph_run, reopen_graph_run
+from graph_research.app.graph_run import GraphRun, GraphRunResult, fork_graph_run, open_graph_run, reopen_graph_run
 from graph_research.app.request import GraphRequest, ResearchRequest
-from graph_research.app.research import Research, ResearchResult, open_research, reopen_research
+from graph_research.app.research import Research, ResearchResult, fork_research, open_research, reopen_research
 from graph_research.app.runs import is_research
 from graph_research.app.workspace import Workspace
 from graph_research.cli.ending import end_of, resume_command
@@ -24,7 +24,7 @@ from graph_research.cli.progress import IndexingLines, Progress, make_view
 from graph_research.graph.context import SystemClock
 from graph_research.graph.events import Event
 
-__all__ = ["go_on", "start", "start_graph"]
+__all__ = ["go_on", "start", "start_fork", "start_graph"]
 
 
 async def start(
@@ -65,6 +65,29 @@ async def go_on(
         return await _drive_graph(run, answer=answer, json=json, stored=True)
 
 
+async def start_fork(
+    workspace: Workspace,
+    parent: str,
+    step: int,
+    *,
+    assignments: Sequence[str],
+    graph: str | None,
+    roles: Sequence[str],
+    new_id: str | None,
+    out: Path | None,
+    json: bool,
+) -> int:
+    """Fork a stored run, drive the new one and return the exit code."""
+    options: dict[str, Any] = {"assignments": assignments, "graph": graph, "roles": roles, "run_id": new_id}
+    if await is_research(workspace, parent):
+        async with fork_research(workspace, parent, step, out=out, **options) as research:
+            say(f"run {research.run_id}, a fork of {parent} after step {step}")
+            return await _drive_research(research, answer=None, json=json, stored=True)
+    async with fork_graph_run(workspace, parent, step, **options) as run:
+        say(f"run {run.run_id}, a fork of {parent} after step {step}")
+        return await _drive_graph(run, answer=None, json=json, stored=True)
+
+
 async def _drive_research(research: Research, *, answer: str | None, json: bool, stored: bool) -> int:
     async def watch(given: str | None) -> None:
         with make_view(research.request.question, SystemClock()) as view:
@@ -97,7 +120,7 @@ async def _drive_graph(run: GraphRun, *, answer: str | None, json: bool, stored:
         return INTERRUPTED
     if json:
         shown = {"run_id": result.run_id, "status": result.status, "cause": result.cause, "state": result.state}
-        show_json(shown)
+        show_json({**shown, **({"parent": result.parent} if result.parent else {})})
     else:
         _show_graph(result)
     return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)

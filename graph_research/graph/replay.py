@@ -280,9 +280,10 @@ def _graph_of(graph: Graph, scope: str) -> Graph | None:
     """The graph of a subgraph run."""
     for part in scope.split("/")[:-1]:
         node = graph.spec.nodes.get(part.partition(":")[0])
-        if node is None or node.target not in graph.subgraphs:
+        subgraph = graph.subgraphs.get(node.target or "") if node is not None else None
+        if subgraph is None:
             return None
-        graph = graph.subgraphs[node.target]
+        graph = subgraph
     return graph
 
 
@@ -299,7 +300,7 @@ def _interruptions(log: Sequence[StepRow]) -> Iterator[tuple[int, str]]:
 
 
 def _of_a_node(error: Mapping[str, Any]) -> bool:
-    return error["type"] != "Cancelled" and error["message"] != "the time for the whole graph is over"
+    return bool(error["type"] != "Cancelled" and error["message"] != "the time for the whole graph is over")
 
 
 def _key(step: StepRow) -> tuple[Any, ...]:

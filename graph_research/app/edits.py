@@ -1,0 +1,74 @@
+"""Edits of a stored state: `PATH=JSON` texts, where a path leads through objects and lists to one value."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from graph_research.graph.errors import InputInvalid
+
+__all__ = ["at_path", "edited"]
+
+
+def edited(state: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
+    """The channels that the assignments touch, with their new values. `InputInvalid` says what is wrong with which."""
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        if not equals or not path:
+            raise InputInvalid(f"--set {assignment[:80]!r} is no PATH=JSON", help="such as --set max_iterations=2")
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise InputInvalid(
+                f"--set {path[:80]}: {text[:80]!r} is no JSON: {error}", help=f"write text as --set '{path}=\"text\"'"
+            ) from error
+        channel, *keys = path.split(".")
+        if not keys:
+            values[channel] = value
+            continue
+        values.setdefault(channel, copy.deepcopy(state.get(channel)))
+        owner = at_path(values, [channel, *keys[:-1]])
+        _assign(owner, keys[-1], value, path)
+    return values
+
+
+def at_path(value: Any, keys: Sequence[str]) -> Any:
+    """The value that a path leads to: keys of objects, indexes of lists, ids of objects in lists. `InputInvalid` where
+    it leads nowhere."""
+    for depth, key in enumerate(keys):
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and (place := _place(value, key)) is not None:
+            value = value[place]
+        else:
+            where = ".".join(keys[:depth]) or "the state"
+            raise InputInvalid(f"{where[:80]} has no {key[:80]!r}", help=_choices(value))
+    return value
+
+
+def _assign(owner: Any, key: str, value: Any, path: str) -> None:
+    if isinstance(owner, dict):
+        owner[key] = value
+    elif isinstance(owner, list) and (place := _place(owner, key)) is not None:
+        owner[place] = value
+    else:
+        raise InputInvalid(f"--set {path[:80]}: there is nothing to set {key[:80]!r} in", help=_choices(owner))
+
+
+def _place(entries: Sequence[Any], key: str) -> int | None:
+    if key.isascii() and key.isdigit() and int(key) < len(entries):
+        return int(key)
+    found = (i for i, entry in enumerate(entries) if isinstance(entry, Mapping) and entry.get("id") == key)
+    return next(found, None)
+
+
+def _choices(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"it has {', '.join(map(str, list(value)[:12]))}" if value else "it is empty"
+    if isinstance(value, list):
+        return f"it is a list of {len(value)}; name a place from 0 or an id"
+    return f"it is {str(value)[:40]!r}"

@@ -1,0 +1,68 @@
+"""Models and searches that are named and never asked: with them a replay can reach nothing outside of its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.services import build_registry, build_services
+from graph_research.app.workspace import Workspace
+from graph_research.graph.errors import NodeFailed
+from graph_research.graph.registry import Registry
+from graph_research.providers.errors import ProviderError
+from graph_research.providers.llm.base import ModelReply, ModelRequest
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.services import ModelRouter
+
+__all__ = ["offline_registry", "recorded_failures"]
+
+
+def offline_registry(workspace: Workspace, request: ResearchRequest | GraphRequest) -> Registry:
+    """What the graph of a run resolves its names from, with the run's models and searches by name alone."""
+    router = ModelRouter(
+        default=tuple(_NamedModel(_model_name(spec)) for spec in request.models),
+        roles={role: tuple(_NamedModel(_model_name(spec)) for spec in specs) for role, specs in request.roles.items()},
+    )
+    names = dict.fromkeys(name.partition(":")[0] for name in request.search)
+    folders = [str(Path(folder).resolve()) for folder in request.library]
+    search = [_NamedSearch(name) for name in names]
+    return build_registry(workspace, build_services(workspace, models=router, search=search, folders=folders))
+
+
+def recorded_failures() -> Mapping[str, Callable[[str], Exception]]:
+    """Makes a provider's error again from its message, by the name of its class."""
+    return {kind.__name__: _failing(kind) for kind in _kinds(ProviderError)}
+
+
+@dataclass(frozen=True)
+class _NamedModel:
+    spec: str
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        raise NodeFailed(f"{request.agent}: a replay asks no model")
+
+
+@dataclass(frozen=True)
+class _NamedSearch:
+    name: str
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        raise NodeFailed(f"a replay searches nowhere, and not for {request.query[:80]!r}")
+
+
+def _model_name(spec: str) -> str:
+    """A scripted model goes by its file's name alone, wherever the file lies."""
+    kind, colon, rest = spec.partition(":")
+    return f"{kind}:{Path(rest).name}" if kind == "scripted" and colon else spec
+
+
+def _failing(kind: type[ProviderError]) -> Callable[[str], Exception]:
+    return lambda message: kind(message, provider="journal")
+
+
+def _kinds(kind: type[ProviderError]) -> Iterator[type[ProviderError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        yield from _kinds(below)

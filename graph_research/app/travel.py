@@ -1,0 +1,225 @@
+"""Stored runs looked at and compared: one step with its state, two runs or steps against each other, a replay."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import orjson
+
+from graph_research.app.beside import with_neighbours
+from graph_research.app.edits import at_path
+from graph_research.app.graph_run import graph_request_of
+from graph_research.app.offline import offline_registry, recorded_failures
+from graph_research.app.store import Store, checked_run_id, open_store, request_of
+from graph_research.app.workspace import Workspace
+from graph_research.errors import UserMistake
+from graph_research.graph.checkpoint.base import CallRecord, StepRecord
+from graph_research.graph.codec import decode, references
+from graph_research.graph.compiler import Graph
+from graph_research.graph.diff import changes_between
+from graph_research.graph.errors import GraphChanged, InputInvalid
+from graph_research.graph.loader import load_graph
+from graph_research.graph.registry import Registry
+from graph_research.graph.replay import Replayed, replay
+from graph_research.graph.start import changes
+
+__all__ = ["Differences", "Moment", "diff_runs", "replay_run", "replay_stored", "show_step"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """A run as it stood after a step. `state` is that of the graph the step belongs to, the root's or a subgraph's;
+    `update` is what the step itself gave: by reducer and channel, or the output of a fan-out's item."""
+
+    run_id: str
+    step: int
+    node: str
+    visit: int
+    item: int | None
+    attempt: int
+    status: str
+    hash: str
+    update: Any
+    state: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `show --json` prints it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """What leads from run `old` to run `new`; both are `{run_id, step, status}`. Calls are `{path, kind, asked}`."""
+
+    old: Mapping[str, Any]
+    new: Mapping[str, Any]
+    state: Sequence[Mapping[str, Any]]
+    claims: Sequence[Mapping[str, Any]]
+    calls: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `diff --json` prints it."""
+        return asdict(self)
+
+
+async def show_step(workspace: Workspace, run_id: str, step: int, path: str | None = None) -> Any:
+    """The `Moment` after a step, or with a dotted `path` one value of its state."""
+    checked_run_id(run_id)
+    async with open_store(workspace.home) as store:
+        moment = await _moment(store, run_id, step)
+    return moment if path is None else at_path(moment.state, path.split("."))
+
+
+async def diff_runs(workspace: Workspace, old: str, new: str) -> Differences:
+    """Compare two runs, or steps of them (`RUN_ID@STEP`): their states, claims and calls."""
+    async with open_store(workspace.home) as store:
+        before, after = await _side(store, old), await _side(store, new)
+    claims = changes_between(_claims(before.state), _claims(after.state))
+    left, right = _counted(before.calls), _counted(after.calls)
+    return Differences(
+        old=before.facts,
+        new=after.facts,
+        state=[change.to_json() for change in changes_between(before.state, after.state)],
+        claims=[change.to_json() for change in claims],
+        calls={
+            "same": sum((left & right).values()),
+            "only_old": _told(before.calls, left - right),
+            "only_new": _told(after.calls, right - left),
+        },
+    )
+
+
+async def replay_run(workspace: Workspace, run_id: str) -> Replayed:
+    """Replay a stored run offline."""
+    checked_run_id(run_id)
+    async with open_store(workspace.home) as store:
+        record = await store.run(run_id)
+        request = request_of(record)
+        there = workspace if request is None else with_neighbours(workspace, request.graph)
+        return await replay_stored(there, store, run_id)
+
+
+async def replay_stored(workspace: Workspace, store: Store, run_id: str) -> Replayed:
+    """Replay a run of any store, with the graph that is stored with it and the prompts and schemas of this workspace.
+    `GraphChanged` where those are not what the run had: then there is nothing to compare with."""
+    record = await store.run(run_id)
+    request = request_of(record) or graph_request_of(record)
+    graph = await _stored_graph(store, run_id, offline_registry(workspace, request))
+    return await replay(store, graph, run_id, interactive=request.interactive, failures=recorded_failures())
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Side:
+    facts: Mapping[str, Any]
+    state: Mapping[str, Any]
+    calls: Sequence[CallRecord]
+
+
+async def _side(store: Store, name: str) -> _Side:
+    run_id, at, number = name.partition("@")
+    checked_run_id(run_id)
+    if at and not (number.isascii() and number.isdigit()):
+        raise InputInvalid(f"{name[:80]!r} is no RUN_ID@STEP", help="such as tides@12")
+    record = await store.run(run_id)
+    step = int(number) if at else record.step
+    steps = [one for one in await store.steps(run_id) if one.step <= step]
+    if step > record.step:
+        raise _no_step(run_id, step, record.step)
+    calls = await store.calls(run_id)
+    if at:
+        ended = {_place(one) for one in steps}
+        calls = [call for call in calls if (call.path, call.visit, call.attempt) in ended]
+    state = await store.state(run_id, step)
+    return _Side(facts={"run_id": run_id, "step": step, "status": record.status}, state=state, calls=calls)
+
+
+def _place(step: StepRecord) -> tuple[str, int, int]:
+    item = "" if step.item is None else f"[{step.item}]"
+    return f"{step.path}{item}", step.visit, step.attempt
+
+
+def _claims(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Claims by their text: an id says nothing across two runs."""
+    claims = state.get("claims") or []
+    return {str(claim.get("text")): claim for claim in claims if isinstance(claim, Mapping)}
+
+
+def _counted(calls: Sequence[CallRecord]) -> Counter[tuple[str, str]]:
+    return Counter((call.kind, call.request_hash) for call in calls)
+
+
+def _told(calls: Sequence[CallRecord], left: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
+    rest = Counter(left)
+    told = []
+    for call in calls:
+        if rest[call.kind, call.request_hash] > 0:
+            rest[call.kind, call.request_hash] -= 1
+            told.append({"path": call.path, "visit": call.visit, "kind": call.kind, "asked": _asked(call)})
+    return told
+
+
+def _asked(call: CallRecord) -> Any:
+    """What a reader knows the call by: its query, or which agent asked which model."""
+    if not isinstance(call.request, Mapping):
+        return call.request
+    known = {name: call.request[name] for name in ("agent", "model", "provider", "query") if name in call.request}
+    return known or dict(call.request)
+
+
+async def _moment(store: Store, run_id: str, step: int) -> Moment:
+    marks = await store.step_rows(run_id, None, after=step - 1, upto=step) if step >= 0 else []
+    if not marks:
+        raise _no_step(run_id, step, (await store.run(run_id)).step)
+    scope = marks[0].scope
+    row = (await store.step_rows(run_id, scope, after=step - 1, upto=step))[0]
+    update = None if row.delta is None else decode(row.delta, await store.texts(references(row.delta)))
+    records = [one for one in await store.steps(run_id) if one.step == step]
+    return Moment(
+        run_id=run_id,
+        step=step,
+        node=records[0].path if records else row.status,
+        visit=row.visit,
+        item=row.item,
+        attempt=row.attempt,
+        status=row.status,
+        hash=row.hash.hex(),
+        update=update,
+        state=await store.state(run_id, step, scope),
+    )
+
+
+def _no_step(run_id: str, step: int, last: int) -> UserMistake:
+    return InputInvalid(
+        f"run {run_id} has no step {step}", help=f"its last is {last}; `graph-research history {run_id}` lists them"
+    )
+
+
+async def _stored_graph(store: Store, run_id: str, registry: Registry) -> Graph:
+    row = await store.run_row(run_id)
+    names = {name: entry["text"] for name, entry in orjson.loads(row.definition).items()}
+    graphs = {name.partition(" ")[2]: await store.text(text) for name, text in names.items() if name[:6] == "graph "}
+    registry = Registry(**{**vars(registry), "graphs": _Stored(graphs)})
+    graph = load_graph(f"{row.graph}.yaml", text=graphs[row.graph], registry=registry)
+    differences = [words for words in changes(row.definition, graph) if not words.endswith(" is new")]
+    if differences:
+        raise GraphChanged(
+            f"run {run_id} was made with other prompts or schemas than there are here: {', '.join(differences[:8])}",
+            help="a replay needs them as they were; restore them, or use the version that made the run",
+        )
+    return graph
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The graphs of a run's own definition."""
+
+    texts: Mapping[str, str]
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        return (self.texts[name], f"{name}.yaml") if name in self.texts else None
+
+    def names(self) -> list[str]:
+        return sorted(self.texts)

@@ -1,0 +1,213 @@
+"""Time travel: `show` a step, `diff` two runs, `fork` one from any of its steps, `replay` one offline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graph_research.cli.failure import FAILED, CommandEnded
+from graph_research.cli.folder import open_here
+from graph_research.cli.loop import wait_for
+from graph_research.cli.options import Json, Out, RunId, examples
+from graph_research.cli.output import say, show, show_json
+
+if TYPE_CHECKING:
+    from graph_research.app.travel import Differences
+    from graph_research.graph.replay import Replayed
+
+__all__ = ["register"]
+
+_VALUE_CHARS = 100
+_CHANGES_SHOWN = 5
+_CALLS_SHOWN = 40
+
+Step = Annotated[int, typer.Option("--step", metavar="N", help="A step's number, as `history` shows it.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `show`, `diff`, `fork` and `replay`."""
+    app.command("show", epilog=examples("show RUN_ID --step 12", "show RUN_ID --step 12 --path sub_queries.0.query"))(
+        _show
+    )
+    app.command("diff", epilog=examples("diff RUN_ID OTHER_ID", "diff RUN_ID@5 RUN_ID@12 --json"))(_diff)
+    app.command(
+        "fork",
+        epilog=examples(
+            "fork RUN_ID --step 12 --set max_iterations=3", "fork RUN_ID --step 0 --role report=scripted:mine.json"
+        ),
+    )(_fork)
+    app.command("replay", epilog=examples("replay RUN_ID", "replay research.grb --json"))(_replay)
+
+
+def _show(
+    run_id: RunId,
+    step: Step,
+    path: Annotated[
+        str | None, typer.Option("--path", metavar="P", help="One value, such as sub_queries.0.query.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """The state after a step.
+
+    Of the graph that the step belongs to: the whole run's, or a subgraph's.
+    """
+    from graph_research.app.travel import Moment, show_step
+
+    shown = wait_for(show_step(open_here(), run_id, step, path))
+    if not isinstance(shown, Moment):
+        show_json(shown) if json or not isinstance(shown, str) else show(shown)
+        return
+    if json:
+        show_json(shown.to_json())
+        return
+    item = "" if shown.item is None else f"[{shown.item}]"
+    show(f"step {shown.step}: {shown.node}{item}, visit {shown.visit}, {shown.status}, hash {shown.hash[:12]}")
+    show(f"update: {_short(shown.update)}")
+    for channel, value in shown.state.items():
+        show(f"{channel}: {_short(value)}")
+
+
+def _diff(
+    old: Annotated[str, typer.Argument(metavar="RUN_ID[@N]", help="A run, or a run as it stood after step N.")],
+    new: Annotated[str, typer.Argument(metavar="RUN_ID[@N]", help="What it is compared with.")],
+    json: Json = False,
+) -> None:
+    """What differs between two runs.
+
+    By state, claims and calls. Exit code 0 also where they differ.
+    """
+    from graph_research.app.travel import diff_runs
+
+    differences = wait_for(diff_runs(open_here(), old, new))
+    if json:
+        show_json(differences.to_json())
+    else:
+        _show_differences(differences)
+
+
+def _show_differences(differences: Differences) -> None:
+    old, new = differences.old, differences.new
+    sides = [f"{one['run_id']} step {one['step']} ({one['status']})" for one in (old, new)]
+    show(f"from {sides[0]} to {sides[1]}")
+    show(f"state: {_count(differences.state, 'difference')}")
+    for channel, changes in _by_channel(differences.state).items():
+        kinds = Counter(change["change"] for change in changes)
+        show(f"  {channel}: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}")
+        for change in changes[:_CHANGES_SHOWN]:
+            show(f"    {_SIGNS[change['change']]} {change['path']}{_told(change)}")
+        if len(changes) > _CHANGES_SHOWN:
+            show(f"    and {len(changes) - _CHANGES_SHOWN} more; --json has all")
+    show(f"claims: {_count(differences.claims, 'difference')}")
+    for change in [one for one in differences.claims if one["change"] != "changed"]:
+        show(f"  {_SIGNS[change['change']]} {_short(change['path'])}")
+    calls = differences.calls
+    show(f"calls: {calls['same']} the same, {len(calls['only_old'])} only before, {len(calls['only_new'])} only after")
+    for sign, name in (("-", "only_old"), ("+", "only_new")):
+        for call in calls[name][:_CALLS_SHOWN]:
+            show(f"  {sign} {call['path']} {call['kind']}: {_short(call['asked'])}")
+
+
+def _by_channel(changes: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    channels: dict[str, list[Mapping[str, Any]]] = {}
+    for change in changes:
+        channels.setdefault(change["path"].partition(".")[0], []).append(change)
+    return channels
+
+
+_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
+
+
+def _told(change: Any) -> str:
+    if change["change"] == "changed":
+        return f": {_short(change['old'])} → {_short(change['new'])}"
+    return f": {_short(change['new'] if change['change'] == 'added' else change['old'])}"
+
+
+def _count(changes: Any, word: str) -> str:
+    return f"{len(changes) or 'no'} {word}{'' if len(changes) == 1 else 's'}"
+
+
+def _short(value: Any) -> str:
+    import orjson
+
+    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    text = " ".join(text.split())
+    return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 1] + "…"
+
+
+def _fork(
+    run_id: RunId,
+    step: Step,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=JSON", help="An edit of the state at that step. May be repeated."),
+    ] = None,
+    graph: Annotated[str | None, typer.Option("--graph", metavar="NAME|FILE", help="Another graph.")] = None,
+    role: Annotated[
+        list[str] | None, typer.Option("--role", metavar="ROLE=SPEC", help="Another model for a role.")
+    ] = None,
+    new_id: Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")] = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Go on from any step, as a new run.
+
+    With edited state, another graph or other models. What the old run recorded is used again where the request is
+    the same; the old run stays as it is.
+    """
+    from graph_research.cli.drive import start_fork
+
+    code = wait_for(
+        start_fork(
+            open_here(),
+            run_id,
+            step,
+            assignments=assignments or (),
+            graph=graph,
+            roles=role or (),
+            new_id=new_id,
+            out=out,
+            json=json,
+        )
+    )
+    if code:
+        raise CommandEnded(code)
+
+
+def _replay(
+    run: Annotated[str, typer.Argument(metavar="RUN_ID|BUNDLE", help="A stored run, or a bundle file.")],
+    json: Json = False,
+) -> None:
+    """Run a run again, offline.
+
+    On its recorded answers, with no model and no network. Exit code 1 where a step's hash is not the recorded one.
+    """
+    from graph_research.app.travel import replay_run
+
+    replayed = wait_for(replay_run(open_here(), run))
+    if json:
+        show_json(replayed.to_json())
+    else:
+        _show_replayed(replayed)
+    if not replayed.identical:
+        say(f"graph-research: {run} came out differently: {_difference(replayed)}")
+        raise CommandEnded(FAILED)
+
+
+def _show_replayed(replayed: Replayed) -> None:
+    show(f"{replayed.steps} steps with the recorded hashes")
+    if replayed.taken_over:
+        show(f"{replayed.taken_over} steps before them are the parent's")
+    show("identical" if replayed.identical else f"different: {_difference(replayed)}")
+
+
+def _difference(replayed: Replayed) -> str:
+    first = replayed.first_difference
+    if first is None:
+        return ""
+    item = "" if first.item is None else f"[{first.item}]"
+    call = f", call {first.call}" if first.call else ""
+    return f"{first.node}{item}, visit {first.visit}{call}: {first.difference}"

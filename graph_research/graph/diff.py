@@ -1,0 +1,60 @@
+"""What differs between two states, value by value: objects by their keys, lists of objects by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Change", "changes_between"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One value that differs. `path` is dotted, with ids or places for entries of lists; `change` is `added`,
+    `removed` or `changed`, `old` and `new` are null where there is none."""
+
+    path: str
+    change: str
+    old: Any = None
+    new: Any = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As `diff --json` prints it."""
+        return asdict(self)
+
+
+def changes_between(old: Any, new: Any, path: str = "") -> Iterator[Change]:
+    """The changes that lead from `old` to `new`, in the order of `old` and then of what is new."""
+    before, after = _entries(old), _entries(new)
+    if before is None or after is None or isinstance(old, list) is not isinstance(new, list):
+        if type(old) is not type(new) or old != new:
+            yield Change(path=path, change="changed", old=old, new=new)
+        return
+    for key, value in before.items():
+        inner = f"{path}.{key}" if path else key
+        if key in after:
+            yield from changes_between(value, after[key], inner)
+        else:
+            yield Change(path=inner, change="removed", old=value)
+    for key, value in after.items():
+        if key not in before:
+            yield Change(path=f"{path}.{key}" if path else key, change="added", new=value)
+    if list(before) != list(after) and before.keys() == after.keys() and isinstance(old, list):
+        yield Change(path=path, change="changed", old=list(before), new=list(after))
+
+
+def _entries(value: Any) -> Mapping[str, Any] | None:
+    """A container by keys; a list whose entries all have an id of their own goes by those."""
+    if isinstance(value, Mapping):
+        return {str(key): part for key, part in value.items()}
+    if not isinstance(value, list):
+        return None
+    return dict(zip(_names(value), value, strict=True))
+
+
+def _names(entries: Sequence[Any]) -> list[str]:
+    ids = [entry.get("id") if isinstance(entry, Mapping) else None for entry in entries]
+    if all(isinstance(one, str) for one in ids) and len(set(ids)) == len(ids):
+        return [str(one) for one in ids]
+    return [str(place) for place in range(len(entries))]

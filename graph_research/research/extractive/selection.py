@@ -69,13 +69,15 @@ class Selection:
 def select_answer(question: str, earlier: Sequence[str], material: Mapping[str, Any]) -> Selection:
     """The short answer to `question`, who else says so, and who says otherwise.
 
-    A question that points back ("and how much did it cost?") is read together with the last of the `earlier` ones that
-    names something.
+    Only sentences are taken that stand under, or hold, every name of the question's subject, and that speak of what is
+    asked of it. A question that points back ("and how much did it cost?") is read together with the last of the
+    `earlier` ones that names something.
     """
     analysis = analyze({**material, "question": _in_context(question, earlier), "sub_queries": ()})
-    if not analysis.ranked:
+    fit = [group for group in analysis.groups if analysis.ranked and _speaks_of(group.lead, analysis.question)]
+    if not fit:
         return Selection(leads=(), quotes=(), why=f"No sentence of {_sources(analysis)} answers the question.")
-    groups = _needed(short_answer(analysis.groups, analysis.question, analysis.sources), analysis.question)
+    groups = _needed(short_answer(fit, analysis.question, analysis.sources), analysis.question)
     leads = [_selected(group.lead, analysis.question) for group in groups]
     others = [_selected(one, analysis.question) for group in groups for one in group.others[:_MOST_OTHERS]]
     against = _against(groups, analysis)
@@ -117,6 +119,13 @@ def _in_context(question: str, earlier: Sequence[str]) -> str:
     before = (parse_question(asked).subject for asked in reversed(earlier))
     named = next((one for one in before if one is not None and one.names), None)
     return f"{named.phrase}: {question}" if named else question
+
+
+def _speaks_of(passage: Passage, question: Question) -> bool:
+    around = passage.stem_set | passage.frame_stems
+    if question.subject and question.subject.names and question.about(around) < 1.0:
+        return False
+    return not question.facets or any(facet.share(around) >= _SPOKEN_OF for facet in question.facets)
 
 
 def _needed(groups: Sequence[Group], question: Question) -> list[Group]:

@@ -1,0 +1,168 @@
+"""Graphs without Python: the examples answer from the demo library without a key, and `graph new` begins with one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import NOW, Run, User
+
+from graph_research.app.definitions import validate
+from graph_research.app.graph_run import GraphRunResult, open_graph_run
+from graph_research.app.request import graph_request_for
+from graph_research.app.starter import TEMPLATES
+from graph_research.app.workspace import Workspace, open_workspace
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "graphs"
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """Somebody at the top of the checkout with the demo library."""
+    home = tmp_path_factory.mktemp("home")
+    return open_workspace(
+        {"GRAPH_RESEARCH_HOME": str(home)},
+        ROOT,
+        may_use=lambda _: False,
+        options={"library": ["examples/library"]},
+    )
+
+
+async def run(workspace: Workspace, example: str, answers: Sequence[str] = (), **values: Any) -> GraphRunResult:
+    request = graph_request_for(
+        workspace, f"examples/graphs/{example}/{example}.yaml", interactive=bool(answers), now=NOW
+    )
+    async with open_graph_run(workspace, request, values) as started:
+        for answer in (None, *answers):
+            async with aclosing(started.events(answer)) as events:
+                async for _ in events:
+                    pass
+            object.__setattr__(started, "values", None)
+        return await started.result()
+
+
+@pytest.mark.parametrize("example", TEMPLATES)
+def test_an_example_is_clean(workspace: Workspace, example: str) -> None:
+    assert validate(workspace, f"examples/graphs/{example}/{example}.yaml") == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("The Marrow Bay tidal lagoon has 16 bulb turbines.", "disputed"),
+        ("The Marrow Bay tidal lagoon has 20 bulb turbines.", "contradicted"),
+        ("The Skerrow Head tidal lagoon has an installed capacity of 96 megawatts.", "supported"),
+        ("The Marrow Bay tidal lagoon is painted green.", "not found"),
+    ],
+)
+async def test_the_fact_checker_decides_by_proved_quotes(workspace: Workspace, claim: str, verdict: str) -> None:
+    result = await run(workspace, "fact-checker", claim=claim)
+    assert (result.status, result.state["verdict"]) == ("completed", verdict)
+    assert result.outputs == ("verdict", "result")
+    stances = {quote["stance"] for quote in result.state["quotes"]}
+    expected: Mapping[str, set[str]] = {
+        "supported": {"supports"},
+        "contradicted": {"contradicts"},
+        "disputed": {"supports", "contradicts"},
+        "not found": set(),
+    }
+    assert stances == expected[verdict]
+    assert all(
+        quote["evidence_id"].startswith("ev-") and quote["quote"] in result.state["result"]
+        for quote in result.state["quotes"]
+    )
+
+
+async def test_the_conversation_goes_on_with_what_the_person_asks(workspace: Workspace) -> None:
+    answers = ["And how much did it cost to build?", "Who invented the telephone?", ""]
+    result = await run(
+        workspace, "document-qa", answers, question="How many turbines does the Marrow Bay tidal lagoon have?"
+    )
+    assert result.status == "completed"
+    first, second, third = result.state["conversation"]
+    assert "16 bulb turbines" in first
+    assert "1.34 billion euros" in second
+    assert "says otherwise: The Chamber found" in second
+    assert third.endswith("The documents do not answer this.")
+
+
+async def test_a_conversation_that_nobody_attends_ends_after_one_answer(workspace: Workspace) -> None:
+    result = await run(workspace, "document-qa")
+    assert result.status == "completed"
+    assert len(result.state["conversation"]) == 1
+
+
+async def test_follow_up_questions_are_bounded(workspace: Workspace) -> None:
+    result = await run(workspace, "document-qa", ["And who owns it?", "And who built it?"], follow_ups=1)
+    assert result.status == "completed"
+    assert len(result.state["conversation"]) == 2
+
+
+async def test_items_and_criteria_become_a_table(workspace: Workspace) -> None:
+    result = await run(workspace, "compare")
+    assert result.status == "completed"
+    head, _, marrow, skerrow = result.state["table"].splitlines()
+    assert head == "|  | Turbines | Cost | Households | In operation since |"
+    assert marrow == (
+        "| Marrow Bay tidal lagoon | 16 bulb turbines | 1.34 billion euros (or 1.61 billion euros) "
+        "| 155,000 households (or 118,000 households) | 14 March 2016 (or 2 May 2016) |"
+    )
+    assert skerrow == (
+        "| Skerrow Head tidal lagoon | 8 bulb turbines | 0.72 billion euros | 61,000 households | 30 August 2019 |"
+    )
+    assert result.state["failures"] == []
+
+
+async def test_an_item_that_nobody_knows_has_empty_cells(workspace: Workspace) -> None:
+    result = await run(
+        workspace,
+        "compare",
+        items=["Nowhere Bay airship"],
+        criteria=[{"name": "Crew", "ask": "How many pilots has the"}],
+    )
+    assert result.state["table"].splitlines()[-1] == "| Nowhere Bay airship | – |"
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_new_graph_is_clean_under_its_new_name(user: User, here: Run, template: str) -> None:
+    written = here("graph", "new", "mine", "--template", template, "--json").json
+    assert all((user.folder / file).is_file() for file in written["files"])
+    assert here("graph", "validate", "mine/mine.yaml", "--json").json == []
+    assert "\ngraph: mine\n" in (user.folder / "mine/mine.yaml").read_text()
+    assert template not in (user.folder / "mine/mine.yaml").read_text().replace("starter", "") or template == "compare"
+
+
+def test_a_new_graph_runs_at_once_and_shows_its_outputs(user: User, here: Run) -> None:
+    done = here("graph", "new", "canal")
+    assert "graph-research graph run canal/canal.yaml" in done.err
+    done = user.run("graph", "run", "canal/canal.yaml", "--run-id", "first")
+    assert 'answer: "The canal has 17 locks, of which two are listed buildings."' in done.out
+    assert "text:" not in done.out
+
+
+def test_nothing_is_overwritten(user: User, here: Run) -> None:
+    here("graph", "new", "mine")
+    user.write("mine/mine.yaml", "kept")
+    done = here("graph", "new", "mine", "--json", expect=2)
+    assert done.json["error"]["code"] == "starter-exists"
+    assert (user.folder / "mine/mine.yaml").read_text() == "kept"
+    assert here("graph", "new", "../elsewhere", expect=2)
+
+
+def test_the_files_beside_a_graph_of_the_working_directory_wait_for_trust(user: User, here: Run) -> None:
+    here("graph", "new", "mine")
+    beside = User(folder=user.folder / "mine", home=user.home)
+    refused = beside.run("graph", "run", "mine.yaml", expect=2)
+    assert 'no prompt "reply"' in refused.err
+    assert "config trust" in refused.err
+
+
+def test_a_graph_with_searches_says_that_there_is_nothing_to_search(user: User, here: Run) -> None:
+    here("graph", "new", "checker", "--template", "fact-checker")
+    done = user.run("graph", "run", "checker/checker.yaml", "--json", expect=2)
+    assert json.loads(done.out)["error"]["code"] == "library-empty"

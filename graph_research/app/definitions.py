@@ -1,4 +1,4 @@
-"""Graph definitions by name or file: listed, loaded, validated and exported."""
+"""Graph definitions by name or file: listed, loaded and validated."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding, GraphInvalid
-from graph_research.graph.export import FORMATS, picture_of
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Registry
 
-__all__ = ["UnknownGraph", "export", "graph_file", "list_graphs", "load", "validate"]
+__all__ = ["UnknownGraph", "graph_file", "list_graphs", "load", "validate"]
 
 
 class UnknownGraph(UserMistake):
@@ -34,11 +33,6 @@ def load(workspace: Workspace, name: str, registry: Registry) -> Graph:
 def validate(workspace: Workspace, name: str) -> list[Finding]:
     """Every finding about a definition, empty when it is clean."""
     return check_graph(graph_file(workspace, name), registry=definition_registry(with_neighbours(workspace, name)))
-
-
-def export(workspace: Workspace, name: str, format: str) -> str:
-    """The definition as `mermaid`, `dot`, `svg` or `json` text."""
-    return FORMATS[format](picture_of(load(workspace, name, definition_registry(with_neighbours(workspace, name)))))
 
 
 def list_graphs(workspace: Workspace) -> list[dict[str, Any]]:

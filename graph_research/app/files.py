@@ -19,14 +19,15 @@ class OutputUnwritable(UserMistake):
     code = "output-unwritable"
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace `path` by `text` in UTF-8; a reader sees the old file or the new one. Folders are made on the way."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace `path` by `content`, a text in UTF-8; a reader sees the old file or the new one. Folders are made on the
+    way."""
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
         Path(temporary).chmod(_FILE_MODE & ~_umask())
         Path(temporary).replace(path)
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, Library, Now, examples
 from graph_research.cli.output import say, show, show_document, show_json, show_table
+from graph_research.errors import UserMistake
 
 __all__ = ["register"]
 
@@ -25,7 +27,17 @@ class GraphFormat(StrEnum):
     MERMAID = "mermaid"
     DOT = "dot"
     SVG = "svg"
+    PNG = "png"
+    HTML = "html"
     JSON = "json"
+
+
+class PictureTheme(StrEnum):
+    """The colours of a picture."""
+
+    AUTO = "auto"
+    LIGHT = "light"
+    DARK = "dark"
 
 
 class Template(StrEnum):
@@ -46,7 +58,11 @@ def register(app: typer.Typer) -> None:
     )
     group.command(
         "export",
-        epilog=examples("graph export deep_research --format mermaid", "graph export my.yaml --format svg -o my.svg"),
+        epilog=examples(
+            "graph export deep_research --format mermaid",
+            "graph export my.yaml --format svg -o my.svg",
+            "graph export deep_research --format html --run demo -o demo.html",
+        ),
     )(_export)
     group.command("run", epilog=examples("graph run countdown.yaml", "graph run countdown.yaml --set n=5 --json"))(_run)
     group.command("new", epilog=examples("graph new my-graph", "graph new checker --template fact-checker"))(_new)
@@ -91,19 +107,36 @@ def _validate(name: Name, json: Json = False) -> None:
 def _export(
     name: Name,
     format: Annotated[GraphFormat, typer.Option("--format", help="What to write.")] = GraphFormat.MERMAID,
+    run_id: Annotated[
+        str | None, typer.Option("--run", metavar="RUN_ID", help="Show what a run did: visits, times, tokens, its way.")
+    ] = None,
+    flat: Annotated[bool, typer.Option("--flat", help="Leave out what is inside of subgraphs.")] = False,
+    theme: Annotated[
+        PictureTheme, typer.Option("--theme", help="Colours of svg, png and html. [auto: the reader's; png: light]")
+    ] = PictureTheme.AUTO,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")] = None,
 ) -> None:
-    """A definition as a picture or as data."""
-    from graph_research.app.definitions import export
+    """A definition as a picture or as data.
 
-    text = export(open_here(), name, format.value)
-    if output is None:
-        show_document(text)
-        return
-    from graph_research.app.files import write_atomically
+    html is one interactive page; png needs the extra `viz`.
+    """
+    from graph_research.app.pictures import draw
 
-    write_atomically(output, text)
-    say(f"written: {output}")
+    if format is GraphFormat.PNG and output is None and sys.stdout.isatty():
+        raise UserMistake("a PNG is not for a terminal", help="name a file with -o")
+    drawing = draw(open_here(), name, format.value, run_id=run_id, flat=flat, theme=theme.value)
+    content, warning = wait_for(drawing)
+    if warning:
+        say(f"graph-research: {warning}")
+    if output is not None:
+        from graph_research.app.files import write_atomically
+
+        write_atomically(output, content)
+        say(f"written: {output}")
+    elif isinstance(content, bytes):
+        sys.stdout.buffer.write(content)
+    else:
+        show_document(content)
 
 
 def _run(

@@ -6,21 +6,27 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from graph_research.graph.export.dot import render_dot
+from graph_research.graph.export.html import render_html
 from graph_research.graph.export.json import render_json
 from graph_research.graph.export.mermaid import render_mermaid
 from graph_research.graph.export.picture import Overlay, Picture, Tally, Visit, picture_of
-from graph_research.graph.export.svg import render_svg
+from graph_research.graph.export.png import CannotDraw, render_png
+from graph_research.graph.export.svg import Theme, render_svg
 
 __all__ = [
     "FORMATS",
+    "CannotDraw",
     "Overlay",
     "Picture",
     "Tally",
+    "Theme",
     "Visit",
     "picture_of",
     "render_dot",
+    "render_html",
     "render_json",
     "render_mermaid",
+    "render_png",
     "render_svg",
 ]
 

@@ -31,7 +31,7 @@ class Tally:
     def note(self) -> str:
         """Such as `2 × · 3.1 s · 1,204 tokens · 1 error`."""
         parts = [f"{self.visits} ×" if not self.items else f"{self.visits} × · {self.items} items"]
-        parts += [_seconds(self.seconds)]
+        parts += [_seconds(self.seconds)] if self.seconds else []
         parts += [f"{self.tokens:,} tokens"] if self.tokens else []
         parts += [f"{self.errors} error{'s' if self.errors > 1 else ''}"] if self.errors else []
         return " · ".join(parts)
@@ -39,7 +39,8 @@ class Tally:
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
-    """One attempt of a node, or of one of its items, in full; `where` is its path with the items around it.
+    """One attempt of a node, or of one of its items, in full; `where` is its path with the items around it,
+    `started_at` is for reading.
 
     `input`, `output` and the requests and answers of `calls` are JSON values; None where nothing is known.
     """
@@ -121,4 +122,4 @@ def _sources(graph: Graph) -> dict[str, dict[str, str]]:
 def _seconds(seconds: float) -> str:
     if seconds >= 60:
         return f"{int(seconds // 60)} min {int(seconds % 60)} s"
-    return f"{seconds:.1f} s" if seconds >= 0.1 or seconds == 0 else f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds >= 0.1 else f"{seconds * 1000:.0f} ms"

@@ -12,7 +12,7 @@ from graph_research.graph.export.layers import ANY_NODE
 from graph_research.graph.export.layout import LINE_HEIGHT, NAME_HEIGHT, Box, Label, Layout, Route, lay_out
 from graph_research.graph.export.picture import Picture
 
-__all__ = ["Theme", "render_svg", "style"]
+__all__ = ["Theme", "colours", "render_svg", "style"]
 
 Theme = Literal["auto", "light", "dark"]
 
@@ -65,9 +65,10 @@ _RULES = """\
 .gr .way{fill:none;stroke:$line;stroke-width:1.5}.gr .head{fill:$line}
 .gr .loop .way{stroke:$loop}.gr .loop .head{fill:$loop}
 .gr .event .way{stroke:$event;stroke-dasharray:5 4}.gr .event .head{fill:$event}
-.gr .label{font-size:11px;fill:$soft}.gr .back{fill:$paper;fill-opacity:.92}.gr .graph .back{fill:$graph}
+.gr .label{font-size:11px;fill:$soft}.gr .back{fill:$paper}.gr .graph .back{fill:$graph}
 .gr .loop .label{fill:$loop}.gr .event .label{fill:$event}
-.gr .idle{opacity:.5}.gr .ran>.box{stroke:$ran;stroke-width:2.2}
+.gr .node.idle{opacity:.6}.gr .idle>.way,.gr .idle>.head{opacity:.5}.gr .idle>.label{opacity:.7}
+.gr .ran>.box{stroke:$ran;stroke-width:2.2}
 .gr .taken .way{stroke-width:2.8;stroke:$ran}.gr .taken .head{fill:$ran}
 .gr .note{fill:$ran;font-size:11px}.gr .failed>.box{stroke:$bad}.gr .failed>.note{fill:$bad}
 """
@@ -79,9 +80,15 @@ def style(theme: Theme = "auto") -> str:
     `dark`) for what knows no custom properties."""
     if theme != "auto":
         return _filled(_LIGHT if theme == "light" else _DARK)
-    light, dark = (";".join(f"--gr-{name}:{value}" for name, value in one.items()) for one in (_LIGHT, _DARK))
+    light, dark = _properties(_LIGHT), _properties(_DARK)
     rules = _filled({name: f"var(--gr-{name})" for name in _LIGHT})
     return f".gr{{{light}}}\n@media (prefers-color-scheme:dark){{.gr{{{dark}}}}}\n{rules}"
+
+
+def colours() -> str:
+    """Rules that let a page choose: `data-theme` of its root, `light` or `dark`, wins over the reader's setting."""
+    chosen = (("light", _LIGHT), ("dark", _DARK))
+    return "".join(f":root[data-theme={name}] .gr{{{_properties(one)}}}\n" for name, one in chosen)
 
 
 def render_svg(picture: Picture, theme: Theme = "auto") -> str:
@@ -101,6 +108,10 @@ def render_svg(picture: Picture, theme: Theme = "auto") -> str:
             "</svg>\n",
         ]
     )
+
+
+def _properties(colours: Mapping[str, str]) -> str:
+    return ";".join(f"--gr-{name}:{value}" for name, value in colours.items())
 
 
 def _filled(colours: Mapping[str, str]) -> str:
@@ -157,8 +168,8 @@ def _inside(picture: Picture, box: Box, path: str) -> str:
     return f'<g transform="translate({_pair((x, y))})">{"".join(drawing)}</g>'
 
 
-def _text(kind: str, x: float, y: float, text: str) -> str:
-    return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="middle">{escape(text)}</text>'
+def _text(kind: str, x: float, y: float, text: str, anchor: str = "middle") -> str:
+    return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:
@@ -235,7 +246,8 @@ def _label(picture: Picture, route: Route, path: str) -> str:
         return ""
     title = f"<title>{escape(short(label.whole, _MOST_TITLE_CHARS))}</title>" if _is_cut(label) else ""
     left, top = label.x - label.width / 2, label.y - label.height / 2
-    rows = (_text("label", label.x, top + 13 + LINE_HEIGHT * row, text) for row, text in enumerate(label.rows))
+    x, anchor = (left + 4, "start") if route.angular else (label.x, "middle")
+    rows = (_text("label", x, top + 13 + LINE_HEIGHT * row, text, anchor) for row, text in enumerate(label.rows))
     back = _rect("back", left, top, label.width, label.height, 4)
     kind = _edge_class(picture, route)
     return f'<g class="edge{kind}"{_edge_data(route, path)}>{title}{back}{"".join(rows)}</g>'

@@ -1,0 +1,218 @@
+"""What a stored run did, told for the picture of its graph: tallies, edges taken, and visits in full."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from graph_research.app.store import Store
+from graph_research.graph.address import path_of
+from graph_research.graph.checkpoint.base import CallRecord, StepRow
+from graph_research.graph.checkpoint.fold import fold
+from graph_research.graph.codec import decode, references
+from graph_research.graph.compiler import Graph
+from graph_research.graph.errors import GuardFailed
+from graph_research.graph.events import EdgeTaken, Event, NodeStarted
+from graph_research.graph.export import Overlay, Tally, Visit
+
+__all__ = ["overlay_of"]
+
+_ITEM = re.compile(r"\[\d+\]")
+_MOST_VISITS = 12
+"""Of a node, in full; the tallies count all."""
+
+
+async def overlay_of(store: Store, run_id: str, graph: Graph, *, in_full: bool) -> Overlay:
+    """What run `run_id` did in `graph`; `in_full` with inputs, outputs and calls of the first visits of each node.
+
+    An edge is found by its ends, loop and event; of two that share them all, the first counts.
+    """
+    record = await store.run(run_id)
+    sums = _Sums()
+    for event in await store.events(run_id):
+        sums.event(event)
+    rows = [row for row in await store.step_rows(run_id, None) if row.node]
+    for row in rows:
+        sums.step(row)
+    calls = await store.calls(run_id)
+    for call in calls:
+        sums.call(call)
+    visits = await _visits(store, run_id, graph, rows, calls) if in_full else {}
+    facts = {"run": run_id, "status": record.status, "graph": record.graph}
+    if record.cause:
+        facts["cause"] = record.cause
+    return _overlay(graph, "", sums, visits, facts)
+
+
+@dataclass
+class _Sums:
+    """Counted by path without items."""
+
+    visited: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    items: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
+    edges: dict[tuple[str, str, str, str | None, str | None], int] = field(default_factory=dict)
+
+    def event(self, event: Event) -> None:
+        path = _plain(event.path)
+        if isinstance(event, NodeStarted):
+            self.visited.setdefault(path, set()).add((event.path, event.visit))
+        elif isinstance(event, EdgeTaken):
+            key = (path.rpartition("/")[0], event.source, event.target, event.loop, event.on)
+            self.edges[key] = self.edges.get(key, 0) + 1
+
+    def step(self, row: StepRow) -> None:
+        path = _plain(path_of(row.scope) + row.node)
+        self.visited.setdefault(path, set()).add((path_of(row.scope) + row.node, row.visit))
+        if row.item is None:
+            self.seconds[path] = self.seconds.get(path, 0.0) + row.seconds
+        elif row.status == "finished":
+            self.items[path] = self.items.get(path, 0) + 1
+        if row.status != "finished":
+            self.errors[path] = self.errors.get(path, 0) + 1
+
+    def call(self, call: CallRecord) -> None:
+        answer = call.answer if isinstance(call.answer, Mapping) else {}
+        tokens = sum(int(answer.get(key) or 0) for key in ("input_tokens", "output_tokens"))
+        path = _plain(call.path)
+        while path:
+            self.calls[path] = self.calls.get(path, 0) + 1
+            self.tokens[path] = self.tokens.get(path, 0) + tokens
+            path = path.rpartition("/")[0]
+
+
+def _overlay(
+    graph: Graph, prefix: str, sums: _Sums, visits: Mapping[str, Sequence[Visit]], facts: Mapping[str, str]
+) -> Overlay:
+    taken = _taken(graph, prefix.rstrip("/"), sums)
+    nodes = {}
+    for name, node in graph.spec.nodes.items():
+        path = prefix + name
+        led = sum(times for index, times in taken.items() if graph.spec.edges[index].target == name)
+        count = led if node.kind == "end" else len(sums.visited.get(path, ()))
+        if count:
+            nodes[name] = Tally(
+                visits=count,
+                items=sums.items.get(path, 0),
+                seconds=sums.seconds.get(path, 0.0),
+                calls=sums.calls.get(path, 0),
+                tokens=sums.tokens.get(path, 0),
+                errors=sums.errors.get(path, 0),
+            )
+    inner = {
+        name: _overlay(graph.subgraphs[node.target or ""], f"{prefix}{name}/", sums, visits, {})
+        for name, node in graph.spec.nodes.items()
+        if node.kind == "graph" and name in nodes
+    }
+    own = {name: visits[prefix + name] for name in nodes if prefix + name in visits}
+    return Overlay(nodes=nodes, taken=taken, inner=inner, visits=own, facts=facts)
+
+
+def _taken(graph: Graph, path: str, sums: _Sums) -> dict[int, int]:
+    taken: dict[int, int] = {}
+    for (where, source, target, loop, on), times in sums.edges.items():
+        for edge in graph.spec.edges if where == path else ():
+            named = edge.source == source or (edge.source == "*" and on is not None)
+            if named and edge.target == target and edge.loop == loop and (on in edge.on if on else not edge.on):
+                taken[edge.index] = taken.get(edge.index, 0) + times
+                break
+    return dict(sorted(taken.items()))
+
+
+async def _visits(
+    store: Store, run_id: str, graph: Graph, rows: Sequence[StepRow], calls: Sequence[CallRecord]
+) -> dict[str, list[Visit]]:
+    chosen: dict[str, list[StepRow]] = {}
+    for row in rows:
+        of_node = chosen.setdefault(_plain(path_of(row.scope) + row.node), [])
+        if len(of_node) < _MOST_VISITS:
+            of_node.append(row)
+    outputs = await _outputs(store, run_id, [row for of_node in chosen.values() for row in of_node])
+    return {
+        path: [await _visit(store, run_id, graph, row, outputs.get(row.step), calls) for row in of_node]
+        for path, of_node in chosen.items()
+    }
+
+
+async def _outputs(store: Store, run_id: str, rows: Sequence[StepRow]) -> dict[int, Any]:
+    """What each step wrote: the update of a node, the output of an item."""
+    wanted = {row.step for row in rows}
+    deltas: dict[int, bytes] = {}
+    for scope in dict.fromkeys(row.scope for row in rows):
+        found = await store.step_rows(run_id, scope)
+        deltas |= {row.step: row.delta for row in found if row.step in wanted and row.delta is not None}
+    texts = await store.texts({name for delta in deltas.values() for name in references(delta)})
+    return {step: decode(delta, texts) for step, delta in deltas.items()}
+
+
+async def _visit(
+    store: Store, run_id: str, graph: Graph, row: StepRow, output: Any, calls: Sequence[CallRecord]
+) -> Visit:
+    path = path_of(row.scope) + row.node
+    where = path if row.item is None else f"{path}[{row.item}]"
+    own = [
+        call
+        for call in calls
+        if call.path in (path, where) and (call.visit, call.item, call.attempt) == (row.visit, row.item, row.attempt)
+    ]
+    return Visit(
+        where=where,
+        visit=row.visit,
+        attempt=row.attempt,
+        status=row.status,
+        started_at=f"{datetime.fromtimestamp(row.started_at, UTC):%Y-%m-%d %H:%M:%S} UTC",
+        seconds=row.seconds,
+        input=await _input(store, run_id, _graph_of(graph, path), row),
+        output=output,
+        calls=[
+            {
+                "kind": call.kind,
+                "status": call.status,
+                "seconds": round(call.seconds, 3),
+                "request": call.request,
+                "answer": call.answer,
+            }
+            for call in own
+        ],
+    )
+
+
+async def _input(store: Store, run_id: str, graph: Graph | None, row: StepRow) -> Any:
+    """The handoff, made again from the state before the step; None where there is none, or the graph has changed so
+    that it cannot be made."""
+    program = graph.programs.get(row.node) if graph else None
+    folded = await fold(store, run_id, row.scope, row.step - 1) if program else None
+    if graph is None or program is None or folded is None or not program.fields:
+        return None
+    loops = {name: folded.position.loops.get(name, 0) for name in graph.spec.loops}
+    scope = {**folded.state.values, "loops": loops}
+    try:
+        if row.item is not None and program.each is not None:
+            item = program.each.evaluate(scope)[row.item]
+            scope |= {graph.spec.nodes[row.node].item_name: item, "index": row.item}
+        elif program.each is not None:
+            return None
+        return program.handoff(scope)
+    except (GuardFailed, IndexError, KeyError, TypeError):
+        return None
+
+
+def _graph_of(graph: Graph, path: str) -> Graph | None:
+    """The graph that the node at `path` belongs to."""
+    for name in _plain(path).split("/")[:-1]:
+        node = graph.spec.nodes.get(name)
+        inner = graph.subgraphs.get(node.target or "") if node else None
+        if inner is None:
+            return None
+        graph = inner
+    return graph
+
+
+def _plain(path: str) -> str:
+    return _ITEM.sub("", path)

@@ -1,0 +1,54 @@
+"""Graphs as pictures: a definition in any format, with what a run did in it."""
+
+from __future__ import annotations
+
+from graph_research.app.beside import with_neighbours
+from graph_research.app.definitions import load
+from graph_research.app.overlay import overlay_of
+from graph_research.app.services import definition_registry
+from graph_research.app.store import checked_run_id, open_store
+from graph_research.app.workspace import Workspace
+from graph_research.errors import UserMistake
+from graph_research.graph.export import FORMATS, Overlay, Theme, picture_of, render_html, render_png, render_svg
+
+__all__ = ["OtherGraph", "draw"]
+
+
+class OtherGraph(UserMistake):
+    """The run is one of another graph."""
+
+    code = "other-graph"
+
+
+async def draw(
+    workspace: Workspace,
+    name: str,
+    format: str,
+    *,
+    run_id: str | None = None,
+    flat: bool = False,
+    theme: Theme = "auto",
+) -> tuple[str | bytes, str | None]:
+    """The graph as `mermaid`, `dot`, `svg`, `html`, `json` (texts) or `png` (bytes), and a warning if the run was one
+    of another version. `UnknownRun`, `OtherGraph`, `CannotDraw`."""
+    graph = load(workspace, name, definition_registry(with_neighbours(workspace, name)))
+    overlay: Overlay | None = None
+    warning = None
+    if run_id is not None:
+        checked_run_id(run_id)
+        async with open_store(workspace.home) as store:
+            record = await store.run(run_id)
+            if record.graph != graph.spec.name:
+                raise OtherGraph(
+                    f"run {run_id} is one of the graph {record.graph!r}, not of {graph.spec.name!r}",
+                    help=f"graph-research graph export {record.graph} --run {run_id}",
+                )
+            overlay = await overlay_of(store, run_id, graph, in_full=format == "html")
+        if record.graph_hash != graph.hash:
+            warning = f"{name} has changed since run {run_id}; what the run did elsewhere is not shown"
+    picture = picture_of(graph, flat=flat, overlay=overlay)
+    if format == "png":
+        return render_png(picture, theme), warning
+    if format == "svg":
+        return render_svg(picture, theme), warning
+    return (render_html(picture, theme) if format == "html" else FORMATS[format](picture)), warning

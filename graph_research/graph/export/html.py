@@ -1,0 +1,193 @@
+"""A graph as one interactive page: move, zoom, search, and see behind each node. One file, no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from graph_research.graph.export.labels import edge_rows, node_rows
+from graph_research.graph.export.picture import Picture, Visit
+from graph_research.graph.export.svg import Theme, colours, render_svg, style
+from graph_research.graph.spec import EdgeSpec, GraphSpec
+
+__all__ = ["render_html"]
+
+_MOST_CHARS = 6_000
+_MOST_PAGE_CHARS = 6_000_000
+"""Values are cut to the first; those after the second are left out."""
+
+
+def render_html(picture: Picture, theme: Theme = "auto") -> str:
+    """The page. Whatever comes from the definition or the run is data that our script shows as text; the content
+    security policy names our script and styles by hash and allows nothing else."""
+    folder = files(__package__)
+    script = folder.joinpath("page.js").read_text(encoding="utf-8")
+    sheets = [style("auto"), colours() + folder.joinpath("page.css").read_text(encoding="utf-8")]
+    spec = picture.spec
+    policy = (
+        f"default-src 'none'; script-src {_hashes([script])}; style-src {_hashes(sheets)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    attribute = "" if theme == "auto" else f' data-theme="{theme}"'
+    return f"""<!doctype html>
+<html lang="en"{attribute}>
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(spec.name)}</title>
+<style>{sheets[1]}</style>
+</head>
+<body class="gr">
+<header>
+<h1>{escape(spec.name)}</h1>
+<p>{escape(_about(picture))}</p>
+<input id="search" type="search" placeholder="Search ( / )" aria-label="Search nodes, guards and definitions">
+<span id="found" role="status"></span>
+<button id="closer" aria-label="Closer">+</button>
+<button id="further" aria-label="Further away">−</button>
+<button id="fit">Fit</button>
+<button id="theme" aria-label="Light or dark">◐</button>
+</header>
+<main id="stage">{render_svg(picture)}</main>
+<aside id="panel" aria-label="Details" hidden></aside>
+<div id="tip" role="tooltip" hidden></div>
+<script type="application/json" id="data">{_data(picture)}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _about(picture: Picture) -> str:
+    facts = picture.overlay.facts if picture.overlay else {}
+    told = " · ".join(f"{name} {value}" for name, value in facts.items() if name != "graph")
+    return " — ".join(part for part in (told, picture.spec.summary) if part)
+
+
+def _hashes(texts: Iterable[str]) -> str:
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)
+
+
+def _data(picture: Picture) -> str:
+    entries = _Entries()
+    entries.add(picture, "")
+    text = json.dumps({"nodes": entries.nodes, "edges": entries.edges}, ensure_ascii=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+class _Entries:
+    """What the page knows of each node and edge, by the keys that the picture has for them."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.edges: dict[str, dict[str, Any]] = {}
+        self._left = _MOST_PAGE_CHARS
+
+    def add(self, picture: Picture, path: str) -> None:
+        for name in picture.spec.nodes:
+            self.nodes[path + name] = self._node(picture, name, path)
+        for edge in picture.spec.edges:
+            self.edges[f"{path}#{edge.index}"] = self._edge(picture, edge, path)
+        for name, inner in picture.inner.items():
+            self.add(inner, f"{path}{name}/")
+
+    def _node(self, picture: Picture, name: str, path: str) -> dict[str, Any]:
+        node, overlay = picture.spec.nodes[name], picture.overlay
+        tally = overlay.nodes.get(name) if overlay else None
+        visits = overlay.visits.get(name, ()) if overlay else ()
+        more = tally.visits + tally.items - len(visits) if tally and visits else 0
+        definition = _excerpt(picture.spec, f"nodes/{name}")
+        rows = list(node_rows(node))
+        return {
+            "path": path + name,
+            "title": name,
+            "rows": rows,
+            "summary": node.summary,
+            "definition": definition,
+            "ran": tally.note if tally else "",
+            "failed": bool(tally and tally.errors),
+            "visits": [self._visit(visit) for visit in visits],
+            "omitted": f"and {more} more" if more > 0 else "",
+            "sources": [[title, self._cut(text)] for title, text in picture.sources.get(name, {}).items()],
+            "text": " ".join((path + name, *rows, node.summary, definition)).lower(),
+        }
+
+    def _edge(self, picture: Picture, edge: EdgeSpec, path: str) -> dict[str, Any]:
+        times = picture.overlay.taken.get(edge.index, 0) if picture.overlay else 0
+        rows = edge_rows(edge, picture.spec) or ("always",)
+        source = "any node" if edge.source == "*" else edge.source
+        return {
+            "path": f"{path}{source} → {edge.target}",
+            "title": f"{source} → {edge.target}",
+            "rows": rows,
+            "summary": "",
+            "definition": _excerpt(picture.spec, f"edges/{edge.index}"),
+            "ran": "" if picture.overlay is None else f"taken {times} ×" if times else "not taken",
+            "failed": False,
+            "visits": [],
+            "omitted": "",
+            "sources": [],
+            "text": " ".join((source, edge.target, *rows)).lower(),
+        }
+
+    def _visit(self, visit: Visit) -> dict[str, Any]:
+        again = f" · attempt {visit.attempt}" if visit.attempt > 1 else ""
+        parts = [(name, value) for name, value in (("input", visit.input), ("output", visit.output)) if value]
+        return {
+            "title": f"{visit.where} · visit {visit.visit}{again} · {visit.status} · {visit.seconds:.3f} s · "
+            f"{visit.started_at}",
+            "failed": visit.status == "failed",
+            "parts": [[name, self._shown(value)] for name, value in parts],
+            "calls": [self._call(call) for call in visit.calls],
+        }
+
+    def _call(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        parts = [*self._parts("request", call["request"]), *self._parts("answer", call["answer"])]
+        title = f"{call['kind']} · {call['status']} · {call['seconds']} s"
+        return {"title": title, "failed": call["status"] == "failed", "parts": parts}
+
+    def _parts(self, name: str, value: Any) -> list[list[str]]:
+        """Texts of some length each on its own, such as the prompts of a model call; the rest as JSON."""
+        if not isinstance(value, Mapping):
+            return [] if value is None else [[name, self._shown(value)]]
+        texts = {key: text for key, text in value.items() if isinstance(text, str) and len(text) > 120}
+        rest = {key: one for key, one in value.items() if key not in texts}
+        parts = [[f"{name}: {key}", self._cut(text)] for key, text in texts.items()]
+        return [*parts, *([[f"{name}: rest" if texts else name, self._shown(rest)]] if rest else [])]
+
+    def _shown(self, value: Any) -> str:
+        return self._cut(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+    def _cut(self, text: str) -> str:
+        if self._left <= 0:
+            return "left out: the page is full"
+        shown = text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}… ({len(text) - _MOST_CHARS:,} more)"
+        self._left -= len(shown)
+        return shown
+
+
+def _excerpt(spec: GraphSpec, path: str) -> str:
+    """The lines of the YAML that define what stands at `path`: from its first, while they are indented further."""
+    place = spec.places.get(f"{path}:key") or spec.places.get(path)
+    lines: Sequence[str] = spec.text.splitlines()
+    if place is None or not 0 < place.line <= len(lines):
+        return ""
+    first = lines[place.line - 1]
+    indent = len(first) - len(first.lstrip())
+    taken = [first]
+    for line in lines[place.line :]:
+        if line.strip() and len(line) - len(line.lstrip()) <= indent:
+            break
+        taken.append(line)
+    while not taken[-1].strip() or taken[-1].lstrip().startswith("#"):
+        taken.pop()
+    return "\n".join(line[indent:] for line in taken)

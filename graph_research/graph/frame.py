@@ -130,10 +130,12 @@ class Frame:
                 self.state.apply(outcome.delta)
                 self._tail_bytes += len(outcome.row.delta or b"") + _ROW_BYTES
         hashes = [outcome.row.hash for outcome in outcomes if outcome.delta is not None]
-        active = sorted(self.position.active, key=lambda active: self.routes.order[active.node])
+        active = self.position.active
+        if len(active) > 1:
+            active = tuple(sorted(active, key=lambda active: self.routes.order[active.node]))
         self.position = Position(
             active=tuple(one if one.done else replace(one, done=True) for one in active),
-            chain=digest(self.position.chain, *hashes) if hashes else self.position.chain,
+            chain=_joined(self.position.chain, hashes),
             loops=self.position.loops,
             arrived=self.position.arrived,
             interruption=self.position.interruption,
@@ -190,7 +192,7 @@ class Frame:
         if fresh is None:
             row = self._mark(step, "moved", self.position, None)
         else:
-            row = fresh.row._replace(position=position)
+            row = StepRow(*fresh.row[:-1], position)
             calls, texts, events = [*fresh.calls], {**fresh.texts}, [*fresh.events, *events]
         patch, ending = self.ending(cancelled=cancelled)
         await self.session.write(
@@ -200,6 +202,7 @@ class Frame:
             texts=texts,
             snapshot=self._snapshot(step, position, texts),
             run=patch,
+            alone=not self.scope,
         )
 
     def _snapshot(self, step: int, position: bytes, texts: dict[str, str]) -> Snapshot | None:
@@ -267,6 +270,13 @@ class Frame:
                     return Ended(status=status)
                 return Ended(status=status, cause=position.interruption.cause, error=position.interruption.error)
         return None
+
+
+def _joined(chain: bytes, hashes: Sequence[bytes]) -> bytes:
+    """The chain after the nodes with these hashes; that of one alone chains its predecessor itself."""
+    if len(hashes) == 1:
+        return hashes[0]
+    return digest(chain, *hashes) if hashes else chain
 
 
 def _applied(outcomes: Sequence[Outcome]) -> Sequence[int] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -41,8 +40,8 @@ class JournalContext:
             (row.kind, row.request_hash, row.ordinal): row for row in recorded if row.status == "answered"
         }
         self._lent = {(row.kind, row.request_hash, row.ordinal): row for row in lent}
-        self._equal: Counter[tuple[str, bytes]] = Counter()
-        self._ids: Counter[str] = Counter()
+        self._equal: dict[tuple[str, bytes], int] = {}
+        self._ids: dict[str, int] = {}
         self._calls: list[CallRow] = []
         self._events: list[Draft] = []
 
@@ -78,7 +77,7 @@ class JournalContext:
         return moment
 
     def new_id(self, kind: str) -> str:
-        self._ids[kind] += 1
+        self._ids[kind] = self._ids.get(kind, 0) + 1
         seed = f"{self._session.seed}/{self._address._replace(attempt=1).key}/{kind}/{self._ids[kind]}"
         return f"{kind}-{hashlib.sha256(seed.encode()).hexdigest()[:_ID_DIGITS]}"
 
@@ -140,8 +139,8 @@ class JournalContext:
         return decode(answer, texts)
 
     def _count(self, kind: str, digest: bytes) -> int:
-        ordinal = self._equal[kind, digest]
-        self._equal[kind, digest] += 1
+        ordinal = self._equal.get((kind, digest), 0)
+        self._equal[kind, digest] = ordinal + 1
         return ordinal
 
     def _told(self, kind: str, seconds: float, *, reused: bool) -> Draft:

@@ -26,6 +26,10 @@ _Taken = dict[str, list[tuple[EdgeSpec, Failure | None]]]
 """By node, the edges it takes; with the failure where an event edge does."""
 
 
+_LONGEST_TURN_SECONDS = 0.01
+"""Nodes that wait for nothing let others have the event loop after this time."""
+
+
 class _Interrupted(Exception):
     """The whole graph is cancelled or out of time."""
 
@@ -51,8 +55,13 @@ class Loop:
 
     async def run(self) -> Ended:
         """Step on to the end. Raises `Suspended` where a human is waited for."""
+        clock = asyncio.get_running_loop().time
+        turned = clock()
         while self.frame.ended is None:
             await self._superstep()
+            if clock() - turned > _LONGEST_TURN_SECONDS:
+                await asyncio.sleep(0)
+                turned = clock()
         return self.frame.ended
 
     async def _superstep(self) -> None:

@@ -28,8 +28,13 @@ class Active:
 
     def to_json(self) -> dict[str, Any]:
         values: dict[str, Any] = {"node": self.node, "visit": self.visit, "entered": self.entered}
-        values |= {name: True for name in ("done", "passed") if getattr(self, name)}
-        return values if self.error is None else {**values, "error": self.error}
+        if self.done:
+            values["done"] = True
+        if self.passed:
+            values["passed"] = True
+        if self.error is not None:
+            values["error"] = self.error
+        return values
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

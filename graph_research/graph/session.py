@@ -147,9 +147,10 @@ class Session:
         texts: Mapping[str, str] | None = None,
         snapshot: Snapshot | None = None,
         run: RunPatch | None = None,
+        alone: bool = False,
     ) -> None:
         """One transaction. Its events go out when it and all before it are durable; returns when they are taken."""
-        batch, write = self._prepare(steps, calls, events, texts, snapshot, run)
+        batch, write = self._prepare(steps, calls, events, texts, snapshot, run, alone=alone)
         try:
             await self.store.write(write)
         except asyncio.CancelledError:
@@ -165,6 +166,8 @@ class Session:
         texts: Mapping[str, str] | None = None,
         snapshot: Snapshot | None = None,
         run: RunPatch | None = None,
+        *,
+        alone: bool = False,
     ) -> tuple[_Batch, Write]:
         batch = _Batch(events, self._seq, self.clock.now(), self._step)
         self._seq += len(events)
@@ -173,9 +176,7 @@ class Session:
             {"type": kind.type, "seq": seq, "at": at, "step": batch.step, **fields}
             for seq, (kind, fields) in enumerate(events, start=batch.seq + 1)
         ]
-        kept, self._texts = {**self._texts, **(texts or {})}, {}
-        new = {name: text for name, text in kept.items() if name not in self._known}
-        self._known.update(new)
+        new = self._new_texts(texts) if texts or self._texts else {}
         self._batches.append(batch)
         return batch, Write(
             run_id=self.run_id,
@@ -186,11 +187,20 @@ class Session:
             texts=new,
             snapshot=snapshot,
             run=run,
+            alone=alone,
         )
+
+    def _new_texts(self, texts: Mapping[str, str] | None) -> dict[str, str]:
+        """Those of `texts`, and of what waits for the next write, that this process has not stored yet."""
+        kept, self._texts = {**self._texts, **(texts or {})}, {}
+        new = {name: text for name, text in kept.items() if name not in self._known}
+        self._known.update(new)
+        return new
 
     async def _release(self, batch: _Batch) -> None:
         self._let_out(batch)
-        await self._outlet.drained()
+        if self._outlet.open:
+            await self._outlet.drained()
 
     def _let_out(self, batch: _Batch) -> None:
         batch.durable = True

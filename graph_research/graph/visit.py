@@ -192,14 +192,18 @@ class Visit:
                 self._session, address, await self._session.recorded(address), await self._session.lent(address)
             )
             began = self._session.clock.monotonic()
-            fence = asyncio.timeout(self._spec.timeout_seconds)
+            seconds = self._spec.timeout_seconds
+            fence = None if seconds is None else asyncio.timeout(seconds)
             try:
+                if fence is None:
+                    return await body(context), context
                 async with fence:
                     return await body(context), context
             except (Suspended, StoreDamaged):
                 raise
             except Exception as problem:
-                event = "timeout" if isinstance(problem, TimeoutError) and fence.expired() else "error"
+                expired = fence is not None and isinstance(problem, TimeoutError) and fence.expired()
+                event = "timeout" if expired else "error"
                 failure = self._failure(event, problem, attempt)
                 if used + 1 >= self._spec.retry.attempts or not _retried(self._spec.retry, problem, event):
                     raise _GaveUp(failure, context, attempt) from problem

@@ -185,6 +185,8 @@ class Write:
     texts: Mapping[str, str] = field(default_factory=dict)
     snapshot: Snapshot | None = None
     run: RunPatch | None = None
+    alone: bool = False
+    """Nothing else of the run is under way: nobody is served by letting others join this transaction."""
     shares: str | None = None
     """A run whose texts this one keeps too, whatever becomes of it."""
 

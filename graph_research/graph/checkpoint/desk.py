@@ -58,6 +58,7 @@ class Desk:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._handed_over: set[_Settled[Any]] = set()
+        """The writes that the thread has still to do."""
         self._turn: list[_Job] = []
         self._home: asyncio.AbstractEventLoop | None = None
         """The loop that may write by itself, on `_own`."""
@@ -80,6 +81,16 @@ class Desk:
         except sqlite3.Error as problem:
             raise _damaged(self._path, problem) from problem
 
+    def at_once(self, work: Callable[[sqlite3.Connection], Any]) -> bool:
+        """Do a brief write now, in a transaction of its own; False if it has to wait for others or fails."""
+        if self._handed_over or self._turn or not self._at_home(asyncio.get_running_loop()):
+            return False
+        try:
+            _together(self._opened_own(), [work])
+        except Exception:  # noqa: BLE001 -- whoever asked has it done by the thread, which says what fails
+            return False
+        return True
+
     def close(self) -> None:
         """Do what was asked before, and let go of the file."""
         self._leave_home()
@@ -98,8 +109,9 @@ class Desk:
             self._thread = threading.Thread(target=_serve, args=(self._jobs, self._opened), daemon=True, name="store")
             self._thread.start()
         for job in jobs:
-            self._handed_over.add(job.future)
-            job.future.add_done_callback(self._handed_over.discard)
+            if job.writes:
+                self._handed_over.add(job.future)
+                job.future.add_done_callback(self._handed_over.discard)
             self._jobs.put(job)
 
     def _taken_turn(self) -> list[_Job]:
@@ -111,15 +123,18 @@ class Desk:
         if not turn:
             return
         try:
-            if self._own is None:
-                self._own = self._opened()
-                self._own.execute("PRAGMA busy_timeout = 0")
-            results = _together(self._own, turn)
+            results = _together(self._opened_own(), [job.work for job in turn])
         except Exception:  # noqa: BLE001 -- the thread tries again with patience, one by one, and says what fails
             self._hand_over(turn)
         else:
             for job, result in zip(turn, results, strict=True):
                 job.future.set_result(result)
+
+    def _opened_own(self) -> sqlite3.Connection:
+        if self._own is None:
+            self._own = self._opened()
+            self._own.execute("PRAGMA busy_timeout = 0")
+        return self._own
 
     def _at_home(self, loop: asyncio.AbstractEventLoop) -> bool:
         if self._home is not loop and (self._home is None or self._home.is_closed()):
@@ -140,7 +155,9 @@ def _serve(jobs: queue.SimpleQueue[_Job | None], opened: Callable[[], sqlite3.Co
         try:
             if connection is None:
                 connection = opened()
-            results = _together(connection, group) if group[0].writes else [group[0].work(connection)]
+            results = (
+                _together(connection, [job.work for job in group]) if group[0].writes else [group[0].work(connection)]
+            )
         except BaseException as problem:  # noqa: BLE001 -- it is raised again where the work was asked for
             if connection is not None and len(group) > 1:
                 _separately(connection, group)
@@ -168,10 +185,10 @@ def _next_group(jobs: queue.SimpleQueue[_Job | None], backlog: deque[_Job | None
     return group
 
 
-def _together(connection: sqlite3.Connection, group: list[_Job]) -> list[Any]:
+def _together(connection: sqlite3.Connection, works: Sequence[Callable[[sqlite3.Connection], Any]]) -> list[Any]:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        results = [job.work(connection) for job in group]
+        results = [work(connection) for work in works]
         connection.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):
@@ -184,7 +201,7 @@ def _separately(connection: sqlite3.Connection, group: list[_Job]) -> None:
     """One bad write must not take its neighbours with it."""
     for job in group:
         try:
-            result = _together(connection, [job])
+            (result,) = _together(connection, [job.work])
         except BaseException as problem:  # noqa: BLE001 -- it is raised again where the work was asked for
             _resolve(job, None, problem)
         else:

@@ -5,14 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
 import orjson
 
-__all__ = ["LARGE_CHARS", "canonical", "decode", "duplicate", "encode", "plain", "references", "text_hash"]
+__all__ = [
+    "LARGE_CHARS",
+    "Apart",
+    "apart",
+    "canonical",
+    "decode",
+    "duplicate",
+    "encode",
+    "plain",
+    "references",
+    "text_hash",
+]
 
 LARGE_CHARS = 2048
 """Texts of at least this many characters are stored once, by content, and referred to."""
@@ -20,9 +31,20 @@ LARGE_CHARS = 2048
 _TAG = "$type"
 _MARK = b'$type"'
 _TAG_KEY = re.compile(r"\$+type")
+_APART = "apart"
+_APART_MARK = b'"$type":"apart"'
 _REFERENCE = re.compile(rb'"\$type":"text","value":"([0-9a-f]{64})"')
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME
 _INTEGER_BITS = 63
+
+
+class Apart:
+    """Stands for a list whose entries are kept as the texts with the hashes `names`, each the JSON of some of them."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
 
 
 def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
@@ -50,6 +72,19 @@ def decode(data: bytes, texts: Mapping[str, str]) -> Any:
 def references(data: bytes) -> set[str]:
     """The hashes (hex) of the texts that are kept apart from `data`."""
     return {found.decode() for found in _REFERENCE.findall(data)} if _MARK in data else set()
+
+
+def apart(data: bytes) -> dict[str, list[str]]:
+    """For an encoded object, the keys whose value was an `Apart`, with its names. What these texts refer to in turn,
+    `decode` needs too."""
+    if _APART_MARK not in data:
+        return {}
+    value = orjson.loads(data)
+    return {
+        key: [reference["value"] for reference in part["value"]]
+        for key, part in value.items()
+        if isinstance(part, dict) and part.get(_TAG) == _APART
+    }
 
 
 def canonical(value: Any) -> bytes:
@@ -97,7 +132,9 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
             return value
         name = text_hash(value)
         texts[name] = value
-        return {_TAG: "text", "value": name}
+        return _reference(name)
+    if isinstance(value, Apart):
+        return {_TAG: _APART, "value": [_reference(name) for name in value.names]}
     if isinstance(value, Mapping):
         return {_escaped(key): _shape(part, texts) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -107,6 +144,10 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
     if hasattr(value, "model_dump"):
         return _shape(value.model_dump(), texts)
     return value
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {_TAG: "text", "value": name}
 
 
 def _escaped(key: Any) -> Any:
@@ -125,6 +166,8 @@ def _revive(value: Any, texts: Mapping[str, str]) -> Any:
         }
     if value[_TAG] == "text":
         return texts[value["value"]]
+    if value[_TAG] == _APART:
+        return [entry for part in value["value"] for entry in decode(texts[part["value"]].encode(), texts)]
     return _READERS[value[_TAG]](value["value"])
 
 

@@ -15,7 +15,7 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.position import Position
 from graph_research.graph.start import definition
-from graph_research.graph.visit import check, digest
+from graph_research.graph.visit import check, digest, joined
 
 __all__ = ["FORKED", "fork", "log_until"]
 
@@ -119,7 +119,7 @@ async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _
     active = sorted(base.active, key=lambda active: order[active.node])
     position = Position(
         active=tuple(replace(one, done=True) for one in active),
-        chain=digest(base.chain, *(row.hash for row in ended)),
+        chain=joined(base.chain, [row.hash for row in ended]),
         loops=base.loops,
         arrived=base.arrived,
         interruption=base.interruption,

@@ -11,6 +11,7 @@ import orjson
 from graph_research.graph.address import path_of
 from graph_research.graph.checkpoint.base import RunPatch, RunRow, Snapshot, StepRow
 from graph_research.graph.checkpoint.fold import Folded, fold
+from graph_research.graph.checkpoint.pieces import packed
 from graph_research.graph.codec import encode
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged
@@ -19,11 +20,11 @@ from graph_research.graph.position import Active, Position
 from graph_research.graph.session import Draft, Session
 from graph_research.graph.start import first_values
 from graph_research.graph.state import Delta, State, replaced
-from graph_research.graph.visit import Outcome, digest
+from graph_research.graph.visit import Outcome, digest, joined
 
 __all__ = ["Ended", "Frame", "NewRun"]
 
-_LEAST_TAIL_BYTES = 16_384
+_LEAST_TAIL_BYTES = 32_768
 _ROW_BYTES = 64
 
 
@@ -135,7 +136,7 @@ class Frame:
             active = tuple(sorted(active, key=lambda active: self.routes.order[active.node]))
         self.position = Position(
             active=tuple(one if one.done else replace(one, done=True) for one in active),
-            chain=_joined(self.position.chain, hashes),
+            chain=joined(self.position.chain, hashes),
             loops=self.position.loops,
             arrived=self.position.arrived,
             interruption=self.position.interruption,
@@ -209,7 +210,8 @@ class Frame:
         """All channels, when the deltas since the last snapshot have outgrown it."""
         if self._tail_bytes <= max(self._snapshot_bytes, _LEAST_TAIL_BYTES):
             return None
-        values = encode(self.state.values, texts)
+        growing = [name for name, spec in self.graph.spec.channels.items() if spec.reduce == "append"]
+        values = encode(packed(self.state, growing, texts), texts)
         self._snapshot_bytes, self._tail_bytes = len(values), 0
         return Snapshot(scope=self.scope, step=step, values=values, position=position)
 
@@ -270,13 +272,6 @@ class Frame:
                     return Ended(status=status)
                 return Ended(status=status, cause=position.interruption.cause, error=position.interruption.error)
         return None
-
-
-def _joined(chain: bytes, hashes: Sequence[bytes]) -> bytes:
-    """The chain after the nodes with these hashes; that of one alone chains its predecessor itself."""
-    if len(hashes) == 1:
-        return hashes[0]
-    return digest(chain, *hashes) if hashes else chain
 
 
 def _applied(outcomes: Sequence[Outcome]) -> Sequence[int] | None:

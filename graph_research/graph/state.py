@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
 from graph_research.graph.spec import ChannelSpec
 
-__all__ = ["Delta", "DeltaRefused", "State", "make_delta", "replaced"]
+__all__ = ["Delta", "DeltaRefused", "Pieces", "State", "make_delta", "replaced"]
 
 Delta = Mapping[str, Mapping[str, Any]]
 """Reducer to channel to operand, such as `{"append": {"seen": [3]}, "replace": {"n": 2}}`. It says itself how it is
@@ -21,17 +21,30 @@ class DeltaRefused(GraphResearchError):
     code = "update-refused"
 
 
-class State:
-    """Channel values. They are never changed in place: whoever got one keeps what it got."""
+class Pieces(NamedTuple):
+    """The first `count` entries of a list are stored as the texts with these hashes (hex)."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    names: tuple[str, ...] = ()
+    count: int = 0
+
+
+class State:
+    """Channel values. They are never changed in place: whoever got one keeps what it got.
+
+    `pieces` tells of a channel what earlier snapshots hold of it, for as long as it has only been appended to.
+    """
+
+    def __init__(self, values: Mapping[str, Any], pieces: Mapping[str, Pieces] | None = None) -> None:
         self.values: dict[str, Any] = dict(values)
+        self.pieces: dict[str, Pieces] = dict(pieces or {})
         self._places: dict[str, dict[Any, int]] = {}
 
     def apply(self, delta: Delta) -> None:
         """Reduce every operand of `delta`, which fits (`make_delta` has looked)."""
         for reducer, operands in delta.items():
             for channel, operand in operands.items():
+                if reducer != "append":
+                    self.pieces.pop(channel, None)
                 if reducer == "upsert":
                     self.values[channel] = self._upserted(channel, operand or [])
                 else:

@@ -25,7 +25,7 @@ from graph_research.graph.state import Delta, DeltaRefused, make_delta
 if TYPE_CHECKING:
     from graph_research.graph.frame import Frame
 
-__all__ = ["Failure", "Outcome", "Suspended", "Visit", "check", "digest", "failure_of", "first_of"]
+__all__ = ["Failure", "Outcome", "Suspended", "Visit", "check", "digest", "failure_of", "first_of", "joined"]
 
 
 _Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
@@ -430,6 +430,13 @@ def check(contract: Contract, value: Any, node: str) -> None:
 def digest(*parts: bytes) -> bytes:
     """SHA-256 of the parts and their lengths."""
     return hashlib.sha256(b"".join([b"%d:%b" % (len(part), part) for part in parts])).digest()
+
+
+def joined(chain: bytes, hashes: Sequence[bytes]) -> bytes:
+    """The chain after the nodes with these hashes; that of one alone chains its predecessor itself."""
+    if len(hashes) == 1:
+        return hashes[0]
+    return digest(chain, *hashes) if hashes else chain
 
 
 def failure_of(active: Active, event: str, kind: str, message: str, attempts: int = 1) -> Failure:

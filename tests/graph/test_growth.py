@@ -5,14 +5,17 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
 
 from graph_research import SqliteCheckpointer
 from graph_research.graph.checkpoint.fold import fold
+from graph_research.graph.checkpoint.pieces import packed
+from graph_research.graph.codec import decode, encode
 from graph_research.graph.context import Context
-from tests.graph.drives import graph_of, runtime
+from graph_research.graph.state import State
+from tests.graph.drives import collect, graph_of, runtime
 from tests.graph.test_runtime import COUNTDOWN
 
 ADDING = """
@@ -67,7 +70,7 @@ async def test_the_tail_behind_the_last_snapshot_stays_bounded_and_snapshots_do_
     await runtime(graph, store).run({"n": 1500}, run_id="r")
     folded = await fold(store, "r", "")
     assert folded is not None
-    assert folded.tail_bytes <= max(folded.snapshot_bytes, 16_384)
+    assert folded.tail_bytes <= max(folded.snapshot_bytes, 32_768)
     assert (await store.state("r"))["seen"] == list(range(1500, 0, -1))
     assert (await store.state("r", step=700))["seen"] == list(range(1500, 800, -1))
     await store.close()
@@ -75,3 +78,73 @@ async def test_the_tail_behind_the_last_snapshot_stays_bounded_and_snapshots_do_
         (taken,) = connection.execute("SELECT sum(length(content)) FROM snapshots").fetchone()
         (logged,) = connection.execute("SELECT sum(length(delta)) FROM steps").fetchone()
     assert taken < logged
+
+
+GROWING = """
+    graph: growing
+    version: "1"
+    state:
+      n: {type: integer, default: 0}
+      lines: {type: array, reduce: append, default: []}
+    start: add
+    loops: {more: {while: n < 600, most: 1000}}
+    nodes:
+      add: {run: add, input: {with: {n: n}}, output: {into: {n: output.n, lines: "[output.line, output]"}}}
+      done: {end: completed}
+    edges:
+      - {from: add, to: add, loop: more}
+      - {from: add, to: done}
+"""
+
+
+def line(n: int) -> str:
+    return f"{n} " + ("large " * 400 if n % 50 == 0 else "small " * 40)
+
+
+async def add_line(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+    n = handoff["n"] + 1
+    return {"n": n, "line": line(n)}
+
+
+def lines_until(n: int) -> list[Any]:
+    return [entry for n in range(1, n + 1) for entry in (line(n), {"n": n, "line": line(n)})]
+
+
+async def test_a_list_that_only_grows_is_not_copied_into_every_snapshot(tmp_path: Path) -> None:
+    store = SqliteCheckpointer(tmp_path / "runs.db")
+    await runtime(graph_of(GROWING, add=add_line), store).run({}, run_id="r")
+    assert (await store.state("r"))["lines"] == lines_until(600)
+    for step in (1, 77, 300, 599):
+        assert (await store.state("r", step=step))["lines"] == lines_until(step)
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+        taken, count = connection.execute("SELECT sum(length(content)), count(*) FROM snapshots").fetchone()
+        (logged,) = connection.execute("SELECT sum(length(delta)) FROM steps").fetchone()
+    assert count >= 5
+    assert taken < logged / 20
+
+
+async def test_a_resumed_run_goes_on_with_the_pieces_of_its_snapshots(tmp_path: Path) -> None:
+    store = SqliteCheckpointer(tmp_path / "runs.db")
+    graph = graph_of(GROWING, add=add_line)
+    async with aclosing(runtime(graph, store).stream({}, run_id="r")) as events:
+        async for event in events:
+            if event.visit == 300:
+                break
+    await collect(runtime(graph, store).resume("r"))
+    folded = await fold(store, "r", "")
+    assert folded is not None
+    assert folded.state.values["lines"] == lines_until(600)
+    assert folded.state.pieces["lines"].count > 0
+    await store.close()
+
+
+def test_what_replaces_a_list_parts_it_from_its_pieces() -> None:
+    texts: dict[str, str] = {}
+    state = State({"a": ["x" * 100] * 30, "b": ["y" * 100] * 30})
+    packed(state, ["a", "b"], texts)
+    state.apply({"replace": {"a": ["z"]}, "append": {"b": ["w"]}})
+    values = packed(state, ["a", "b"], texts)
+    assert values["a"] == ["z"]
+    assert len(values["b"].names) == 2
+    assert decode(encode(values, texts), texts) == {"a": ["z"], "b": [*["y" * 100] * 30, "w"]}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graph_research.graph.codec import decode, references
+from graph_research.graph.codec import apart, decode, references
 from graph_research.graph.position import Position
-from graph_research.graph.state import State
+from graph_research.graph.state import Pieces, State
 
 if TYPE_CHECKING:
     from graph_research.graph.checkpoint.base import Checkpointer
@@ -33,7 +33,7 @@ async def fold(store: Checkpointer, run_id: str, scope: str, upto: int | None = 
     parts = [row.delta for row in rows if row.item is None and row.delta is not None]
     names = {name for data in [*parts, *([snapshot.values] if snapshot else [])] for name in references(data)}
     texts = await store.texts(names)
-    state = State(decode(snapshot.values, texts) if snapshot else {})
+    state = await _unpacked(store, snapshot.values, texts) if snapshot else State({})
     position = Position.from_bytes(snapshot.position) if snapshot else None
     step = snapshot.step if snapshot else 0
     pending: dict[int, bytes] = {}
@@ -54,3 +54,12 @@ async def fold(store: Checkpointer, run_id: str, scope: str, upto: int | None = 
         tail_bytes=sum(map(len, parts)),
         snapshot_bytes=len(snapshot.values) if snapshot else 0,
     )
+
+
+async def _unpacked(store: Checkpointer, data: bytes, texts: dict[str, str]) -> State:
+    """The state of a snapshot; `texts` holds what it refers to, and takes up what its pieces refer to in turn."""
+    pieces = apart(data)
+    inner = {name for names in pieces.values() for part in names for name in references(texts[part].encode())}
+    texts.update(await store.texts(inner - texts.keys()))
+    values = decode(data, texts)
+    return State(values, {channel: Pieces(tuple(names), len(values[channel])) for channel, names in pieces.items()})

@@ -14,6 +14,7 @@ from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliog
 from graph_research.app.definitions import load
 from graph_research.app.files import write_atomically
 from graph_research.app.models import price
+from graph_research.app.overlay import Trace, trace_of
 from graph_research.app.request import ResearchRequest
 from graph_research.app.runs import error_text
 from graph_research.app.services import definition_registry
@@ -28,9 +29,8 @@ from graph_research.research.report.facts import RunFacts, usage_of
 from graph_research.research.report.html import render_html
 from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report
-from graph_research.research.verify import Verification, verify
 
-__all__ = ["Built", "NoReport", "build_from_store", "render_report", "verify_run", "write_report"]
+__all__ = ["Built", "NoReport", "build_from_store", "render_report", "write_report"]
 
 
 class NoReport(UserMistake):
@@ -47,6 +47,7 @@ class Built:
     texts: Mapping[str, str]
     layouts: Mapping[str, Mapping[str, Any]]
     graph: str
+    trace: Trace
 
     def render(self, workspace: Workspace, format: str) -> str:
         """The report as `md`, `html`, `json` or one of `BIBLIOGRAPHY_FORMATS`."""
@@ -59,7 +60,10 @@ class Built:
         there = with_neighbours(workspace, self.graph)
         graph = load(workspace, self.graph, definition_registry(there))
         return render_html(
-            self.report, texts=self.texts, layouts=self.layouts, picture_svg=render_svg(picture_of(graph))
+            self.report,
+            texts=self.texts,
+            layouts=self.layouts,
+            picture_svg=render_svg(picture_of(graph, overlay=self.trace.timeless(graph))),
         )
 
 
@@ -68,13 +72,6 @@ async def render_report(workspace: Workspace, run_id: str, format: str) -> str:
     async with open_store(workspace.home) as store:
         built = await build_from_store(store, checked_run_id(run_id))
     return built.render(workspace, format)
-
-
-async def verify_run(workspace: Workspace, run_id: str) -> Verification:
-    """Every citation of a stored run against its archived texts."""
-    async with open_store(workspace.home) as store:
-        built = await build_from_store(store, checked_run_id(run_id))
-    return verify(built.report, built.texts, built.layouts)
 
 
 def write_report(workspace: Workspace, built: Built, folder: Path) -> dict[str, str]:
@@ -102,7 +99,7 @@ async def build_from_store(store: Store, run_id: str) -> Built:
     layouts = {one: orjson.loads(await store.text(layout)) for one, layout in hashes.items() if layout}
     facts = await _facts(store, record, request)
     report = build_report(state, texts=texts, layouts=layouts, run=facts)
-    return Built(report=report, texts=texts, layouts=layouts, graph=request.graph)
+    return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=await trace_of(store, run_id))
 
 
 async def _facts(store: Store, record: RunRecord, request: ResearchRequest) -> RunFacts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from typing import Annotated
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from graph_research.cli import config, debug, doctor, graph, library, run, runs, travel
+from graph_research.cli import bundle, config, debug, doctor, graph, library, run, runs, travel
 from graph_research.cli.failure import (
     DONE,
     INTERRUPTED,
@@ -20,7 +21,7 @@ from graph_research.cli.failure import (
     install_crash_hook,
     wants_json,
 )
-from graph_research.cli.output import say, show, show_json
+from graph_research.cli.output import finish_output, open_streams, say, show, show_json
 from graph_research.errors import GraphResearchError
 
 __all__ = ["execute", "main"]
@@ -30,6 +31,8 @@ def main() -> None:
     """The console script: run the command that the arguments name and exit with its code."""
     if not os.environ.get("PYTHONWARNINGS"):
         warnings.simplefilter("ignore")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    open_streams()
     arguments = sys.argv[1:]
     install_crash_hook(os.environ, json=wants_json(arguments))
     sys.exit(execute(arguments))
@@ -41,6 +44,9 @@ def execute(arguments: list[str]) -> int:
     command = typer.main.get_command(_application())
     try:
         code = command.main(args=arguments, prog_name="graph-research", standalone_mode=False)
+        if code == INTERRUPTED:
+            say("graph-research: interrupted; what is indexed or stored until now is kept, give the command again")
+        finish_output()
     except CommandEnded as ended:
         return ended.exit_code
     except GraphResearchError as error:
@@ -70,6 +76,7 @@ def _application() -> typer.Typer:
     run.register(app)
     runs.register(app)
     travel.register(app)
+    bundle.register(app)
     graph.register(app)
     debug.register(app)
     library.register(app)
@@ -99,9 +106,9 @@ def _wrong_use(error: TyperException, *, json: bool) -> int:
         show(error.format_message())
         say("graph-research: a command is missing; choose one of those above")
         return INVALID
-    message = " ".join(error.format_message().split())
+    message = " ".join(error.format_message().split()).replace(": Value error, ", ": ").rstrip(".")
     help_text = "`graph-research COMMAND --help` shows the options and examples"
-    say(f"graph-research: {message} {help_text}")
+    say(f"graph-research: {message}; {help_text}")
     if json:
         show_json({"error": {"code": "usage", "message": message, "help": help_text}})
     return INVALID

@@ -12,7 +12,7 @@ from graph_research.cli.failure import FAILED, CommandEnded
 from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, RunId, examples
-from graph_research.cli.output import say, show, show_document, show_json, show_table
+from graph_research.cli.output import counted, say, show, show_document, show_json, show_table
 
 if TYPE_CHECKING:
     from graph_research.app.runs import RunStatus
@@ -63,7 +63,7 @@ def _show_status(status: RunStatus, *, json: bool) -> None:
     if status.question:
         show(f"question:  {status.question}")
     show(f"phase:     {status.phase or '-'}, iteration {status.iteration}")
-    show(f"found:     {status.sources} sources, {status.findings} findings")
+    show(f"found:     {counted(status.sources, 'source')}, {counted(status.findings, 'finding')}")
     show(f"updated:   {status.updated_at}")
     if status.error:
         show(f"error:     {status.error}")
@@ -170,16 +170,16 @@ def _report(
 
 
 def _verify(
-    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="The run whose citations are checked.")],
+    run: Annotated[str, typer.Argument(metavar="RUN_ID|BUNDLE", help="A stored run, or a bundle file.")],
     json: Json = False,
 ) -> None:
     """Check every citation of a run.
 
     Each is compared with the archived text; exit code 1 if any is not exactly there.
     """
-    from graph_research.app.reports import verify_run
+    from graph_research.app.bundles import verify_any
 
-    verification = wait_for(verify_run(open_here(), run_id))
+    verification = wait_for(verify_any(open_here(), run))
     if json:
         show_json(verification.to_json())
     else:
@@ -187,7 +187,7 @@ def _verify(
     if verification.invalid or verification.fabricated:
         say(
             f"graph-research: {verification.invalid} invalid and {verification.fabricated} fabricated citations in "
-            f"{run_id}"
+            f"{run}"
         )
         raise CommandEnded(FAILED)
 

@@ -185,9 +185,9 @@ def _replay(
 
     On its recorded answers, with no model and no network. Exit code 1 where a step's hash is not the recorded one.
     """
-    from graph_research.app.travel import replay_run
+    from graph_research.app.bundles import replay_any
 
-    replayed = wait_for(replay_run(open_here(), run))
+    replayed = wait_for(replay_any(open_here(), run))
     if json:
         show_json(replayed.to_json())
     else:

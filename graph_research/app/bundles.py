@@ -1,0 +1,95 @@
+"""Runs that travel: one exported to a bundle file, one imported, and a bundle read without importing it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from graph_research.app.files import write_atomically
+from graph_research.app.reports import build_from_store
+from graph_research.app.store import Store, checked_run_id, open_store
+from graph_research.app.travel import replay_run, replay_stored
+from graph_research.app.workspace import Workspace
+from graph_research.errors import NAME_PATTERN
+from graph_research.graph.bundle import Packed, pack, unpack
+from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+from graph_research.graph.replay import Replayed
+from graph_research.research.verify import Verification, verify
+
+__all__ = ["Exported", "export_run", "import_run", "is_bundle", "opened_bundle", "replay_any", "verify_any"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exported:
+    """A bundle file. `local_texts` counts the answers of the local library's search in it."""
+
+    run_id: str
+    bytes: int
+    sha256: str
+    local_texts: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As `export-run --json` and `import-run --json` print it."""
+        return asdict(self)
+
+
+def is_bundle(name: str) -> bool:
+    """Whether a name means a file: no run id holds a dot or a slash."""
+    return not NAME_PATTERN.fullmatch(name)
+
+
+async def export_run(workspace: Workspace, run_id: str, target: Path) -> Exported:
+    """Write a stored run as one file. Keys are not in it, since they are never stored; the texts of sources are."""
+    checked_run_id(run_id)
+    async with open_store(workspace.home) as store:
+        await store.run(run_id)
+        local = sum(
+            call.kind == "search" and isinstance(call.request, Mapping) and call.request.get("provider") == "local"
+            for call in await store.calls(run_id)
+        )
+        with tempfile.TemporaryFile() as file:
+            packed = await pack(store, run_id, file)
+            file.seek(0)
+            write_atomically(workspace.folder / target, file.read())
+    return Exported(**asdict(packed), local_texts=local)
+
+
+async def import_run(workspace: Workspace, file: Path) -> Exported:
+    """Store the run of a bundle under its own id. Nothing is run. `BundleInvalid`, `RunExists`."""
+    bundle = unpack(workspace.folder / file)
+    async with open_store(workspace.home) as store:
+        await store.create(bundle.run, bundle.first)
+    return Exported(**asdict(bundle.packed))
+
+
+@asynccontextmanager
+async def opened_bundle(workspace: Workspace, file: str) -> AsyncIterator[tuple[Store, Packed]]:
+    """A bundle's run in a store of its own, in memory."""
+    bundle = unpack(workspace.folder / file)
+    store = MemoryCheckpointer()
+    await store.create(bundle.run, bundle.first)
+    yield store, bundle.packed
+
+
+async def replay_any(workspace: Workspace, name: str) -> Replayed:
+    """Replay a stored run, or that of a bundle file. A bundle's prompts and schemas are compared and never used: it is
+    replayed only where they are the ones of this workspace."""
+    if not is_bundle(name):
+        return await replay_run(workspace, name)
+    async with opened_bundle(workspace, name) as (store, packed):
+        return await replay_stored(workspace, store, packed.run_id)
+
+
+async def verify_any(workspace: Workspace, name: str) -> Verification:
+    """Every citation of a stored run, or of a bundle file's, against its archived texts."""
+    if is_bundle(name):
+        async with opened_bundle(workspace, name) as (store, packed):
+            built = await build_from_store(store, packed.run_id)
+    else:
+        async with open_store(workspace.home) as store:
+            built = await build_from_store(store, checked_run_id(name))
+    return verify(built.report, built.texts, built.layouts)

@@ -1,0 +1,66 @@
+"""Bundles at the command line: exported with a warning, imported elsewhere, replayed and verified as they are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, User
+
+
+@pytest.fixture(scope="module")
+def bundle(researcher: User, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The research `tides` in a file."""
+    file = tmp_path_factory.mktemp("bundle") / "tides.grb"
+    done = researcher.run("export-run", "tides", "-o", str(file), "--json")
+    assert (done.json["run_id"], done.json["bytes"]) == ("tides", file.stat().st_size)
+    assert done.json["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert "holds texts of your local library" in done.err
+    return file
+
+
+@pytest.fixture
+def stranger(user: User, inside: Callable[[User], Run]) -> Run:
+    """The commands of somebody else, with an empty home and another library."""
+    return inside(user)
+
+
+def test_a_bundle_is_replayed_and_verified_without_being_imported(stranger: Run, bundle: Path) -> None:
+    assert stranger("replay", str(bundle), "--json").json["identical"] is True
+    assert stranger("verify", str(bundle), "--json").json["invalid"] == 0
+    assert stranger("list", "--json").json == []
+
+
+def test_an_imported_run_is_a_run_like_any_other_and_is_not_imported_twice(
+    stranger: Run, bundle: Path, researcher: User
+) -> None:
+    done = stranger("import-run", str(bundle), "--json")
+    assert done.json["sha256"] == hashlib.sha256(bundle.read_bytes()).hexdigest()
+    assert stranger("status", "tides", "--json").json["status"] == "completed"
+    assert stranger("report", "tides").out == (researcher.folder / "out" / "report.md").read_text()
+    assert stranger("replay", "tides", "--json").json["identical"] is True
+    assert "exists already" in stranger("import-run", str(bundle), expect=2).err
+
+
+def test_a_changed_bundle_is_refused_by_every_command_that_reads_one(
+    stranger: Run, bundle: Path, tmp_path: Path
+) -> None:
+    data = bytearray(bundle.read_bytes())
+    data[len(data) // 2] ^= 1
+    changed = tmp_path / "changed.grb"
+    changed.write_bytes(data)
+    for command in (("import-run",), ("replay",), ("verify",)):
+        done = stranger(*command, str(changed), "--json", expect=2)
+        assert done.json["error"]["code"] == "bundle-invalid"
+        assert "checksum" in done.json["error"]["message"]
+    assert stranger("list", "--json").json == []
+
+
+def test_no_key_of_the_environment_gets_into_a_bundle(researcher: User, tmp_path: Path) -> None:
+    file = tmp_path / "keyed.grb"
+    researcher.run("export-run", "tides", "-o", str(file), environ={"OPENAI_API_KEY": "sk-very-secret-key"})
+    assert b"sk-very-secret-key" not in file.read_bytes()
+    assert "no run" in researcher.run("export-run", "nobody", "-o", str(file), expect=2).err

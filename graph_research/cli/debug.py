@@ -1,4 +1,4 @@
-"""`debug`: a run step by step in the terminal."""
+"""`debug`: a run step by step, in the terminal or in an editor."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _EXAMPLES = (
     "debug 'How do tide mills store water?' --library papers/ --break analyze",
     "debug RUN_ID",
     "debug --graph countdown.yaml --set n=5 --break 'tick if n == 2'",
+    "debug --dap",
 )
 
 
@@ -63,11 +64,21 @@ def _debug(
     ] = None,
     run_id: Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")] = None,
     now: Now = None,
+    dap: Annotated[bool, typer.Option("--dap", help="Serve an editor over the Debug Adapter Protocol.")] = False,
+    listen: Annotated[
+        int | None, typer.Option(metavar="PORT", help="With --dap: a port of 127.0.0.1, not stdio.")
+    ] = None,
 ) -> None:
     """Run a graph step by step.
 
-    Commands are read from the terminal (`help` lists them) or from --script. The run is kept, whatever you do.
+    Commands are read from the terminal (`help` lists them), from --script, or with --dap from an editor, whose launch
+    configuration then says what to run. The run is kept, whatever you do.
     """
+    if dap:
+        from graph_research.cli.debug_editor import serve
+
+        wait_for(serve(listen))
+        return
     from graph_research.app.debug import DebugRequest
     from graph_research.app.graph_run import values_of
 

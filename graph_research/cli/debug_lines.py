@@ -81,7 +81,7 @@ def history(events: Sequence[Event], present: Event) -> Iterator[str]:
     """The moments of a run with their steps, an arrow at the present one."""
     for event in events:
         seconds = f"  {event.seconds:.3f} s" if isinstance(event, NodeFinished) else ""
-        yield f"{'->' if event.seq == present.seq else '  '} {event.step:5}  {_moment(event)}{seconds}"
+        yield f"{'->' if event is present else '  '} {event.step:5}  {_moment(event)}{seconds}"
 
 
 def calls(records: Sequence[CallRecord], costs: Sequence[float | None]) -> Iterator[str]:

@@ -202,6 +202,9 @@ async def test_an_edit_goes_on_as_a_fork_and_leaves_the_run_as_it_was(store: Che
     assert debugger.run_id == "new-1"
     assert (at(stop), stop.note) == (("step", "tick", 2), "forked from r at step 1")
     assert await debugger.evaluate("n") == 7
+    await debugger.assign("seen", "[]")
+    assert (debugger.run_id, await debugger.evaluate("[n, seen]")) == ("new-2", [7, []])
+    await debugger.attach("new-1")
     assert (await debugger.proceed()).reason == "end"
     assert (await store.state("new-1"))["seen"] == [3, 7, 6, 5, 4, 3, 2, 1]
     assert (await store.state("r"))["seen"] == [3]
@@ -218,7 +221,8 @@ async def test_a_completed_run_is_walked_from_its_start_and_forked_in_its_middle
     assert at(await debugger.reverse()) == ("step", "tick", 1)
     with pytest.raises(NotPossible, match="history begins"):
         await debugger.back()
-    assert at(await debugger.fork(0, {"n": 1})) == ("entry", "tick", 1)
+    assert at(await debugger.fork(0, {"n": 1})) == ("step", "tick", 1)
+    assert await debugger.evaluate("n") == 1
     assert (await debugger.proceed()).reason == "end"
     assert (await store.state(debugger.run_id))["seen"] == [1]
 

@@ -16,7 +16,7 @@ from graph_research.graph.guards import Compiled, compile_expression
 from graph_research.graph.naming import suggestion
 from graph_research.graph.spec import Expression, Place
 
-__all__ = ["Breakpoint", "BreakpointInvalid", "compiled", "parse_breakpoint"]
+__all__ = ["Breakpoint", "BreakpointInvalid", "compiled", "line_breakpoint", "parse_breakpoint"]
 
 BreakpointKind = Literal["node", "edge", "guard", "condition"]
 
@@ -88,19 +88,12 @@ def parse_breakpoint(text: str, root: Graph, number: int, *, hits: int = 1) -> B
         if condition is None:
             raise BreakpointInvalid("an empty breakpoint", help="name a node, an edge, a line, or `if EXPRESSION`")
         return Breakpoint(number=number, kind="condition", condition=condition, hits=hits)
-    found = _edge_of(where, root) or _line_of(where, root)
-    if found is not None:
-        return Breakpoint(
-            number=number,
-            kind=found.kind,
-            path=found.node,
-            to=found.to,
-            condition=condition,
-            hits=hits,
-            graph=found.graph,
-            file=found.file,
-            line=found.line,
-        )
+    line = _line_of(where, root)
+    if line is not None:
+        return line_breakpoint(*line, root, number, condition=expression.strip(), hits=hits)
+    edge = _edge_of(where, root)
+    if edge is not None:
+        return _on_target(edge, number, condition, hits)
     node = _NODE.match(where)
     if node is None:
         raise BreakpointInvalid(
@@ -109,6 +102,31 @@ def parse_breakpoint(text: str, root: Graph, number: int, *, hits: int = 1) -> B
     _check_node(node["path"], root)
     visit = int(node["visit"]) if node["visit"] else None
     return Breakpoint(number=number, kind="node", path=node["path"], visit=visit, condition=condition, hits=hits)
+
+
+def line_breakpoint(
+    file: str, line: int, root: Graph, number: int, *, condition: str = "", hits: int = 1
+) -> Breakpoint:
+    """A breakpoint on a line of a graph's file, at what stands there or next. Raises `BreakpointInvalid`."""
+    target = target_at(root, file, line)
+    if target is None:
+        files = ", ".join(graph.spec.file for graph in all_graphs(root))
+        raise BreakpointInvalid(f"nothing to stop at from {file}:{line} on", help=f"files are {files}")
+    return _on_target(target, number, compiled(condition, root) if condition else None, hits)
+
+
+def _on_target(target: Target, number: int, condition: Compiled | None, hits: int) -> Breakpoint:
+    return Breakpoint(
+        number=number,
+        kind=target.kind,
+        path=target.node,
+        to=target.to,
+        condition=condition,
+        hits=hits,
+        graph=target.graph,
+        file=target.file,
+        line=target.line,
+    )
 
 
 def compiled(text: str, root: Graph, scope: Mapping[str, Any] | None = None) -> Compiled:
@@ -148,17 +166,13 @@ def _edge_of(where: str, root: Graph) -> Target | None:
     )
 
 
-def _line_of(where: str, root: Graph) -> Target | None:
+def _line_of(where: str, root: Graph) -> tuple[str, int] | None:
+    """File and line of `FILE:LINE`, where FILE is not a node with a visit."""
     match = _LINE.match(where)
     names = {node for graph in all_graphs(root) for node in graph.spec.nodes}
     if match is None or plain_path(match["file"]).rpartition("/")[2] in names:
         return None
-    file = match["file"] or root.spec.file
-    target = target_at(root, file, int(match["line"]))
-    if target is None:
-        files = ", ".join(graph.spec.file for graph in all_graphs(root))
-        raise BreakpointInvalid(f"nothing to stop at from {where} on", help=f"files are {files}")
-    return target
+    return match["file"] or root.spec.file, int(match["line"])
 
 
 def _check_node(path: str, root: Graph) -> None:

@@ -11,7 +11,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import CallRecord, Checkpointer, RunRecord
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
-from graph_research.graph.debugger.breakpoints import Breakpoint, compiled, parse_breakpoint
+from graph_research.graph.debugger.breakpoints import Breakpoint, compiled, line_breakpoint, parse_breakpoint
 from graph_research.graph.debugger.rehearsal import Rehearsal, rehearse
 from graph_research.graph.debugger.targets import plain_path
 from graph_research.graph.debugger.view import EdgeView, Level, Viewer, edges_of
@@ -68,7 +68,8 @@ class Debugger:
 
     Moving on from an earlier moment reads the stored history and runs nothing again; at its end the run itself goes on,
     held by not taking its next event. `fork` and `assign` go on from anywhere as a new run, of which `run_id` is the id
-    then. `told` gets every new event; `cost` gives the price of a recorded answer in USD, None where it has none.
+    then. `told` and whoever joins `listeners` get every new event; `cost` gives the price of a recorded answer in USD,
+    None where it has none.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Debugger:
         self.stop: Stop | None = None
         self._clock = clock or SystemClock()
         self._runtime = Runtime(self.graph, checkpointer=store, clock=self._clock, interactive=interactive)
-        self._told = told
+        self.listeners = [told]
         self._new_run_id = new_run_id
         self._stream: AsyncGenerator[Event, None] | None = None
         self._log: list[Event] = []
@@ -100,6 +101,7 @@ class Debugger:
         self._viewer = Viewer(store, "", self.graph)
         self._shown: tuple[str, int] = ("", 0)
         self._earlier: tuple[str, int] | None = None
+        self._number = 0
         self._hits: dict[int, int] = {}
         self._seen: dict[str, Any] = {}
         self._pausing = False
@@ -124,6 +126,8 @@ class Debugger:
         self._at = 0 if record.status == "completed" else len(self._log) - 1
         if record.status == "completed":
             return await self._run(lambda event: isinstance(event, NodeStarted), "entry")
+        if record.status == "running":
+            await self._stand()
         return await self._held("entry", note=_standing(record))
 
     async def close(self) -> None:
@@ -218,11 +222,10 @@ class Debugger:
         await fork(self.store, self.graph, record.run_id, at or 0, run_id=name, now=now, values=values)
         self._take_over(name, await self.store.events(name))
         for event in self._log:
-            self._told(event)
+            self._tell(event)
         self._at = len(self._log) - 1
-        active = await self._viewer.active((await self.store.run(name)).step)
-        if any(not one.done for one in active):
-            return await self._held("entry", note=f"forked from {record.run_id} at step {at}")
+        if await self._stand():
+            return await self._held("step", note=f"forked from {record.run_id} at step {at}")
         stop = await self._resumed(NO_ANSWER)
         self.stop = replace(stop, note=f"forked from {record.run_id} at step {at}")
         return self.stop
@@ -242,8 +245,14 @@ class Debugger:
 
     def add_breakpoint(self, text: str, *, hits: int = 1) -> Breakpoint:
         """Stop at `text` from now on (see `parse_breakpoint`), at the visit number `hits` that meets it and later."""
-        number = max((one.number for one in self.breakpoints), default=0) + 1
-        added = parse_breakpoint(text, self.graph, number, hits=hits)
+        self._number += 1
+        self.breakpoints.append(parse_breakpoint(text, self.graph, self._number, hits=hits))
+        return self.breakpoints[-1]
+
+    def break_at(self, file: str, line: int, *, condition: str = "", hits: int = 1) -> Breakpoint:
+        """The same on a line of a graph's file, or at what comes next in it."""
+        self._number += 1
+        added = line_breakpoint(file, line, self.graph, self._number, condition=condition, hits=hits)
         self.breakpoints.append(added)
         return added
 
@@ -330,6 +339,31 @@ class Debugger:
         self._hits.clear()
         self._viewer = Viewer(self.store, run_id, self.graph)
 
+    async def _stand(self) -> bool:
+        """Stand before the node that the run is to go on with, if its start is not told any more."""
+        step = (await self.store.run(self.run_id)).step
+        if not any(not one.done for one in await self._viewer.active(step)):
+            return False
+        last = self._log[-1]
+        level = (await self._viewer.levels(replace(last, path="", step=step)))[0]
+        start = NodeStarted(
+            run_id=self.run_id,
+            seq=last.seq,
+            at=last.at,
+            path=level.path,
+            visit=level.visit,
+            step=step,
+            node=level.node,
+        )
+        told = isinstance(last, NodeStarted) and (last.path, last.visit) == (start.path, start.visit)
+        self._log[len(self._log) - told :] = [start]
+        self._at = len(self._log) - 1
+        return True
+
+    def _tell(self, event: Event) -> None:
+        for listener in self.listeners:
+            listener(event)
+
     def _now(self) -> Event:
         if not self._log:
             raise NotPossible("nothing has run yet", help="`restart` begins a run")
@@ -359,7 +393,7 @@ class Debugger:
                 return None
             self._stream = self._runtime.resume(self.run_id)
         async for event in self._stream:
-            self._told(event)
+            self._tell(event)
             if event.seq is None:
                 continue
             self._log.append(event)
@@ -374,7 +408,7 @@ class Debugger:
         """Let a run go that has ended or waits for somebody."""
         self._stream = None
         async for event in stream:
-            self._told(event)
+            self._tell(event)
 
     async def _met(self, event: Event) -> tuple[list[Breakpoint], str]:
         """The breakpoints that count here, and what there is to say of them."""

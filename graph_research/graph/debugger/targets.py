@@ -11,7 +11,7 @@ from typing import Literal
 from graph_research.graph.compiler import Graph
 from graph_research.graph.spec import EdgeSpec
 
-__all__ = ["Target", "all_graphs", "edge_between", "graph_at", "plain_path", "target_at"]
+__all__ = ["Target", "all_graphs", "edge_between", "graph_at", "plain_path", "stop_lines", "target_at"]
 
 _INDEX = re.compile(r"\[\d+\]")
 
@@ -67,6 +67,11 @@ def target_at(root: Graph, file: str, line: int) -> Target | None:
     around = [target for target in targets if target.line < line <= target.last_line]
     later = sorted((target for target in targets if target.line > line), key=lambda target: target.line)
     return next(iter([*exact, *around, *later]), None)
+
+
+def stop_lines(root: Graph, file: str) -> list[int]:
+    """The lines of a file that a run can stop at."""
+    return sorted({target.line for target in _targets(root) if _same_file(target.file, file)})
 
 
 def _targets(root: Graph) -> Iterator[Target]:

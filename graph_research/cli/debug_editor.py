@@ -1,0 +1,75 @@
+"""`debug --dap`: what an editor's launch configuration may say, and the session that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from graph_research.cli.folder import open_here
+from graph_research.cli.output import say
+from graph_research.errors import UserMistake
+from graph_research.graph.dap.server import serve_port, serve_stdio
+
+if TYPE_CHECKING:
+    from graph_research.graph.debugger.debugger import Debugged
+
+__all__ = ["serve"]
+
+_TEXTS = ("question", "runId", "graph", "newRunId", "now")
+_LISTS = ("library", "llm", "role", "search", "break")
+
+
+class LaunchInvalid(UserMistake):
+    """A launch configuration with a value that it cannot have."""
+
+    code = "launch-invalid"
+
+
+async def serve(port: int | None) -> None:
+    """One session: on standard input and output, or on a port of this machine (0: any that is free)."""
+    if port is None:
+        await serve_stdio(_launched)
+    else:
+        await serve_port(_launched, port, lambda port, token: say(f"listening on 127.0.0.1:{port}, token {token}"))
+
+
+@asynccontextmanager
+async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
+    """The run that a launch configuration asks for."""
+    from graph_research.app.debug import DebugRequest, debug
+
+    _check(arguments)
+    search = arguments.get("search")
+    workspace = open_here(
+        {
+            "default_provider": arguments.get("llm") or None,
+            "search_providers": ",".join(search) if search else None,
+            "library": arguments.get("library") or None,
+            "max_iterations": arguments.get("maxIterations"),
+            "max_sub_queries": arguments.get("maxSubQueries"),
+        }
+    )
+    request = DebugRequest(
+        what=arguments.get("runId") or arguments.get("question"),
+        graph=arguments.get("graph"),
+        values=arguments.get("input") or {},
+        roles=tuple(arguments.get("role") or ()),
+        interactive=arguments.get("interactive"),
+        run_id=arguments.get("newRunId"),
+        now=arguments.get("now"),
+    )
+    async with debug(workspace, request) as debugged:
+        yield debugged
+
+
+def _check(arguments: Mapping[str, Any]) -> None:
+    for name in _TEXTS:
+        if not isinstance(arguments.get(name, ""), str):
+            raise LaunchInvalid(f'"{name}" in the launch configuration is no text', help="put it in quotes")
+    for name in _LISTS:
+        value = arguments.get(name, [])
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise LaunchInvalid(f'"{name}" in the launch configuration is no list of texts', help=f'"{name}": ["…"]')
+    if not isinstance(arguments.get("input", {}), dict):
+        raise LaunchInvalid('"input" in the launch configuration is no object', help='such as "input": {"n": 5}')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ from graph_research.graph.errors import GuardFailed
 from graph_research.graph.events import EdgeTaken, Event, NodeStarted
 from graph_research.graph.export import Overlay, Tally, Visit
 
-__all__ = ["overlay_of"]
+__all__ = ["Trace", "overlay_of", "trace_of"]
 
 _ITEM = re.compile(r"\[\d+\]")
 _MOST_VISITS = 12
@@ -26,31 +26,38 @@ _MOST_VISITS = 12
 
 
 async def overlay_of(store: Store, run_id: str, graph: Graph, *, in_full: bool) -> Overlay:
-    """What run `run_id` did in `graph`; `in_full` with inputs, outputs and calls of the first visits of each node.
-
-    An edge is found by its ends, loop and event; of two that share them all, the first counts.
-    """
+    """What run `run_id` did in `graph`; `in_full` with inputs, outputs and calls of the first visits of each node."""
     record = await store.run(run_id)
-    sums = _Sums()
-    for event in await store.events(run_id):
-        sums.event(event)
-    rows = [row for row in await store.step_rows(run_id, None) if row.node]
-    for row in rows:
-        sums.step(row)
-    calls = await store.calls(run_id)
-    for call in calls:
-        sums.call(call)
-    visits = await _visits(store, run_id, graph, rows, calls) if in_full else {}
+    trace = await trace_of(store, run_id)
+    visits: dict[str, list[Visit]] = {}
+    if in_full:
+        rows = [row for row in await store.step_rows(run_id, None) if row.node]
+        visits = await _visits(store, run_id, graph, rows, await store.calls(run_id))
     facts = {"run": run_id, "status": record.status, "graph": record.graph}
     if record.cause:
         facts["cause"] = record.cause
-    return _overlay(graph, "", sums, visits, facts)
+    return _overlay(graph, "", trace, visits, facts)
 
 
-@dataclass
-class _Sums:
-    """Counted by path without items."""
+async def trace_of(store: Store, run_id: str) -> Trace:
+    """What a run did, counted, whatever its graph was."""
+    record = await store.run(run_id)
+    trace = Trace(graph_hash=record.graph_hash)
+    for event in await store.events(run_id):
+        trace.event(event)
+    for row in await store.step_rows(run_id, None):
+        if row.node:
+            trace.step(row)
+    for call in await store.calls(run_id):
+        trace.call(call)
+    return trace
 
+
+@dataclass(kw_only=True)
+class Trace:
+    """What a run of the graph with `graph_hash` did, counted by path without items."""
+
+    graph_hash: str
     visited: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
     items: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -60,6 +67,7 @@ class _Sums:
     edges: dict[tuple[str, str, str, str | None, str | None], int] = field(default_factory=dict)
 
     def event(self, event: Event) -> None:
+        """Count an event; an edge is told by its ends, loop and event."""
         path = _plain(event.path)
         if isinstance(event, NodeStarted):
             self.visited.setdefault(path, set()).add((event.path, event.visit))
@@ -68,6 +76,7 @@ class _Sums:
             self.edges[key] = self.edges.get(key, 0) + 1
 
     def step(self, row: StepRow) -> None:
+        """Count a finished or failed attempt."""
         path = _plain(path_of(row.scope) + row.node)
         self.visited.setdefault(path, set()).add((path_of(row.scope) + row.node, row.visit))
         if row.item is None:
@@ -78,6 +87,7 @@ class _Sums:
             self.errors[path] = self.errors.get(path, 0) + 1
 
     def call(self, call: CallRecord) -> None:
+        """Count a call for its node and every node around that."""
         answer = call.answer if isinstance(call.answer, Mapping) else {}
         tokens = sum(int(answer.get(key) or 0) for key in ("input_tokens", "output_tokens"))
         path = _plain(call.path)
@@ -86,27 +96,32 @@ class _Sums:
             self.tokens[path] = self.tokens.get(path, 0) + tokens
             path = path.rpartition("/")[0]
 
+    def timeless(self, graph: Graph) -> Overlay | None:
+        """The overlay without seconds, for what must not change with the clock; None for another version of the
+        graph, where it could mislead."""
+        return _overlay(graph, "", replace(self, seconds={}), {}, {}) if graph.hash == self.graph_hash else None
+
 
 def _overlay(
-    graph: Graph, prefix: str, sums: _Sums, visits: Mapping[str, Sequence[Visit]], facts: Mapping[str, str]
+    graph: Graph, prefix: str, trace: Trace, visits: Mapping[str, Sequence[Visit]], facts: Mapping[str, str]
 ) -> Overlay:
-    taken = _taken(graph, prefix.rstrip("/"), sums)
+    taken = _taken(graph, prefix.rstrip("/"), trace)
     nodes = {}
     for name, node in graph.spec.nodes.items():
         path = prefix + name
         led = sum(times for index, times in taken.items() if graph.spec.edges[index].target == name)
-        count = led if node.kind == "end" else len(sums.visited.get(path, ()))
+        count = led if node.kind == "end" else len(trace.visited.get(path, ()))
         if count:
             nodes[name] = Tally(
                 visits=count,
-                items=sums.items.get(path, 0),
-                seconds=sums.seconds.get(path, 0.0),
-                calls=sums.calls.get(path, 0),
-                tokens=sums.tokens.get(path, 0),
-                errors=sums.errors.get(path, 0),
+                items=trace.items.get(path, 0),
+                seconds=trace.seconds.get(path, 0.0),
+                calls=trace.calls.get(path, 0),
+                tokens=trace.tokens.get(path, 0),
+                errors=trace.errors.get(path, 0),
             )
     inner = {
-        name: _overlay(graph.subgraphs[node.target or ""], f"{prefix}{name}/", sums, visits, {})
+        name: _overlay(graph.subgraphs[node.target or ""], f"{prefix}{name}/", trace, visits, {})
         for name, node in graph.spec.nodes.items()
         if node.kind == "graph" and name in nodes
     }
@@ -114,9 +129,9 @@ def _overlay(
     return Overlay(nodes=nodes, taken=taken, inner=inner, visits=own, facts=facts)
 
 
-def _taken(graph: Graph, path: str, sums: _Sums) -> dict[int, int]:
+def _taken(graph: Graph, path: str, trace: Trace) -> dict[int, int]:
     taken: dict[int, int] = {}
-    for (where, source, target, loop, on), times in sums.edges.items():
+    for (where, source, target, loop, on), times in trace.edges.items():
         for edge in graph.spec.edges if where == path else ():
             named = edge.source == source or (edge.source == "*" and on is not None)
             if named and edge.target == target and edge.loop == loop and (on in edge.on if on else not edge.on):

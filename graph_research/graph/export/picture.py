@@ -31,7 +31,7 @@ class Tally:
     def note(self) -> str:
         """Such as `2 × · 3.1 s · 1,204 tokens · 1 error`."""
         parts = [f"{self.visits} ×" if not self.items else f"{self.visits} × · {self.items} items"]
-        parts += [_seconds(self.seconds)] if self.seconds else []
+        parts += [_seconds(self.seconds)] if self.seconds >= 0.001 else []
         parts += [f"{self.tokens:,} tokens"] if self.tokens else []
         parts += [f"{self.errors} error{'s' if self.errors > 1 else ''}"] if self.errors else []
         return " · ".join(parts)

@@ -169,3 +169,18 @@ def test_a_loop_that_only_counts_is_none_of_these() -> None:
         "loops: {again: {most: 3}}",
     )
     assert found == []
+
+
+def test_a_channel_that_one_way_leaves_out_is_told_with_that_way() -> None:
+    state = "{n: {type: integer, input: true}, text: {type: string, output: true}}"
+    nodes = (
+        "{a: {set: {}}, write: {set: {text: '\"hi\"'}}, "
+        "cry: {run: shout, input: {schema: shout.input, with: {text: text}}}, done: {end: completed}}"
+    )
+    edges = graph("a -> write if n > 0", "a -> cry", "write -> cry", "cry -> done")
+    assert checked(nodes, edges, state) == [
+        'never-written warning: node "cry": schema "shout.input" needs "text", taken from channel "text", '
+        "which nothing writes, on the way a -> cry"
+    ]
+    always = graph("a -> write", "write -> cry", "cry -> done")
+    assert checked(nodes, always, "{text: {type: string, output: true}}") == []

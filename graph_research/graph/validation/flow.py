@@ -14,6 +14,7 @@ from graph_research.graph.naming import nearest
 from graph_research.graph.spec import EdgeSpec, GraphSpec
 from graph_research.graph.validation.branches import check_branches
 from graph_research.graph.validation.subgraphs import check_subgraphs
+from graph_research.graph.validation.ways import on_the_way, ways
 
 __all__ = ["check_flow", "predecessors"]
 
@@ -83,6 +84,7 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> It
     ends = [name for name, node in spec.nodes.items() if node.kind == "end"]
     ending = set(ends).union(*(networkx.ancestors(digraph, name) for name in ends))
     leading = {edge.source for edge in edges if not edge.on}
+    way = ways(spec)
     for name in ends:
         edge = next((edge for edge in edges if edge.source == name), None)
         if edge:
@@ -92,7 +94,7 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> It
     for component in networkx.strongly_connected_components(stuck):
         if all(target in component for name in component for target in stuck.successors(name)):
             name = next(name for name in spec.nodes if name in component)
-            message = f'node "{name}": no way leads from here to an end'
+            message = f'node "{name}": no way leads from here to an end{on_the_way(way(name))}'
             yield Finding.at(spec.nodes[name].place, "no-end", message, "lead an edge towards a node of kind `end`")
     for name in spec.nodes:
         if name in ending and name not in ends and name not in leading:

@@ -13,6 +13,7 @@ from graph_research.graph.guards import Compiled, shown
 from graph_research.graph.naming import suggestion
 from graph_research.graph.spec import ChannelSpec, NodeSpec, Place
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
+from graph_research.graph.validation.ways import on_the_way, ways
 
 __all__ = ["channel_types", "check_channel_use", "check_handoffs"]
 
@@ -212,10 +213,14 @@ class _NodeChecker:
         channel = self.graph.spec.channels.get(_root(compiled.tree) or "")
         if channel is None or channel.input or channel.default is not None or channel.name == self.node.item_name:
             return
-        if self.before(self.node.name).isdisjoint(self.writers.get(channel.name, ())):
+        writers = self.writers.get(channel.name, set())
+        help = "write it before, give it a default, or declare it `input: true`"
+        if self.before(self.node.name).isdisjoint(writers):
             message = f'node "{self.node.name}": {why} channel "{channel.name}", which no node before it writes'
-            help = "write it before, give it a default, or declare it `input: true`"
             yield Finding.at(compiled.expression.place, "never-written", message, help)
+        elif way := ways(self.graph.spec, avoiding=writers)(self.node.name):
+            message = f'node "{self.node.name}": {why} channel "{channel.name}", which nothing writes{on_the_way(way)}'
+            yield Finding.at(compiled.expression.place, "never-written", message, help, warning=True)
 
     def _place(self, key: str) -> Place:
         return self.graph.spec.place(f"nodes/{self.node.name}/{key}")

@@ -12,7 +12,7 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.spec import EdgeSpec
 from graph_research.graph.validation.truth import MOST_ATOMS, MOST_VALUES, Row, TooManyAtoms, subjects_of, truth_table
 from graph_research.graph.validation.types import Type, type_of
-from graph_research.graph.validation.ways import ways
+from graph_research.graph.validation.ways import on_the_way, ways
 
 __all__ = ["check_routing"]
 
@@ -34,7 +34,7 @@ def check_routing(graph: Graph, channels: Mapping[str, Type]) -> Iterator[Findin
     for name, node in graph.spec.nodes.items():
         edges = [edge for edge in leaving.get(name, ()) if not edge.on]
         if edges and node.kind != "end":
-            before = _on_the_way(way(name))
+            before = on_the_way(way(name))
             yield from _check_choice(graph, name, edges, channels, budget, complete=True, before=before)
     for source, edges in leaving.items():
         for event in ("error", "timeout", "cancelled"):
@@ -92,11 +92,6 @@ def _conditions(graph: Graph, edge: EdgeSpec) -> list[ast.expr | str] | None:
         parts.append(edge.loop)
         parts += [graph.loops[edge.loop].tree] if edge.loop in graph.loops else []
     return parts
-
-
-def _on_the_way(steps: Sequence[str]) -> str:
-    """The counterexample's path; a node that the graph starts with needs none."""
-    return f", on the way {' -> '.join(steps)}" if len(steps) > 1 else ""
 
 
 def _check_complete(

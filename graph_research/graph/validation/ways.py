@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
 from graph_research.graph.spec import EdgeSpec, GraphSpec
 
-__all__ = ["ways"]
+__all__ = ["on_the_way", "ways"]
 
 
-def ways(spec: GraphSpec) -> Callable[[str], list[str]]:
+def ways(spec: GraphSpec, avoiding: Collection[str] = ()) -> Callable[[str], list[str]]:
     """Tells of a node the nodes from the start to it, both included; empty where there is no way. A way over edges
-    without `on` is preferred, however long."""
+    without `on` is preferred, however long; no way goes on from a node of `avoiding`."""
 
     @cache
     def came_from() -> dict[str, str | None]:
@@ -37,6 +37,8 @@ def ways(spec: GraphSpec) -> Callable[[str], list[str]]:
         return edges
 
     def targets(name: str, *, events: bool) -> Iterator[str]:
+        if name in avoiding:
+            return
         anywhere = leaving().get("*", ()) if events and spec.nodes[name].kind != "end" else ()
         for edge in (*leaving().get(name, ()), *anywhere):
             if events or not edge.on:
@@ -52,3 +54,8 @@ def ways(spec: GraphSpec) -> Callable[[str], list[str]]:
         return steps[::-1]
 
     return way
+
+
+def on_the_way(steps: Sequence[str]) -> str:
+    """A way as the end of a message; a node that the graph starts with needs none."""
+    return f", on the way {' -> '.join(steps)}" if len(steps) > 1 else ""

@@ -64,14 +64,13 @@ async def debug(workspace: Workspace, request: DebugRequest) -> AsyncIterator[De
 
 
 async def _is_stored(workspace: Workspace, text: str) -> bool:
+    """Whether a run is meant. A single word is no question here: a slip in an id would start a research."""
     try:
         await is_research(workspace, check_name(text, "run id"))
     except NameInvalid:
         return False
-    except UnknownRun:
-        if text.startswith("run-"):
-            raise
-        return False
+    except UnknownRun as unknown:
+        raise UnknownRun(unknown.message, help=f"{unknown.help}; a question has more than one word") from unknown
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.cli.conftest import NOW, QUESTION, User
+from tests.cli.conftest import NOW, QUESTION, Run, User
 
 COUNTDOWN = """\
 graph: countdown
@@ -49,13 +49,13 @@ def test_a_graph_is_stepped_through_edited_and_left(user: User) -> None:
     assert out.rstrip().endswith("(debug) quit")
 
 
-def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User) -> None:
+def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User, here: Run) -> None:
     user.write("countdown.yaml", COUNTDOWN)
     user.write("script", "next\n\nflyy\n")
-    done = user.run("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
+    done = here("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
     assert "graph-research: script:3: no command 'flyy'" in done.err
     user.write("script", "break tock\n")
-    done = user.run("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
+    done = here("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
     assert 'graph-research: script:1: no node "tock" in' in done.err
 
 
@@ -73,17 +73,17 @@ def test_a_question_is_debugged_down_to_its_prompts(user: User) -> None:
     assert user.run("report", "r").code == 0
 
 
-def test_a_stored_run_is_walked_and_its_documents_cannot_move_the_cursor(researcher: User, tmp_path: Path) -> None:
+def test_a_stored_run_is_walked_and_its_documents_cannot_move_the_cursor(there: Run, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("until gather\ndiff\nnext\nback\nhistory\n")
-    out = researcher.run("debug", "tides", "--script", str(script)).out
+    out = there("debug", "tides", "--script", str(script)).out
     assert "tides · before clarify:1 · step 0 · history" in out
     assert "tides · before gather:1 · step" in out
     assert "\x1b" not in out
-    assert researcher.run("status", "tides", "--json").json["status"] == "completed"
+    assert there("status", "tides", "--json").json["status"] == "completed"
 
 
-def test_what_cannot_be_debugged_is_named(user: User) -> None:
-    assert "nothing to debug is named" in user.run("debug", expect=2).err
-    assert "run-0" in user.run("debug", "run-0", expect=2).err
-    assert "cannot be read" in user.run("debug", "--graph", "x.yaml", "--script", "nowhere", expect=2).err
+def test_what_cannot_be_debugged_is_named(here: Run) -> None:
+    assert "nothing to debug is named" in here("debug", expect=2).err
+    assert "there is no run 'tydes'" in here("debug", "tydes", expect=2).err
+    assert "cannot be read" in here("debug", "--graph", "x.yaml", "--script", "nowhere", expect=2).err

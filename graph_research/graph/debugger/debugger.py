@@ -7,12 +7,21 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from graph_research.errors import UserMistake
-from graph_research.graph.checkpoint.base import CallRecord, Checkpointer, RunRecord
+from graph_research.graph.checkpoint.base import CallRecord, Checkpointer
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.debugger.breakpoints import Breakpoint, compiled, line_breakpoint, parse_breakpoint
 from graph_research.graph.debugger.rehearsal import Rehearsal, rehearse
+from graph_research.graph.debugger.stop import (
+    NotPossible,
+    Reason,
+    Stop,
+    frame_of,
+    is_around,
+    standing,
+    stops_always,
+    watching,
+)
 from graph_research.graph.debugger.targets import plain_path
 from graph_research.graph.debugger.view import EdgeView, Level, Viewer, edges_of
 from graph_research.graph.errors import GuardFailed
@@ -32,27 +41,8 @@ from graph_research.graph.spec import LimitsSpec
 
 __all__ = ["Debugged", "Debugger", "NotPossible", "Stop", "untimed"]
 
-Reason = Literal["entry", "step", "breakpoint", "pause", "failure", "question", "paused", "end", "goto"]
 Goal = Callable[[Event], bool]
 Failures = Literal["all", "final", "none"]
-
-
-class NotPossible(UserMistake):
-    """A command that does not suit where the run stands."""
-
-    code = "debugger"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stop:
-    """Where the run is held, and why. `event` is the last that happened; `hit` are the breakpoints met, `note` what
-    else there is to say. `live` is false while history is walked."""
-
-    reason: Reason
-    event: Event
-    hit: Sequence[Breakpoint] = ()
-    note: str = ""
-    live: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +118,7 @@ class Debugger:
             return await self._run(lambda event: isinstance(event, NodeStarted), "entry")
         if record.status == "running":
             await self._stand()
-        return await self._held("entry", note=_standing(record))
+        return await self._held("entry", note=standing(record))
 
     async def close(self) -> None:
         """Let go: a run that is held can be resumed."""
@@ -148,19 +138,19 @@ class Debugger:
 
     async def next(self) -> Stop:
         """On to the next node of this graph or of one around it; subgraphs run through."""
-        frame = _frame(self._now().path)
-        return await self._run(lambda event: isinstance(event, NodeStarted) and _is_around(_frame(event.path), frame))
+        frame = frame_of(self._now().path)
+        return await self._run(lambda event: isinstance(event, NodeStarted) and is_around(frame_of(event.path), frame))
 
     async def out(self) -> Stop:
         """On until the subgraph has ended that the run is in; in the root graph to the end of the run."""
-        frame = _frame(self._now().path)
+        frame = frame_of(self._now().path)
 
         def left(event: Event) -> bool:
             if isinstance(event, ItemFinished):
                 return frame == f"{event.path}[{event.item}]"
             if isinstance(event, (NodeFinished, NodeFailed)):
                 return event.path in (frame, plain_path(frame))
-            return isinstance(event, NodeStarted) and _is_around(_frame(event.path), _frame(frame))
+            return isinstance(event, NodeStarted) and is_around(frame_of(event.path), frame_of(frame))
 
         return await self._run(left if frame else lambda _: False)
 
@@ -373,14 +363,14 @@ class Debugger:
         """Take events until one has to be stopped at."""
         while (event := await self._event()) is not None:
             hit, note = await self._met(event)
-            why = _stops_always(event) or ("breakpoint" if hit else None) or self._failure(event)
+            why = stops_always(event) or ("breakpoint" if hit else None) or self._failure(event)
             if why is None and self._pausing and event.path:
                 why = "pause"
             if why is None and goal(event):
                 why = reason
             if why is not None:
                 return await self._held(why, hit=hit, note=note)
-        return await self._held("end", note=_standing(await self.store.run(self.run_id)))
+        return await self._held("end", note=standing(await self.store.run(self.run_id)))
 
     async def _event(self) -> Event | None:
         """The next of the history, or of the run itself; None where it goes no further."""
@@ -398,7 +388,7 @@ class Debugger:
                 continue
             self._log.append(event)
             self._at = len(self._log) - 1
-            if _stops_always(event):
+            if stops_always(event):
                 await self._let_end(self._stream)
             return event
         self._stream = None
@@ -426,7 +416,7 @@ class Debugger:
         if self.watches and isinstance(event, (NodeStarted, RunEnded)):
             changed = await self._watched()
             notes.extend(f"{text} has changed" for text in changed)
-            hit.extend(_watching(text) for text in changed)
+            hit.extend(watching(text) for text in changed)
         return hit, "; ".join(notes)
 
     async def _holds(self, one: Breakpoint) -> tuple[bool, str]:
@@ -505,28 +495,3 @@ def untimed(graph: Graph) -> Graph:
     limits = LimitsSpec(steps=graph.spec.limits.steps)
     subgraphs = {name: untimed(inner) for name, inner in graph.subgraphs.items()}
     return replace(graph, spec=replace(graph.spec, nodes=nodes, limits=limits), subgraphs=subgraphs)
-
-
-def _frame(path: str) -> str:
-    """The path of the graph that a node's path stands in."""
-    return path.rpartition("/")[0]
-
-
-def _is_around(outer: str, inner: str) -> bool:
-    """Whether a graph is another, or holds it."""
-    return inner == outer or not outer or inner.startswith(f"{outer}/")
-
-
-def _stops_always(event: Event) -> Reason | None:
-    kinds: Mapping[type[Event], Reason] = {InputRequested: "question", RunPaused: "paused", RunEnded: "end"}
-    return kinds.get(type(event))
-
-
-def _watching(text: str) -> Breakpoint:
-    return Breakpoint(number=0, kind="condition", path=f"watch {text}")
-
-
-def _standing(record: RunRecord) -> str:
-    cause = f" ({record.cause})" if record.cause else ""
-    message = f": {record.error.get('message')}" if record.error and record.cause == "error" else ""
-    return f"run {record.run_id} is {record.status}{cause}{message}"

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from graph_research.cli import bundle, config, debug, doctor, graph, library, run, runs, travel
+from graph_research.cli import bundle, config, debug, doctor, graph, library, prune, run, runs, travel
 from graph_research.cli.failure import (
     DONE,
     INTERRUPTED,
@@ -77,6 +77,7 @@ def _application() -> typer.Typer:
     runs.register(app)
     travel.register(app)
     bundle.register(app)
+    prune.register(app)
     graph.register(app)
     debug.register(app)
     library.register(app)

@@ -278,6 +278,10 @@ class Checkpointer(ABC):
     @abstractmethod
     async def close(self) -> None: ...
 
+    @abstractmethod
+    async def compact(self) -> None:
+        """Give room that nothing needs any more back to the machine."""
+
     async def runs(self, limit: int | None = None) -> list[RunRecord]:
         """The latest runs, newest first."""
         return [await self._record(row) for row in await self.run_rows(None, limit)]

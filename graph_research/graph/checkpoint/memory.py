@@ -144,6 +144,9 @@ class MemoryCheckpointer(Checkpointer):
     async def cancel_requested(self, run_id: str) -> bool:
         return self._run(run_id).cancel
 
+    async def compact(self) -> None:
+        """Memory is given back at once."""
+
     async def close(self) -> None:
         """Nothing is held; the runs stay readable."""
 

@@ -154,6 +154,9 @@ class SqliteCheckpointer(Checkpointer):
     async def text_hashes(self, run_id: str) -> set[str]:
         return {row[0].hex() for row in await self._all("text_hashes", {"run": await self._number(run_id)})}
 
+    async def compact(self) -> None:
+        await self._desk.run(lambda connection: connection.executescript(_query("compact")))
+
     async def delete(self, run_id: str) -> None:
         number = await self._number(run_id)
         lease = await self.lease(run_id)

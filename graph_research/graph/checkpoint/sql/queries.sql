@@ -106,6 +106,10 @@ SELECT text, :run FROM text_uses WHERE run = (SELECT id FROM runs WHERE run_id =
 -- name: text_hashes
 SELECT hash FROM texts WHERE id IN (SELECT text FROM text_uses WHERE run = :run)
 
+-- name: compact
+VACUUM;
+PRAGMA wal_checkpoint(TRUNCATE);
+
 -- name: delete_steps
 DELETE FROM steps WHERE id BETWEEN :low AND :high
 

@@ -1,0 +1,51 @@
+"""`prune`: removes runs that are old or too many, and what nothing refers to any more."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from graph_research.cli.folder import open_here
+from graph_research.cli.loop import wait_for
+from graph_research.cli.options import Json, examples
+from graph_research.cli.output import show, show_json
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `prune`."""
+    app.command(
+        "prune", epilog=examples("prune --older-than 90d", "prune --keep 20", "prune --older-than 4w --keep 5")
+    )(_prune)
+
+
+def _prune(
+    older_than: Annotated[
+        str | None, typer.Option("--older-than", metavar="D", help="Runs not touched for 30d, 12h, 2w, …")
+    ] = None,
+    keep: Annotated[
+        int | None, typer.Option("--keep", metavar="N", min=0, help="Never one of the newest N runs.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Remove old runs and what nobody needs.
+
+    Runs only with --older-than or --keep; with both, those that are old and not among the newest N. A fork keeps what
+    it shares. Always: logs of runs that are gone, and caches older than 30 days.
+    """
+    from graph_research.app.retention import parse_age, prune
+    from graph_research.graph.context import SystemClock
+
+    age = None if older_than is None else parse_age(older_than)
+    pruned = wait_for(prune(open_here(), older_than=age, keep=keep, now=SystemClock().now()))
+    if json:
+        show_json(pruned.to_json())
+        return
+    for run_id in pruned.runs:
+        show(f"removed {run_id}")
+    for run_id in pruned.busy:
+        show(f"kept {run_id}: a process drives it")
+    show(f"{len(pruned.runs)} runs and {pruned.files} files removed, {pruned.kept} runs kept")
+    show(f"{pruned.freed_bytes:,} bytes freed")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding
@@ -15,7 +16,7 @@ from graph_research.graph.validation.ways import ways
 __all__ = ["check_branches"]
 
 _MOST_WRITER_PAIRS = 20_000
-_MOST_FORKS = 100
+_MOST_FORKS = 50
 _MOST_STEPS = 200
 """So many pairs of nodes, forks and steps after a fork are looked at, so that no file can keep the check busy."""
 
@@ -59,16 +60,21 @@ class _Fork:
         return {edge.target: _reached(self.onwards, edge.target) for edge in self.onwards[self.name]}
 
     @cached_property
+    def _reached_by(self) -> Counter[str]:
+        """By node, how many branches come to it."""
+        return Counter(chain.from_iterable(self.reach.values()))
+
+    @cached_property
     def branches(self) -> Mapping[str, frozenset[str]]:
         """By branch, the nodes that only it reaches."""
         return {
-            first: reached - frozenset().union(*(other for name, other in self.reach.items() if name != first))
+            first: frozenset(name for name in reached if self._reached_by[name] == 1)
             for first, reached in self.reach.items()
         }
 
     @cached_property
     def shared(self) -> frozenset[str]:
-        return frozenset().union(*self.reach.values()) - frozenset().union(*self.branches.values())
+        return frozenset(name for name, count in self._reached_by.items() if count > 1)
 
     @cached_property
     def joins(self) -> list[str]:

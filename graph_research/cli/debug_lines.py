@@ -120,12 +120,13 @@ def request_lines(request: Any) -> Iterator[str]:
         yield full(request)
         return
     messages = [name for name in ("system", "user") if isinstance(request.get(name), str)]
-    rest = {name: value for name, value in request.items() if name not in messages}
-    if rest:
-        yield full(rest)
     for name in messages:
         yield f"--- {name}"
         yield str(request[name])[:_MOST_CHARS]
+    rest = {name: value for name, value in request.items() if name not in messages}
+    if rest:
+        yield "--- with"
+        yield full(rest)
 
 
 def full(value: Any) -> str:

@@ -14,12 +14,12 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Context
 from graph_research.graph.debugger.breakpoints import BreakpointInvalid
 from graph_research.graph.debugger.debugger import Debugger, NotPossible, Stop
-from graph_research.graph.errors import RunBusy
+from graph_research.graph.errors import InputInvalid, RunBusy
 from graph_research.graph.events import NodeFinished, NodeStarted
 from tests.graph.crash_moments import CHILD, PARENT
 from tests.graph.drives import CLOCK, collect, graph_of, runtime, until
 from tests.graph.test_resume import ASK
-from tests.graph.test_runtime import COUNTDOWN
+from tests.graph.test_runtime import COUNTDOWN, FORK, say
 
 
 async def work(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -336,3 +336,35 @@ async def collect_stored(store: Checkpointer, debugger: Debugger) -> list[Any]:
     stored = await store.events(debugger.run_id)
     assert stored[-1:] == ended
     return stored
+
+
+async def test_a_pause_holds_a_run_at_its_next_event(store: Checkpointer) -> None:
+    debugger = debugger_of(graph_of(COUNTDOWN), store)
+    await debugger.begin({}, run_id="r")
+    debugger.pause()
+    assert (await debugger.proceed()).reason == "pause"
+    assert (await debugger.proceed()).reason == "end"
+
+
+async def test_branches_are_stopped_at_one_by_one_before_any_of_them_runs(store: Checkpointer) -> None:
+    debugger = debugger_of(graph_of(FORK, say=say), store)
+    await debugger.begin({}, run_id="r")
+    first, second = await debugger.next(), await debugger.next()
+    assert {first.event.path, second.event.path} == {"short", "long_1"}
+    assert [step.node for step in await store.steps("r")] == ["split"]
+    assert at(await debugger.next())[1] == "long_2"
+    assert (await debugger.proceed()).reason == "end"
+
+
+async def test_the_root_is_edited_from_inside_of_a_subgraph(store: Checkpointer) -> None:
+    debugger = debugger_of(NESTED, store)
+    debugger.add_breakpoint("ask_all[2]/say")
+    await debugger.begin({}, run_id="r")
+    await debugger.proceed()
+    await debugger.assign("answer", '"from outside"')
+    assert (await debugger.levels())[-1].state["answer"] == "from outside"
+    debugger.remove_breakpoint(0)
+    assert (await debugger.proceed()).reason == "end"
+    assert (await store.run(debugger.run_id)).status == "completed"
+    with pytest.raises(InputInvalid, match="no channel"):
+        await debugger.fork(0, {"nonsense": 1})

@@ -287,7 +287,7 @@ class Adapter:
         level = int(arguments.get("frameId") or 1) - 1
         value = await self._idle.evaluate(str(arguments["expression"]), level)
         shown = self._variables.shown(value)
-        return {**shown, "result": shown.pop("value")}
+        return {"result": shown.pop("value"), **shown}
 
     async def _on_set_variable(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         node = self._variables.node(int(arguments["variablesReference"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from random import Random
@@ -148,6 +149,12 @@ def test_the_svg_is_well_formed_and_holds_no_markup_of_the_definition() -> None:
 @pytest.mark.parametrize("format", ["mermaid", "dot", "svg"])
 def test_the_overlay_shows_what_ran_and_the_way_it_took(format: str, snapshot: Any) -> None:
     assert FORMATS[format](tangled().with_overlay(OVERLAY)) == snapshot
+
+
+def test_control_characters_leave_the_svg_well_formed() -> None:
+    picture = tangled()
+    drawn = render_svg(replace(picture, spec=replace(picture.spec, name="a\x00\x1b[2J\ud800b")))
+    assert ElementTree.fromstring(drawn).attrib["aria-label"] == "The graph a\ufffd\ufffd[2J\ufffdb"
 
 
 def test_the_overlay_names_visits_seconds_tokens_and_errors() -> None:

@@ -160,13 +160,14 @@ class _Sketch:
     def _rows(self) -> Rows:
         above: dict[str, list[str]] = {name: [] for name in self.level}
         below: dict[str, list[str]] = {name: [] for name in self.level}
+        stand_ins = self.layers.stand_ins
         for edge in sorted(self.layers.edges, key=self._is_aside):
             chain = self.layers.chains.get(edge.index, ())
             aside = self._is_aside(edge)
             for upper, lower in pairwise(chain if len(chain) > 2 else ()):
-                if not (aside and below[upper]) or upper in self.layers.stand_ins:
+                if not (aside and below[upper]) or upper in stand_ins:
                     below[upper].append(lower)
-                if not (aside and above[lower]) or lower in self.layers.stand_ins:
+                if not (aside and above[lower]) or lower in stand_ins:
                     above[lower].append(upper)
         half = {name: self._half_width(name) for name in self.level}
         right = {name: half[name] + self._loops_width(name) for name in self.level}
@@ -176,7 +177,7 @@ class _Sketch:
             below=below,
             left=half,
             right=right,
-            stand_ins=self.layers.stand_ins,
+            stand_ins=stand_ins,
             gap=_GAP,
         )
 

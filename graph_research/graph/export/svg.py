@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from html import escape
+from html import escape as escape_html
 from itertools import pairwise
 from typing import Literal
 
@@ -73,6 +74,7 @@ _RULES = """\
 .gr .note{fill:$ran;font-size:11px}.gr .failed>.box{stroke:$bad}.gr .failed>.note{fill:$bad}
 """
 _MOST_TITLE_CHARS = 500
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def style(theme: Theme = "auto") -> str:
@@ -101,7 +103,7 @@ def render_svg(picture: Picture, theme: Theme = "auto") -> str:
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="gr" viewBox="0 0 {width} {height}" width="{width}" '
-            f'height="{height}" role="img" aria-label="{escape(f"The graph {picture.spec.name}")}">',
+            f'height="{height}" role="img" aria-label="{_escaped(f"The graph {picture.spec.name}")}">',
             f"<style>{style(theme)}</style>",
             f'<rect width="{width}" height="{height}" class="paper"/>',
             *_drawing(picture, layout, ""),
@@ -145,7 +147,7 @@ def _box(picture: Picture, box: Box, path: str) -> str:
     if kind == "any":
         status = ""
     radius = min(box.height / 2, 22) if kind == "end" else 8
-    title = f"<title>{escape(short(node.summary, _MOST_TITLE_CHARS))}</title>" if node and node.summary else ""
+    title = f"<title>{_escaped(short(node.summary, _MOST_TITLE_CHARS))}</title>" if node and node.summary else ""
     name = "any node" if box.name == ANY_NODE else box.name
     top = box.top + 8 if node else box.y - 9
     parts = [_text("name", box.x, top + 13, name)]
@@ -155,7 +157,7 @@ def _box(picture: Picture, box: Box, path: str) -> str:
     if box.note:
         parts.append(_text("note", box.x, top + NAME_HEIGHT + LINE_HEIGHT * len(box.rows) + 10, box.note))
     inside = _inside(picture, box, path)
-    data = f' data-node="{escape(path + box.name)}"' if node else ""
+    data = f' data-node="{_escaped(path + box.name)}"' if node else ""
     frame = _rect("box", box.left, box.top, box.width, box.height, radius)
     return f'<g class="node {kind}{status}"{data}>{title}{frame}{"".join(parts)}{inside}</g>'
 
@@ -169,7 +171,7 @@ def _inside(picture: Picture, box: Box, path: str) -> str:
 
 
 def _text(kind: str, x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}">{escape(text)}</text>'
+    return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="{anchor}">{_escaped(text)}</text>'
 
 
 def _rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:
@@ -192,7 +194,7 @@ def _edge_class(picture: Picture, route: Route) -> str:
 
 
 def _edge_data(route: Route, path: str) -> str:
-    return f' data-edge="{escape(f"{path}#{route.edge.index}")}"'
+    return f' data-edge="{_escaped(f"{path}#{route.edge.index}")}"'
 
 
 def _curved(points: tuple[tuple[float, float], ...]) -> str:
@@ -244,7 +246,7 @@ def _label(picture: Picture, route: Route, path: str) -> str:
     label = route.label
     if label is None:
         return ""
-    title = f"<title>{escape(short(label.whole, _MOST_TITLE_CHARS))}</title>" if _is_cut(label) else ""
+    title = f"<title>{_escaped(short(label.whole, _MOST_TITLE_CHARS))}</title>" if _is_cut(label) else ""
     left, top = label.x - label.width / 2, label.y - label.height / 2
     x, anchor = (left + 4, "start") if route.angular else (label.x, "middle")
     rows = (_text("label", x, top + 13 + LINE_HEIGHT * row, text, anchor) for row, text in enumerate(label.rows))
@@ -255,6 +257,11 @@ def _label(picture: Picture, route: Route, path: str) -> str:
 
 def _is_cut(label: Label) -> bool:
     return any(row.endswith("…") for row in label.rows)
+
+
+def _escaped(text: str) -> str:
+    """For XML, which has no place for most control characters and for half of a surrogate pair."""
+    return escape_html(_NOT_XML.sub("\ufffd", text))
 
 
 def _pair(point: tuple[float, float]) -> str:

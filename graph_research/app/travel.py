@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
-
-import orjson
 
 from graph_research.app.beside import with_neighbours
 from graph_research.app.edits import at_path
@@ -25,6 +23,7 @@ from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.replay import Replayed, replay
 from graph_research.graph.start import changes
+from graph_research.graph.stored import definition_texts
 
 __all__ = ["Differences", "Moment", "diff_runs", "replay_run", "replay_stored", "show_step"]
 
@@ -199,10 +198,11 @@ def _no_step(run_id: str, step: int, last: int) -> UserMistake:
 
 async def _stored_graph(store: Store, run_id: str, registry: Registry) -> Graph:
     row = await store.run_row(run_id)
-    names = {name: entry["text"] for name, entry in orjson.loads(row.definition).items()}
-    graphs = {name.partition(" ")[2]: await store.text(text) for name, text in names.items() if name[:6] == "graph "}
-    registry = Registry(**{**vars(registry), "graphs": _Stored(graphs)})
-    graph = load_graph(f"{row.graph}.yaml", text=graphs[row.graph], registry=registry)
+    graphs = await definition_texts(store, run_id, "graph")
+    text = graphs.texts.get(row.graph)
+    if text is None:
+        raise GraphChanged(f"run {run_id} holds no graph {row.graph!r}", help="it was not made by graph-research")
+    graph = load_graph(f"{row.graph}.yaml", text=text, registry=replace(registry, graphs=graphs))
     differences = [words for words in changes(row.definition, graph) if not words.endswith(" is new")]
     if differences:
         raise GraphChanged(
@@ -210,16 +210,3 @@ async def _stored_graph(store: Store, run_id: str, registry: Registry) -> Graph:
             help="a replay needs them as they were; restore them, or use the version that made the run",
         )
     return graph
-
-
-@dataclass(frozen=True)
-class _Stored:
-    """The graphs of a run's own definition."""
-
-    texts: Mapping[str, str]
-
-    def find(self, name: str) -> tuple[str, str] | None:
-        return (self.texts[name], f"{name}.yaml") if name in self.texts else None
-
-    def names(self) -> list[str]:
-        return sorted(self.texts)

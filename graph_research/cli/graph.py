@@ -65,6 +65,9 @@ def register(app: typer.Typer) -> None:
         ),
     )(_export)
     group.command("run", epilog=examples("graph run countdown.yaml", "graph run countdown.yaml --set n=5 --json"))(_run)
+    group.command("inspect", epilog=examples("graph inspect their_graph.yaml", "graph inspect their_research.grb"))(
+        _inspect
+    )
     group.command("new", epilog=examples("graph new my-graph", "graph new checker --template fact-checker"))(_new)
     app.add_typer(group, name="graph")
 
@@ -137,6 +140,32 @@ def _export(
         sys.stdout.buffer.write(content)
     else:
         show_document(content)
+
+
+def _inspect(
+    name: Annotated[str, typer.Argument(metavar="FILE|BUNDLE", help="A graph file or a bundle, wherever it is from.")],
+    json: Json = False,
+) -> None:
+    """What a graph or bundle would touch.
+
+    Handlers, models, hosts and folders, told before anything of it is used.
+    """
+    from graph_research.app.inspection import inspect
+
+    told = wait_for(inspect(open_here(), name)).to_json()
+    if json:
+        show_json(told)
+        return
+    run = told.pop("run")
+    for field, value in [*told.items(), *((f"run {name}", value) for name, value in run.items())]:
+        if text := _worded(value):
+            show(f"{field}: {text}")
+
+
+def _worded(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {one}" for name, one in value.items() if one is not None)
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str("" if value is None else value)
 
 
 def _run(

@@ -1,0 +1,184 @@
+"""What a graph or a bundle would touch, told before anything of it is used: handlers, models, hosts, folders."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from graph_research.app.beside import with_neighbours
+from graph_research.app.bundles import opened_bundle
+from graph_research.app.definitions import graph_file
+from graph_research.app.services import definition_registry
+from graph_research.app.store import Store
+from graph_research.app.workspace import Workspace
+from graph_research.graph.errors import GraphInvalid
+from graph_research.graph.reader import read_spec, read_text
+from graph_research.graph.registry import Registry, Resolver
+from graph_research.graph.spec import GraphSpec
+from graph_research.graph.stored import definition_texts
+
+__all__ = ["Inspection", "inspect"]
+
+_BUNDLE = ".grb"
+_URL = re.compile(r"https?://[^\s\"'<>]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """What the graph, its subgraphs included, names. `unknown` are handlers, prompts, schemas and graphs that this
+    program does not have. The rest is empty for a graph file: `run` are facts of a bundle's run, `hosts` those of its
+    models and sources."""
+
+    graph: str
+    version: str
+    summary: str
+    nodes: int
+    handlers: Sequence[str]
+    prompts: Sequence[str]
+    roles: Sequence[str]
+    subgraphs: Sequence[str]
+    schemas: Sequence[str]
+    asks: Sequence[str]
+    loops: Mapping[str, Any]
+    limits: Mapping[str, Any]
+    unknown: Sequence[str]
+    models: Sequence[str] = ()
+    searches: Sequence[str] = ()
+    folders: Sequence[str] = ()
+    hosts: Sequence[str] = ()
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `graph inspect --json` prints it."""
+        return asdict(self)
+
+
+async def inspect(workspace: Workspace, name: str) -> Inspection:
+    """Look at a graph (file or name) or a bundle (a file ending in `.grb`); nothing is run, loaded or asked.
+    `GraphInvalid` where the YAML is no graph, `BundleInvalid` for a bundle that is not whole."""
+    if name.endswith(_BUNDLE):
+        return await _bundle(workspace, name)
+    file = graph_file(workspace, name)
+    text = read_text(workspace.folder / file)
+    if not isinstance(text, str):
+        raise GraphInvalid([text])
+    there = with_neighbours(workspace, name)
+    return Inspection(**_definition(text, str(file), definition_registry(there), there.graphs))
+
+
+async def _bundle(workspace: Workspace, name: str) -> Inspection:
+    async with opened_bundle(workspace, name) as (store, packed):
+        record = await store.run(packed.run_id)
+        graphs = await definition_texts(store, packed.run_id, "graph")
+        registry = definition_registry(workspace)
+        told = _definition(graphs.texts.get(record.graph, ""), f"{record.graph}.yaml", registry, graphs)
+        asked = next((one for one in record.metadata.values() if isinstance(one, Mapping)), {})
+        roles = asked.get("roles")
+        specs = [*_texts(asked.get("models")), *(_texts(roles.values()) if isinstance(roles, Mapping) else ())]
+        state = await store.state(packed.run_id)
+        sources = [one.get("url") for one in state.get("sources") or [] if isinstance(one, Mapping)]
+        return Inspection(
+            **told,
+            models=sorted(set(specs)),
+            searches=_texts(asked.get("search")),
+            folders=_texts(asked.get("library")),
+            hosts=_hosts([*specs, *_texts(sources)]),
+            run={
+                "run_id": record.run_id,
+                "parent": record.parent,
+                "status": record.status,
+                "cause": record.cause,
+                "question": asked.get("question"),
+                "created_at": record.created_at.isoformat(),
+                "steps": len(await store.steps(packed.run_id)),
+                "calls": await _calls(store, packed.run_id),
+                "texts": len(await store.text_hashes(packed.run_id)),
+            },
+        )
+
+
+async def _calls(store: Store, run_id: str) -> dict[str, int]:
+    return dict(Counter(row.kind for row in await store.call_rows(run_id, None) if row.kind not in ("now", "note")))
+
+
+def _definition(text: str, file: str, registry: Registry, graphs: Resolver) -> dict[str, Any]:
+    """What a graph and those under it name."""
+    specs: list[GraphSpec] = []
+    waiting, asked = [(text, file)], set[str]()
+    missing: list[str] = []
+    while waiting:
+        text, file = waiting.pop()
+        spec, findings = read_spec(text, file, registry.schemas)
+        if spec is None:
+            raise GraphInvalid(findings)
+        specs.append(spec)
+        for name in _named(spec, "graph"):
+            if name in asked:
+                continue
+            asked.add(name)
+            found = graphs.find(name)
+            if found is not None:
+                waiting.append(found)
+            else:
+                missing.append(f"graph {name}")
+    return _told(specs, registry, missing)
+
+
+def _told(specs: Sequence[GraphSpec], registry: Registry, missing: Sequence[str]) -> dict[str, Any]:
+    first = specs[0]
+    nodes = [node for spec in specs for node in spec.nodes.values()]
+    handlers, prompts = (sorted({name for spec in specs for name in _named(spec, kind)}) for kind in ("run", "prompt"))
+    schemas = {side.schema for node in nodes for side in (node.input, node.output) if side is not None}
+    schemas |= {node.schema for node in nodes} | {spec.state_schema for spec in specs}
+    named = sorted(name for name in schemas if name)
+    known = registry.prompts.names()
+    missing = [
+        *missing,
+        *(f"handler {name}" for name in handlers if name not in registry.handlers),
+        *(f"prompt {name}" for name in prompts if not {name, f"{name}/user"} & set(known)),
+        *(f"schema {name}" for name in named if registry.schemas.find(name) is None),
+    ]
+    return {
+        "graph": first.name,
+        "version": first.version,
+        "summary": first.summary,
+        "nodes": len(nodes),
+        "handlers": handlers,
+        "prompts": prompts,
+        "roles": sorted({node.role for node in nodes if node.role}),
+        "subgraphs": [spec.name for spec in specs[1:]],
+        "schemas": named,
+        "asks": [node.name for node in nodes if node.kind == "ask"],
+        "loops": {name: loop.most for spec in specs for name, loop in spec.loops.items()},
+        "limits": {"steps": first.limits.steps, "seconds": first.limits.seconds},
+        "unknown": missing,
+    }
+
+
+def _named(spec: GraphSpec, kind: str) -> list[str]:
+    return [node.target for node in spec.nodes.values() if node.kind == kind and node.target]
+
+
+def _texts(values: Any) -> list[str]:
+    """The texts in a value that somebody else wrote, whatever it is."""
+    if isinstance(values, str):
+        return [values]
+    if isinstance(values, Iterable) and not isinstance(values, Mapping):
+        return [text for value in values for text in _texts(value)]
+    return []
+
+
+def _hosts(texts: Sequence[str]) -> list[str]:
+    """The hosts of the addresses in these texts."""
+    hosts = set()
+    for text in texts:
+        for url in _URL.findall(text):
+            try:
+                hosts.add(urlsplit(url).hostname or "")
+            except ValueError:
+                hosts.add(url[:80])
+    return sorted(hosts - {""})

@@ -135,7 +135,7 @@ class Frame:
         if len(active) > 1:
             active = tuple(sorted(active, key=lambda active: self.routes.order[active.node]))
         self.position = Position(
-            active=tuple(one if one.done else replace(one, done=True) for one in active),
+            active=tuple([one if one.done else one.ended() for one in active]),
             chain=joined(self.position.chain, hashes),
             loops=self.position.loops,
             arrived=self.position.arrived,

@@ -67,7 +67,7 @@ class Compiled:
     `names` are the free names it reads, `calls` the functions it calls, `tree` its syntax: found without running it.
     """
 
-    __slots__ = ("_evaluator", "_keys", "calls", "expression", "names", "tree")
+    __slots__ = ("_evaluator", "_shortcut", "calls", "expression", "names", "tree")
 
     def __init__(self, expression: Expression, tree: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> None:
         self.expression = expression
@@ -77,15 +77,15 @@ class Compiled:
             node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         )
         self._evaluator = _Evaluator(functions)
-        self._keys = _keys_of(tree)
+        self._shortcut = _shortcut(tree)
 
     def evaluate(self, scope: Mapping[str, Any]) -> Any:
         """The value under `scope` (name to JSON value). It may share lists and objects with the scope: treat it as
         read-only. Raises `GuardFailed` with the expression's place, its text and the values of its names.
         """
         try:
-            if self._keys:
-                return _found(scope, self._keys)
+            if self._shortcut is not None:
+                return self._shortcut(scope)
             value = self._evaluator.run(self.tree, scope)
             _check_size(value)
         except (
@@ -298,24 +298,27 @@ def _collect_names(node: ast.AST, bound: frozenset[str], found: list[ast.Name]) 
                 _collect_names(child, bound, found)
 
 
-def _keys_of(tree: ast.expr) -> tuple[str, ...]:
-    """The name and the keys of an expression that only looks something up, such as `output.text`; else nothing."""
-    keys: list[str] = []
-    while isinstance(tree, ast.Attribute):
-        keys.append(tree.attr)
-        tree = tree.value
-    return (tree.id, *reversed(keys)) if isinstance(tree, ast.Name) else ()
+def _shortcut(tree: ast.expr) -> Callable[[Mapping[str, Any]], Any] | None:
+    """An expression that only looks up, or compares what it looks up, as a function; None for any other. It makes
+    nothing new, so the size of its result needs no check."""
+    match tree:
+        case ast.Constant(value=int() | None as constant):
+            return lambda _: constant
+        case ast.Name(id=name):
+            return lambda scope: _named(scope, name)
+        case ast.Attribute(value=inner, attr=key) if found := _shortcut(inner):
+            return lambda scope: _entry(found(scope), key)
+        case ast.Compare(left=left, ops=[operation], comparators=[right]):
+            compare, first, second = _OPERATORS[type(operation)], _shortcut(left), _shortcut(right)
+            return (lambda scope: compare(first(scope), second(scope))) if first and second else None
+    return None
 
 
-def _found(scope: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    """What stands in `scope` under a name and keys of objects: nothing new is made, so its size needs no check."""
+def _named(scope: Mapping[str, Any], name: str) -> Any:
     try:
-        value = scope[keys[0]]
+        return scope[name]
     except KeyError:
-        raise LookupError(f'"{keys[0]}" has no value here') from None
-    for key in keys[1:]:
-        value = _entry(value, key)
-    return value
+        raise LookupError(f'"{name}" has no value here') from None
 
 
 def _entry(value: Any, key: str) -> Any:
@@ -368,10 +371,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc]  # -- 
         return self.nodes[type(node)](node)
 
     def _eval_name(self, node: ast.Name) -> Any:
-        try:
-            return self.names[node.id]
-        except KeyError:
-            raise LookupError(f'"{node.id}" has no value here') from None
+        return _named(self.names, node.id)
 
     def _eval_attribute(self, node: ast.Attribute) -> Any:
         return _entry(self._eval(node.value), node.attr)

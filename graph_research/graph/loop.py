@@ -232,7 +232,7 @@ class Loop:
             interruption, self.frame.limited = None, True
         self.frame.position = Position(
             active=active,
-            chain=digest(self.frame.position.chain, orjson.dumps(loops, option=orjson.OPT_SORT_KEYS)),
+            chain=_counted(self.frame.position, loops),
             loops=loops,
             arrived=arrived,
             interruption=interruption,
@@ -264,7 +264,7 @@ class Loop:
             targets = dict.fromkeys(arrived)
             arrived = {}
         active = []
-        for target in sorted(targets, key=lambda name: self.frame.routes.order[name]):
+        for target in targets if len(targets) == 1 else sorted(targets, key=self.frame.routes.order.__getitem__):
             failure = targets[target]
             self.frame.visits[target] = self.frame.visits.get(target, 0) + 1
             error = None if failure is None else failure.error
@@ -350,6 +350,13 @@ class Loop:
 def _step_of(outcomes: Sequence[Outcome], default: Any) -> Any:
     """The step of the only node's row, which is still to be written."""
     return next((outcome.row.step for outcome in outcomes if not outcome.written), default)
+
+
+def _counted(position: Position, loops: Mapping[str, int]) -> bytes:
+    """The chain with the counters, where they have changed."""
+    if loops == position.loops:
+        return position.chain
+    return digest(position.chain, orjson.dumps(loops, option=orjson.OPT_SORT_KEYS))
 
 
 def _cancelled(failure: Failure | None) -> bool:

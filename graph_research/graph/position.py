@@ -26,6 +26,12 @@ class Active:
     passed: bool = False
     error: Mapping[str, Any] | None = None
 
+    def ended(self) -> Active:
+        """The same, done."""
+        return Active(
+            node=self.node, visit=self.visit, entered=self.entered, done=True, passed=self.passed, error=self.error
+        )
+
     def to_json(self) -> dict[str, Any]:
         values: dict[str, Any] = {"node": self.node, "visit": self.visit, "entered": self.entered}
         if self.done:

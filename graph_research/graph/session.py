@@ -171,9 +171,8 @@ class Session:
     ) -> tuple[_Batch, Write]:
         batch = _Batch(events, self._seq, self.clock.now(), self._step)
         self._seq += len(events)
-        at = batch.at.isoformat()
         stored = [
-            {"type": kind.type, "seq": seq, "at": at, "step": batch.step, **fields}
+            {"type": kind.type, "seq": seq, "at": batch.at, "step": batch.step, **fields}
             for seq, (kind, fields) in enumerate(events, start=batch.seq + 1)
         ]
         new = self._new_texts(texts) if texts or self._texts else {}

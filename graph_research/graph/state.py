@@ -22,10 +22,10 @@ class DeltaRefused(GraphResearchError):
 
 
 class Pieces(NamedTuple):
-    """The first `count` entries of a list are stored as the texts with these hashes (hex)."""
+    """The first `length` entries of a list are stored as the texts with these hashes (hex)."""
 
     names: tuple[str, ...] = ()
-    count: int = 0
+    length: int = 0
 
 
 class State:

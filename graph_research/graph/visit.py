@@ -429,7 +429,8 @@ def check(contract: Contract, value: Any, node: str) -> None:
 
 def digest(*parts: bytes) -> bytes:
     """SHA-256 of the parts and their lengths."""
-    return hashlib.sha256(b"".join([b"%d:%b" % (len(part), part) for part in parts])).digest()
+    lengths = b"".join([len(part).to_bytes(8) for part in parts])
+    return hashlib.sha256(b"".join((lengths, *parts))).digest()
 
 
 def joined(chain: bytes, hashes: Sequence[bytes]) -> bytes:

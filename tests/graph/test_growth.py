@@ -135,7 +135,7 @@ async def test_a_resumed_run_goes_on_with_the_pieces_of_its_snapshots(tmp_path: 
     folded = await fold(store, "r", "")
     assert folded is not None
     assert folded.state.values["lines"] == lines_until(600)
-    assert folded.state.pieces["lines"].count > 0
+    assert folded.state.pieces["lines"].length > 0
     await store.close()
 
 

@@ -17,7 +17,7 @@ def packed(state: State, growing: Iterable[str], texts: MutableMapping[str, str]
     values = dict(state.values)
     for channel in growing:
         value, known = values[channel], state.pieces.get(channel, Pieces())
-        rest = value[known.count :] if value else []
+        rest = value[known.length :] if value else []
         data = encode(rest, texts).decode() if rest else ""
         if not known.names and len(data) < LARGE_CHARS:
             continue

@@ -45,6 +45,9 @@ KEYS: Mapping[str, str] = {
 }
 """Every key that is read, and what it adds. Keys come from the environment alone and are never stored or shown."""
 
+_OPTIONS = {"default_provider": "llm", "search_providers": "search", "task_timeout": "timeout"}
+"""The command-line options that are not called as their setting is."""
+
 _ENV_NOT_SETTINGS = frozenset({"HOME", "TOKENS_FILE"})
 """`GRAPH_RESEARCH_*` variables that mean something else than a setting."""
 
@@ -161,7 +164,7 @@ def load_configuration(
     given.update(_from_environment(environ))
     for name, value in (options or {}).items():
         if value is not None:
-            given[name] = _Given(value=value, place="option --" + name.replace("_", "-"))
+            given[name] = _Given(value=value, place="option --" + _OPTIONS.get(name, name).replace("_", "-"))
     return Configuration(settings=_build(given), origins={name: one.place for name, one in given.items()})
 
 

@@ -13,6 +13,7 @@ from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS
 from graph_research.app.library import count_documents, pdf_child_works
 from graph_research.app.models import MODEL_KINDS, build_router
 from graph_research.app.search import SEARCH_KINDS
+from graph_research.app.store import open_store
 from graph_research.app.workspace import Workspace
 from graph_research.config import KEYS, ROLES, keys_present
 from graph_research.errors import GraphResearchError
@@ -42,6 +43,7 @@ async def examine(workspace: Workspace) -> list[Check]:
         _python(),
         _full_text_search(),
         _room(workspace),
+        await _store(workspace),
         await _index(workspace),
         _models(workspace),
         _searches(workspace),
@@ -89,6 +91,15 @@ def _room(workspace: Workspace) -> Check:
     return Check(
         name="data home", ok=free > _ENOUGH_BYTES, text=f"{workspace.home.path}, {free // 1_000_000:,} MB free"
     )
+
+
+async def _store(workspace: Workspace) -> Check:
+    try:
+        async with open_store(workspace.home) as store:
+            count = len(await store.runs())
+    except GraphResearchError as error:
+        return Check(name="run store", ok=False, text=str(error))
+    return Check(name="run store", ok=True, text=f"{workspace.home.runs_db}, runs: {count}")
 
 
 async def _index(workspace: Workspace) -> Check:

@@ -13,6 +13,7 @@ from graph_research.app.beside import with_neighbours
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import graph_file, load
 from graph_research.app.edits import edited
+from graph_research.app.library import Indexing
 from graph_research.app.models import build_router
 from graph_research.app.request import GraphRequest, changed_request
 from graph_research.app.research import new_run_id, refuse_known
@@ -27,7 +28,6 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import InputInvalid, UnknownRun
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
-from graph_research.providers.search.local.library import OnProgress
 
 __all__ = [
     "GraphRun",
@@ -104,7 +104,7 @@ async def open_graph_run(
     values: Mapping[str, Any],
     *,
     run_id: str | None = None,
-    on_index: OnProgress | None = None,
+    on_index: Indexing | None = None,
 ) -> AsyncIterator[GraphRun]:
     """A new run of the graph that is asked for, with the folders of its library indexed on the way. An interactive one
     stops at an `ask` node, to be answered with `resume`."""
@@ -115,7 +115,7 @@ async def open_graph_run(
         search = build_searches(workspace, request.search, request.library)
         run = _assembled(workspace, store, chosen, request, search, values)
         if search.folders or _searches(run.runtime.graph):
-            await search.prepare(workspace, index=True, on_progress=on_index)
+            await search.prepare(workspace, index=True, on_index=on_index)
         yield run
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.search.local import Counts, Library
 from graph_research.providers.search.local.library import OnProgress
+from graph_research.providers.search.local.records import Failure
 from graph_research.text.pdf import PdfExtractor
 
 __all__ = [
+    "Indexing",
     "LibraryEmpty",
     "LibraryMissing",
     "add_folders",
@@ -39,6 +41,13 @@ class LibraryEmpty(UserMistake):
     """The index, or what a run may search of it, holds no document."""
 
     code = "library-empty"
+
+
+class Indexing(Protocol):
+    """Whoever watches folders being indexed on the way to a run."""
+
+    def __call__(self, done: int, total: int, path: str) -> None: ...
+    def unreadable(self, failures: Sequence[Failure]) -> None: ...
 
 
 def open_library(workspace: Workspace) -> Library:

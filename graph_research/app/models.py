@@ -25,6 +25,8 @@ _LATER = ("openai", "anthropic", "gemini", "[cli]")
 
 def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]]) -> ModelRouter:
     """The models behind each role; one spec is built once, however many roles name it. `UnknownModel` names a spec."""
+    if not models:
+        raise UnknownModel("no model is named", help="use extractive, which needs no key, or scripted:FILE")
     built: dict[str, Model] = {}
     for spec in (*models, *(spec for specs in roles.values() for spec in specs)):
         if spec not in built:
@@ -47,6 +49,8 @@ def build_model(spec: str) -> Model:
             f"model {spec!r} is not available in this version",
             help="use extractive, which needs no key, or scripted:FILE",
         )
+    if kind == "scripted":
+        raise UnknownModel(f"model {spec!r} names no file", help="write it as scripted:FILE")
     near = difflib.get_close_matches(kind, MODEL_KINDS, n=1)
     hint = f'did you mean "{near[0]}"? ' if near else ""
     raise UnknownModel(f"no model {spec[:80]!r}", help=f"{hint}use extractive or scripted:FILE")

@@ -228,8 +228,8 @@ def _absolute_specs(specs: Sequence[str], folder: Path) -> tuple[str, ...]:
 
 
 def _absolute_spec(spec: str, folder: Path) -> str:
-    kind, colon, rest = spec.partition(":")
-    return f"{kind}:{_absolute(rest, folder)}" if kind == "scripted" and colon else spec
+    kind, _, rest = spec.partition(":")
+    return f"{kind}:{_absolute(rest, folder)}" if kind == "scripted" and rest else spec
 
 
 def _absolute(path: str, folder: Path) -> str:

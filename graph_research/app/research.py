@@ -16,9 +16,10 @@ from graph_research.app.budget import Budget, within_budget
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import load
 from graph_research.app.edits import edited
-from graph_research.app.files import check_writable
+from graph_research.app.files import OutputUnwritable, check_writable
+from graph_research.app.library import Indexing
 from graph_research.app.models import build_router
-from graph_research.app.reports import NoReport, build_from_store, write_report
+from graph_research.app.reports import Built, NoReport, build_from_store, write_report
 from graph_research.app.request import RequestInvalid, ResearchRequest, changed_request, request_for
 from graph_research.app.runs import error_text, waiting_for
 from graph_research.app.search import build_searches
@@ -31,7 +32,6 @@ from graph_research.graph.errors import RunExists, UnknownRun
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
 from graph_research.observability import AuditLog
-from graph_research.providers.search.local.library import OnProgress
 
 __all__ = [
     "Research",
@@ -175,7 +175,7 @@ class Research:
         report = built.report
         return replace(
             result,
-            report=write_report(self._workspace, built, self._out),
+            report=self._written(built),
             confidence=report.confidence.value,
             iterations=report.iterations,
             statistics=report.statistics.to_json(),
@@ -183,6 +183,15 @@ class Research:
             sources=len(report.sources),
             citations=len(report.citations),
         )
+
+    def _written(self, built: Built) -> Mapping[str, str]:
+        try:
+            return write_report(self._workspace, built, self._out)
+        except OutputUnwritable as error:
+            elsewhere = f"graph-research resume {self.run_id} --out FOLDER"
+            raise OutputUnwritable(
+                error.message, help=f"the run is kept; write its report elsewhere with: {elsewhere}"
+            ) from error
 
     def _runtime(self) -> Runtime:
         return Runtime(
@@ -216,7 +225,7 @@ async def open_research(
     *,
     run_id: str | None = None,
     out: Path | None = None,
-    on_index: OnProgress | None = None,
+    on_index: Indexing | None = None,
     make_id: Callable[[], str] = new_run_id,
 ) -> AsyncIterator[Research]:
     """A new research, with everything checked that can be checked before it starts: models, searches, library, graph,
@@ -301,7 +310,7 @@ async def _assembled(
     new: bool = True,
     accept_changes: bool = False,
     index: bool = True,
-    on_index: OnProgress | None = None,
+    on_index: Indexing | None = None,
 ) -> Research:
     budget = Budget(max_tokens=request.max_tokens, max_cost=request.max_cost)
     if not new:
@@ -317,7 +326,7 @@ async def _assembled(
     graph = _limited(load(workspace, request.graph, build_registry(there, services)), request)
     folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
     check_writable(folder)
-    await search.prepare(workspace, index=new and index, on_progress=on_index)
+    await search.prepare(workspace, index=new and index, on_index=on_index)
     return Research(
         workspace=workspace,
         request=request,
@@ -338,6 +347,13 @@ def _limited(graph: Graph, request: ResearchRequest) -> Graph:
         raise RequestInvalid(
             f'graph "{graph.spec.name}" has no input channel "question"',
             help=f"run it with: graph-research graph run {request.graph}",
+        )
+    given = {"question", "research_id", *request.inputs}
+    lacking = [name for name, channel in channels.items() if channel.input and channel.required and name not in given]
+    if lacking:
+        raise RequestInvalid(
+            f'graph "{graph.spec.name}" needs more than a question: {", ".join(lacking)}',
+            help=f"give it with: graph-research graph run {request.graph} --set {lacking[0]}=JSON",
         )
     at_once = request.inputs.get("max_concurrent")
     nodes = {

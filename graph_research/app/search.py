@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph_research.app.library import add_folders, open_library, require_documents
+from graph_research.app.library import Indexing, add_folders, open_library, require_documents
 from graph_research.app.workspace import Workspace
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.search.local import Library, LocalSearch
-from graph_research.providers.search.local.library import OnProgress
 from graph_research.providers.search.scripted import ScriptedSearch
 
 __all__ = ["SEARCH_KINDS", "Searches", "build_searches"]
@@ -34,13 +33,15 @@ class Searches:
     library: Library | None
     folders: tuple[Path, ...]
 
-    async def prepare(self, workspace: Workspace, *, index: bool, on_progress: OnProgress | None = None) -> None:
+    async def prepare(self, workspace: Workspace, *, index: bool, on_index: Indexing | None = None) -> None:
         """Index the folders that the run names, unless it goes on with one that did, and see that there is something
         to search. `LibraryMissing`, `LibraryEmpty`, `CatalogInvalid`."""
         if self.library is None or not index:
             return
         if self.folders:
-            await add_folders(workspace, self.folders, on_progress)
+            counts = await add_folders(workspace, self.folders, on_index)
+            if counts.failed and on_index is not None:
+                on_index.unreadable(counts.failed)
         await require_documents(self.library, self.folders)
 
 
@@ -62,6 +63,8 @@ def _build(name: str, library: Library | None, folders: Sequence[Path]) -> Searc
         return ScriptedSearch.from_file(Path(rest))
     if kind in _LATER:
         raise NoProvider(f"search {kind!r} is not available in this version", help="use local or scripted:FILE")
+    if kind == "scripted":
+        raise NoProvider(f"search {name!r} names no file", help="write it as scripted:FILE")
     near = difflib.get_close_matches(kind, SEARCH_KINDS, n=1)
     hint = f'did you mean "{near[0]}"? ' if near else ""
     raise NoProvider(f"no search provider {name[:80]!r}", help=f"{hint}use local or scripted:FILE")

@@ -19,7 +19,7 @@ from graph_research.app.runs import is_research
 from graph_research.app.workspace import Workspace
 from graph_research.cli.ending import end_of, resume_command
 from graph_research.cli.failure import INTERRUPTED
-from graph_research.cli.output import say, show, show_json
+from graph_research.cli.output import counted, say, show, show_json
 from graph_research.cli.progress import IndexingLines, Progress, make_view
 from graph_research.graph.context import SystemClock
 from graph_research.graph.events import Event
@@ -201,7 +201,7 @@ def _show_research(result: ResearchResult) -> None:
         show(result.summary)
         show("")
     confidence = "not scored" if result.confidence is None else f"{result.confidence:.0%}"
-    show(f"{result.sources} sources, {result.citations} citations, confidence {confidence}")
+    show(f"{counted(result.sources, 'source')}, {counted(result.citations, 'citation')}, confidence {confidence}")
     for path in result.report.values():
         show(path)
 

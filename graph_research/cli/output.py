@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
 
-__all__ = ["in_line", "say", "show", "show_document", "show_json", "show_table", "visible"]
+from graph_research.errors import UserMistake
+
+__all__ = [
+    "OutputFailed",
+    "counted",
+    "finish_output",
+    "in_line",
+    "open_streams",
+    "say",
+    "show",
+    "show_document",
+    "show_json",
+    "show_table",
+    "visible",
+]
 
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160), *_DIRECTIONS), "�")
@@ -17,29 +34,55 @@ _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160), *_DIRECTI
 _UNESCAPED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
+class OutputFailed(UserMistake):
+    """A result cannot be written to standard output, such as to a file on a full disk."""
+
+    code = "output-failed"
+
+
+def open_streams() -> None:
+    """From now on there is a standard output and a standard error to write to, whatever the process was started with:
+    a closed one swallows what it is given, and one of a narrow encoding writes `\\u….` for what it cannot hold."""
+    if sys.stdout is None:
+        sys.stdout = _nowhere()
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def show(text: str) -> None:
-    """A result, as text, with a line end."""
-    sys.stdout.write(visible(text) + "\n")
+    """A result, as text, with a line end. Every `show…` raises `OutputFailed` where it cannot be written."""
+    _write(visible(text) + "\n")
+
+
+def finish_output() -> None:
+    """Write what is still held back; `OutputFailed` where that cannot be done."""
+    with _refusing_loudly():
+        sys.stdout.flush()
 
 
 def show_document(text: str) -> None:
     """A report or a picture as a whole: to the byte in a file or a pipe, what a terminal would obey made visible."""
     shown = visible(text) if sys.stdout.isatty() else text
-    sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
+    _write(shown if shown.endswith("\n") else shown + "\n")
 
 
 def show_json(value: Any) -> None:
     """A result as one JSON document; what a terminal would obey in a text is written as `\\u….`."""
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
-    sys.stdout.write(_UNESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
-    sys.stdout.flush()
+    _write(_UNESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+    finish_output()
 
 
 def say(text: str) -> None:
-    """A message, on standard error."""
-    sys.stdout.flush()
-    sys.stderr.write(visible(text) + "\n")
-    sys.stderr.flush()
+    """A message, on standard error; where nobody can read it any more the work goes on without."""
+    finish_output()
+    try:
+        sys.stderr.write(visible(text) + "\n")
+        sys.stderr.flush()
+    except OSError:
+        sys.stderr = _nowhere()
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -56,6 +99,35 @@ def visible(text: str) -> str:
     return text.translate(_CONTROL)
 
 
+def counted(number: int, noun: str) -> str:
+    """ "1 source", "2 sources"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def in_line(value: Any) -> str:
     """The value as visible text without line ends, such as a file's name, which may hold any character."""
     return "" if value is None else " ".join(visible(str(value)).split())
+
+
+def _write(text: str) -> None:
+    with _refusing_loudly():
+        sys.stdout.write(text)
+
+
+@contextlib.contextmanager
+def _refusing_loudly() -> Iterator[None]:
+    """Errors of standard output by name; what it did not take is dropped, so that it does not fail again at exit."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        sys.stdout = _nowhere()
+        raise OutputFailed(
+            f"standard output cannot be written: {error.strerror or error}",
+            help="send it elsewhere, or make room",
+        ) from error
+
+
+def _nowhere() -> io.TextIOWrapper:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 -- it stays open until the process ends

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from graph_research.cli.output import say, visible
+from graph_research.cli.output import counted, in_line, say, visible
 from graph_research.graph.events import Event, ItemFinished, NodeFinished, NodeStarted
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from graph_research.graph.context import Clock
+    from graph_research.providers.search.local.records import Failure
 
 __all__ = ["IndexingLines", "LineView", "Progress", "Snapshot", "TerminalView", "View", "make_view"]
 
@@ -24,6 +26,9 @@ _REVIEW = "review_"
 
 
 _INDEXED_A_LINE = 100
+_UNREADABLE_SHOWN = 5
+_CANNOT_REDRAW = ("dumb", "unknown")
+"""Terminals by `TERM` that cannot move the cursor up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +58,8 @@ class Snapshot:
         """The counts in words, those that are zero left out."""
         parts = [
             f"{self.done}/{self.planned} sub-queries" if self.planned else "",
-            f"{self.sources} sources" if self.sources else "",
-            f"{self.findings} findings" if self.findings else "",
+            counted(self.sources, "source") if self.sources else "",
+            counted(self.findings, "finding") if self.findings else "",
         ]
         return ", ".join(part for part in parts if part)
 
@@ -178,7 +183,16 @@ class IndexingLines:
         if done and done % _INDEXED_A_LINE == 0:
             say(f"indexed {done} of {total} documents")
 
+    def unreadable(self, failures: Sequence[Failure]) -> None:
+        """Name the first files that a run has to do without, and how to see the others."""
+        for failure in failures[:_UNREADABLE_SHOWN]:
+            say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
+        if len(failures) > _UNREADABLE_SHOWN:
+            rest = len(failures) - _UNREADABLE_SHOWN
+            say(f"not indexed: {counted(rest, 'more file')}; `graph-research library add FOLDER` names them all")
+
 
 def make_view(question: str, clock: Clock) -> View:
-    """A table where standard error is a terminal, else lines."""
-    return TerminalView(question, clock) if sys.stderr.isatty() else LineView()
+    """A table where standard error is a terminal that can redraw it, else lines."""
+    redraws = sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in _CANNOT_REDRAW
+    return TerminalView(question, clock) if redraws else LineView()

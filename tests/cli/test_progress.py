@@ -3,8 +3,11 @@
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from graph_research.cli.progress import LineView, Progress, Snapshot
+import pytest
+
+from graph_research.cli.progress import IndexingLines, LineView, Progress, Snapshot
 from graph_research.graph.events import ItemFinished, NodeFinished, NodeStarted
+from graph_research.providers.search.local.records import Failure
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -70,3 +73,15 @@ def test_a_line_is_said_once(capsys: Any) -> None:
 def test_what_a_source_says_cannot_move_the_cursor(capsys: Any) -> None:
     LineView().show(Snapshot(phase="\x1b[2Jgone"))
     assert "\x1b" not in capsys.readouterr().err
+
+
+def test_one_of_a_kind_is_not_many() -> None:
+    assert Snapshot(done=1, planned=1, sources=1, findings=2).facts() == "1/1 sub-queries, 1 source, 2 findings"
+
+
+def test_the_first_unreadable_files_are_named_and_the_others_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    IndexingLines().unreadable([Failure(path=f"docs/{number}.pdf", reason="it is encrypted") for number in range(7)])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "not indexed: docs/0.pdf: it is encrypted"
+    assert len(lines) == 6
+    assert "2 more files" in lines[-1]

@@ -57,6 +57,12 @@ def conflicts(*sentences: str) -> list[Conflict]:
             ["two hundred people", "140 people"],
         ),
         (
+            "The Alder Dam cost 86,977 euros, a large sum then.",
+            "The Alder Dam cost 83,126 euros according to the ledgers of the county.",
+            ["86,977 euros", "83,126 euros"],
+        ),
+        ("The Alder Dam was automated in 1994.", "The Alder Dam was automated in 1992.", ["1994", "1992"]),
+        (
             "The Alder Dam began operation on 14 March 2016, when the last permit came.",
             "The Alder Dam started operation on 2 May 2016.",
             ["14 March 2016", "2 May 2016"],
@@ -129,6 +135,12 @@ def test_two_values_for_one_attribute_of_one_subject_are_two_sides(one: str, oth
             "The Alder Dam is 120 metres high, compared with 90 metres for others.",
             "The Alder Dam is 120 metres high.",
             id="compared",
+        ),
+        pytest.param(
+            "The Alder Dam cost 86,977 euros.", "The Alder Dam cost 83,126 euros, not counting the harbour.", id="part"
+        ),
+        pytest.param(
+            "The Alder Dam cost 14 million euros.", "The Alder Dam cost 18 million euros including interest.", id="all"
         ),
         pytest.param("The bridge is 120 metres long.", "The bridge is 90 metres long.", id="no name"),
     ],

@@ -46,6 +46,7 @@ _LEAD_IN = re.compile(
     r"^(?:according to|by the|by our|in the opinion of|in the view of|on the basis of|as)\s[^,\d]{1,80},\s",
     re.IGNORECASE,
 )
+_ATTRIBUTION = re.compile(r"\s(?:according to|as reported by)\s[^,;:\d]{1,80}$", re.IGNORECASE)
 _BOUNDARY = re.compile(
     r"(?P<mark>\s?[;:]\s|[.!]\s(?=[A-Z\"“])|,\s|\s[–—]\s|\s?[()]\s?"
     r"|\s(?=(?:and|but|while|whereas|because|although|though|when|which|who|whose|where|until|than|compared|versus|"
@@ -68,6 +69,11 @@ _PLAN = re.compile(
     r"denie[sd]|if|due to (?:open|begin|start|close)|to be)\b"
 )
 _NEGATION = re.compile(r"\b(?:not|never|no longer|without|neither|nor|cannot|\w+n't)\b", re.IGNORECASE)
+_COUNTED_IN = re.compile(
+    r"^[^.;]{0,60}?\b(?:not counting|not including|excluding|including|apart from|except|except for|plus)\s"
+    r"(?:the\s|an?\s)?(?P<what>[a-z]+)",
+    re.IGNORECASE,
+)
 _WITH = re.compile(r"^(?:with|at|for|having)\s", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"^(?:first\s)?[A-Z][a-z]+(?:ed|ilt|un|en)\s(?:in|on|at)\s")
 _DATE_PREPOSITION = re.compile(r"\b(?:in|on|of|dated|born)\s(?:early\s|late\s|mid-)?$", re.IGNORECASE)
@@ -77,7 +83,8 @@ _EVENTS = frozenset(
         "begin start commence open found establish complete finish launch approve sign introduce invent discover die "
         "born close elect adopt enact build construct commission inaugurate create incorporate ratify ban abolish "
         "occur happen sink collapse crash fail erupt strike kill marry graduate join retire merge acquire release "
-        "publish ship deliver connect demolish dissolve bear take arrive land depart burn flood appoint grant unveil"
+        "publish ship deliver connect demolish dissolve bear take arrive land depart burn flood appoint grant unveil "
+        "automate electrify nationalise nationalize privatise privatize rename abandon restore rebuild renovate"
     )
 )
 _ACCOMPANYING = re.compile(r"^\s(?:with|by|after|during|as|amid|in|and|when|at)\s")
@@ -230,18 +237,18 @@ def _frame(
         value=value,
         key=key,
         names=names,
-        scope=_scope(own, value, found, heading_years),
+        scope=_scope(own, value, found, heading_years) | _counted_in(sentence.text[value.end :]),
         topic=" ".join(dict.fromkeys([*(word for word, _, _ in words), *_counted_noun(sentence.text, value)])),
     )
 
 
 def _without_adjunct(phrase: str, text: str, value: Value) -> str:
-    """The phrase without what merely accompanies a date, and without "of electricity" behind a measure of it."""
+    """The phrase without what merely accompanies a date, "of electricity" behind a measure of it, or who says it."""
     written = text[value.start : value.end]
     before, found, after = phrase.partition(written)
     if value.kind == "date" and _ACCOMPANYING.match(after):
         return before + found
-    return before + found + _MEASURED.sub("", after)
+    return before + found + _ATTRIBUTION.sub("", _MEASURED.sub("", after).rstrip(" ."))
 
 
 def _meant(sentence: Quoted, phrase: str) -> list[str]:
@@ -299,6 +306,12 @@ def _key(words: list[tuple[str, str, bool]]) -> frozenset[str]:
     """The stems that must agree; what something cost is what it cost to build, said or not."""
     bases = frozenset(base for _, base, _ in words)
     return bases - {"build"} if "cost" in bases else bases
+
+
+def _counted_in(after: str) -> frozenset[str]:
+    """What the words behind a value say that it leaves out or takes in, such as ", not counting the harbour"."""
+    match = _COUNTED_IN.match(after)
+    return frozenset({f"but:{stem(match['what'])}"}) if match else frozenset()
 
 
 def _scope(own: str, value: Value, found: list[Value], heading_years: list[str]) -> frozenset[str]:

@@ -51,7 +51,7 @@ _EARLY = 5
 _LEADS_IN = word_set("in on by according from as with")
 _BYLINE = re.compile(r"^[A-Z]\w+:\s|^By (?:[A-Z]\w+[ ,.]+){2}")
 _ORDINAL_ANAPHOR = re.compile(
-    r"^(?:the|a)\s(?:(?:first|second|third|fourth|last)(?!\stime)|latter|former|other|others|same|above|following|next|previous|"
+    r"^(?:the|a)\s(?:(?:first|second|third|fourth|last)(?!\stime)(?!\s[a-z]+(?<!s)\s[a-z]+(?<!s)\s[a-z]{3,}ed\s)|latter|former|other|others|same|above|following|next|previous|"
     r"resulting|remaining|rest|reason|result|answer|latest|more|fewer)\b|^(?:one|some|many|most|several|none|all|each|"
     r"any|two|three|four|few)\s(?:of\s(?:them|these|those|which|the\sother))\b|^(?:in|for|to|by|at|on|as|with|under|"
     r"from|after|before|since|during|of|because of|due to|despite|unlike)\s(?:this|that|these|those|such|it|them|both|"

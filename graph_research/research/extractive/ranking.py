@@ -114,15 +114,16 @@ def nearest(
 ) -> list[Ranked]:
     """What to show where nothing answers the question: the passages that share most of its words, by BM25 alone.
 
-    Where none shares a word, the first passage of each source, in the order in which the search found them.
+    Where none shares a word of the question, those that share one of its sub-queries; where none does either, the
+    first passage of each source, in the order in which the search found them.
     """
-    weights = {**dict.fromkeys(sub_query_stems, _SUB_QUERY), **question.weights}
     fit = [passage for passage in pool.passages if not sources[passage.source_id].flagged]
-    scored = [Ranked(passage=passage, score=pool.bm25(passage, weights), facet=-1) for passage in fit]
-    matching = [item for item in scored if item.score > 0.0]
-    if matching:
-        return sorted(matching, key=lambda item: (-item.score, item.passage.source_id, item.passage.start))
-    openings = {item.passage.source_id: item for item in reversed(scored)}
+    for weights in (question.weights, dict.fromkeys(sub_query_stems, _SUB_QUERY)):
+        scored = [Ranked(passage=passage, score=pool.bm25(passage, weights), facet=-1) for passage in fit]
+        matching = [item for item in scored if item.score > 0.0]
+        if matching:
+            return sorted(matching, key=lambda item: (-item.score, item.passage.source_id, item.passage.start))
+    openings = {passage.source_id: Ranked(passage=passage, score=0.0, facet=-1) for passage in reversed(fit)}
     return [openings[source_id] for source_id in sources if source_id in openings]
 
 

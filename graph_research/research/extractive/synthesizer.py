@@ -27,6 +27,7 @@ NOTICE = (
 )
 _DISPUTED = "For figures and dates on which the sources differ, see the contradictions, where each side is quoted."
 _NEAREST = "The sources do not answer the question as asked. These passages are the nearest to it."
+_UNRELATED = "No passage in the sources shares a word with the question. These are among what the search came upon."
 _NOTHING = "No passage in the sources is near the question."
 _LEAST_COVERAGE = 0.5
 _BEST = 12
@@ -53,7 +54,7 @@ def answer(material: Mapping[str, Any]) -> dict[str, Any]:
     picked = short_answer(groups, question, sources)
     coverage = question.coverage(group.lead.stem_set | group.lead.frame_stems for group in groups[:_BEST])
     if not picked or picked[0].score == 0.0 or coverage < _LEAST_COVERAGE:
-        return _not_found(groups, ids, material).to_json()
+        return _not_found(groups, ids, material, question).to_json()
     laid_out = outline(groups, question, pool, sources)
     return _found(laid_out, picked, ids, material).to_json()
 
@@ -78,9 +79,14 @@ def _found(
     )
 
 
-def _not_found(groups: Sequence[Group], ids: Mapping[Group, tuple[str, ...]], material: Mapping[str, Any]) -> Draft:
+def _not_found(
+    groups: Sequence[Group], ids: Mapping[Group, tuple[str, ...]], material: Mapping[str, Any], question: Question
+) -> Draft:
     nearest = groups[:_MOST_NEAREST]
-    opening = Statement(text=_NEAREST if nearest else _NOTHING, kind=StatementKind.CONNECTIVE)
+    related = any(not group.lead.stem_set.isdisjoint(question.weights) for group in nearest)
+    opening = Statement(
+        text=_NEAREST if related else _UNRELATED if nearest else _NOTHING, kind=StatementKind.CONNECTIVE
+    )
     return Draft(
         notice=NOTICE,
         found=False,

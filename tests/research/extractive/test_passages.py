@@ -49,6 +49,8 @@ def test_headings_tables_code_and_boilerplate_are_not(kind: BlockKind) -> None:
         pytest.param("However, this was denied by the mayor later.", id="aside and pronoun"),
         pytest.param("On the whole, see above for the bridge (and its arches.", id="unbalanced"),
         pytest.param("The bridge is shown in this section of the guide.", id="points elsewhere"),
+        pytest.param("The second was opened by the mayor of the town.", id="ordinal without a noun"),
+        pytest.param("The second argument specified the bridge to be opened.", id="ordinal and noun"),
         pytest.param("Changed in version 3.8: the bridge can now be opened.", id="metadata"),
     ],
 )
@@ -99,3 +101,8 @@ def test_every_passage_is_an_exact_slice_under_its_heading() -> None:
 )
 def test_a_heading_loses_its_number_and_mark(written: str, clean: str) -> None:
     assert clean_heading(written) == clean
+
+
+def test_an_ordinal_with_a_full_name_of_its_own_stands_alone() -> None:
+    sentence = "The first parallel cycle produced 412 duplicate invoices."
+    assert quotable(sentence) == [sentence]

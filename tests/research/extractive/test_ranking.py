@@ -61,3 +61,17 @@ def test_flagged_sources_are_not_quoted() -> None:
 def test_a_namesake_is_not_taken_for_the_subject() -> None:
     handoff = {**written([COST, "The Birch Dam cost 3 million euros in the end."]), "question": QUESTION}
     assert [group.lead.source_id for group in analyze(handoff).groups] == ["s0"]
+
+
+def test_what_is_nearest_shares_a_word_of_the_question_before_words_that_were_searched_on_the_way() -> None:
+    texts = [
+        "The lagoon in the bay makes power on every tide of the year.",
+        "Aqueduct arches of brick were copied for the station hall.",
+    ]
+    handoff = {
+        **written(texts, ["PRIMARY_SOURCE", "UNVERIFIED"], []),
+        "question": "How did Roman engineers build aqueducts for the city of Nemausus?",
+        "sub_queries": [{"query": "Roman engineers lagoon bay tide power"}],
+    }
+    (nearest,) = analyzer.answer(handoff)["findings"]
+    assert (nearest["content"], nearest["confidence"]) == (texts[1], "speculation")

@@ -96,9 +96,9 @@ async def replay_run(workspace: Workspace, run_id: str) -> Replayed:
     checked_run_id(run_id)
     async with open_store(workspace.home) as store:
         record = await store.run(run_id)
-        request = request_of(record)
-        there = workspace if request is None else with_neighbours(workspace, request.graph)
-        return await replay_stored(there, store, run_id)
+        research = request_of(record)
+        name = graph_request_of(record).name if research is None else research.graph
+        return await replay_stored(with_neighbours(workspace, name), store, run_id)
 
 
 async def replay_stored(workspace: Workspace, store: Store, run_id: str) -> Replayed:

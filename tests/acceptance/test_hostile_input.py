@@ -1,0 +1,337 @@
+"""What a demanding user does: unreadable libraries, odd questions, full disks, closed pipes, two processes."""
+
+from __future__ import annotations
+
+import os
+import pty
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import SCRIPT, Done, Shell
+
+QUESTION = "What is the span of the Kelda footbridge?"
+BRIDGE = (
+    "# The Kelda footbridge\n\nThe Kelda footbridge opened to walkers on 3 June 2011. The Kelda footbridge has a span "
+    "of 84 metres. Cyclists have been allowed on the Kelda footbridge since 2014.\n"
+)
+UNREADABLE: dict[str, bytes] = {
+    "broken.pdf": b"%PDF-1.4 and then nothing",
+    "no.pdf": b"this is no PDF",
+    "binary.txt": bytes(range(256)) * 20,
+    "empty.md": b"",
+}
+
+
+@pytest.fixture
+def kelda(shell: Shell) -> Shell:
+    """A user with a folder `docs` of one document."""
+    write(shell, "docs/bridge.md", BRIDGE)
+    return shell
+
+
+def write(shell: Shell, name: str, content: str | bytes) -> Path:
+    path = shell.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def arguments(*options: str, question: str = QUESTION) -> list[str]:
+    return ["run", "--library", "docs", "--run-id", "kelda", "--out", "out", *options, "--", question]
+
+
+def one_line(done: Done) -> str:
+    """The reason of a failure: one line on standard error, that of the program."""
+    (line,) = (line for line in done.err.splitlines() if line.startswith("graph-research: "))
+    return line
+
+
+# --- Libraries ---------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_library_is_refused_before_anything_starts(shell: Shell) -> None:
+    (shell.folder / "docs").mkdir()
+
+    done = shell.run(*arguments("--json"), expect=2)
+
+    assert done.json["error"]["code"] == "library-empty"
+    assert "docs" in one_line(done)
+    assert shell.run("list", "--json").json == []
+
+
+def test_unreadable_files_are_named_and_the_run_goes_on(kelda: Shell) -> None:
+    for name, content in UNREADABLE.items():
+        write(kelda, f"docs/{name}", content)
+    os.mkfifo(kelda.folder / "docs" / "pipe.txt")
+    (kelda.folder / "docs" / "passwd.txt").symlink_to("/etc/passwd")
+    (kelda.folder / "docs" / "dangling.md").symlink_to("/nowhere")
+
+    done = kelda.run(*arguments())
+
+    assert done.err.count("not indexed: ") == 6, "five are named, the others counted"
+    assert "84 metres" in done.out
+
+
+def test_a_library_of_nothing_but_unreadable_files_says_which_and_why(shell: Shell) -> None:
+    for name, content in UNREADABLE.items():
+        write(shell, f"docs/{name}", content)
+
+    done = shell.run(*arguments(), expect=2)
+
+    assert "broken.pdf" in done.err
+    assert "no document can be read" in one_line(done)
+
+
+# --- Questions ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", ["x", "the of and", "桥🙂?", "--help $(reboot) `id`; 'Kelda' \"<b>\"\n\tspan"])
+def test_any_question_ends_in_a_report(kelda: Shell, question: str) -> None:
+    done = kelda.run(*arguments("--json", question=question))
+
+    assert Path(done.json["report"]["md"]).exists()
+
+
+@pytest.mark.parametrize("question", ["   ", "x" * 50_001, "x" * 100_000])
+def test_a_question_without_words_or_without_end_is_refused(kelda: Shell, question: str) -> None:
+    done = kelda.run(*arguments("--json", question=question), expect=2)
+
+    assert done.json["error"]["code"] == "question-invalid"
+    assert "50,000" in one_line(done)
+    assert kelda.run("list", "--json").json == []
+
+
+def test_the_longest_question_is_answered(kelda: Shell) -> None:
+    done = kelda.run(*arguments(question=("Kelda footbridge span " * 2_273)[:50_000]))
+
+    assert "84 metres" in done.out
+
+
+def test_a_question_that_the_library_does_not_cover_is_not_found(kelda: Shell) -> None:
+    kelda.run(*arguments(question="How did Roman engineers build aqueducts?"))
+
+    report = (kelda.folder / "out" / "report.md").read_text()
+    assert "## Not found" in report
+    assert "Searched for:" in report
+
+
+# --- Options -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        ("--timeout=0", "--timeout"),
+        ("--llm=", "no model is named"),
+        ("--llm=scripted:", "scripted:FILE"),
+        ("--search=scripted", "scripted:FILE"),
+        ("--graph=topic_research", "sub_query"),
+        ("--max-iterations=x", "integer, unable to parse string as an integer; "),
+    ],
+)
+def test_a_wrong_option_is_named_before_anything_starts(kelda: Shell, option: str, named: str) -> None:
+    done = kelda.run(*arguments(option), expect=2)
+
+    assert named in one_line(done)
+    assert kelda.run("list", "--json").json == []
+
+
+def test_a_report_that_cannot_be_written_is_not_lost(kelda: Shell) -> None:
+    done = kelda.run(*arguments("--out", "/proc/nowhere"), expect=2)
+
+    assert "graph-research resume kelda --out" in one_line(done)
+    kelda.run("resume", "kelda", "--out", "out")
+    assert (kelda.folder / "out" / "report.md").exists()
+
+
+# --- Disks -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most_bytes", [1_000, 100_000])
+def test_a_full_disk_ends_in_one_clear_message_and_loses_nothing(kelda: Shell, most_bytes: int) -> None:
+    done = kelda.run(*arguments(), expect=(1, 2), preexec_fn=files_of(most_bytes))
+
+    assert "graph-research: " in done.err
+    assert "unexpected" not in done.err
+    stored = kelda.run("list", "--json").json
+    kelda.run(*(["resume", "kelda", "--out", "out"] if stored else arguments()))
+    assert "84 metres" in (kelda.folder / "out" / "report.md").read_text()
+
+
+@pytest.mark.parametrize("home", ["/proc/nowhere", "occupied", "occupied/inside"])
+def test_a_home_that_cannot_be_written_is_refused(kelda: Shell, home: str) -> None:
+    write(kelda, "occupied", "a file")
+
+    done = kelda.run(*arguments("--json"), environment={"GRAPH_RESEARCH_HOME": home}, expect=2)
+
+    assert done.json["error"]["code"] == "home-unusable"
+    assert "GRAPH_RESEARCH_HOME" in one_line(done)
+
+
+def test_doctor_finds_a_store_that_is_none(kelda: Shell) -> None:
+    write(kelda, "home/runs.db", os.urandom(5_000))
+
+    checks = {check["name"]: check for check in kelda.run("doctor", "--json", expect=1).json["checks"]}
+
+    assert checks["run store"]["ok"] is False
+
+
+def files_of(most_bytes: int) -> Callable[[], None]:
+    """Between fork and exec: no file may grow beyond so many bytes, as on a full disk."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
+
+# --- Streams -----------------------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_leaves_early_does_not_stop_a_run(kelda: Shell) -> None:
+    with kelda.start(*arguments()) as process:
+        assert process.stderr is not None
+        process.stderr.close()
+        assert process.stdout is not None
+        out = process.stdout.read()
+        code = process.wait(60)
+
+    assert (code, "84 metres" in out) == (0, True)
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_closed_stream_does_not_stop_a_run(kelda: Shell, closed: int) -> None:
+    kelda.run(*arguments(), preexec_fn=lambda: os.close(closed))
+
+    assert "84 metres" in (kelda.folder / "out" / "report.md").read_text()
+
+
+def test_a_full_disk_behind_standard_output_is_said(kelda: Shell) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [SCRIPT, "capabilities"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=kelda.environment(),
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("graph-research: standard output cannot be written: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_narrow_encoding_gets_what_it_can_hold(kelda: Shell) -> None:
+    kelda.run(*arguments())
+
+    done = kelda.run("report", "kelda", environment={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+
+    assert "\\u201cThe Kelda footbridge has a span of 84 metres.\\u201d" in done.out
+
+
+def test_a_terminal_that_cannot_redraw_gets_lines(kelda: Shell) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [SCRIPT, *arguments()],
+        cwd=kelda.folder,
+        env={**kelda.environment(), "TERM": "dumb"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        code = process.wait(60)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+
+    assert code == 0
+    assert "[1] gather: 1/1 sub-queries" in shown
+    assert "\x1b[" not in shown
+
+
+# --- Processes ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stopped(shell: Shell) -> Callable[[], subprocess.Popen[str]]:
+    """The demo's research, stopped by SIGSTOP somewhere in the middle."""
+
+    def start() -> subprocess.Popen[str]:
+        process = started(shell)
+        process.send_signal(signal.SIGSTOP)
+        return process
+
+    return start
+
+
+def started(shell: Shell) -> subprocess.Popen[str]:
+    """A run of a big library that has written its first events."""
+    for number in range(40):
+        write(shell, f"docs/{number}.md", BRIDGE.replace("84", str(100 + number)).replace("Kelda", f"Kelda {number}"))
+    process = shell.start(*arguments(), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    log = shell.home / "audit" / "kelda.jsonl"
+    while process.poll() is None and not (log.exists() and log.read_bytes().count(b"\n") > 3):
+        time.sleep(0.002)
+    return process
+
+
+def test_a_second_process_on_the_same_run_is_refused(
+    shell: Shell, stopped: Callable[[], subprocess.Popen[str]]
+) -> None:
+    with stopped() as process:
+        for command in (["resume", "kelda"], ["delete", "kelda"]):
+            done = shell.run(*command, "--json", expect=2)
+            assert done.json["error"]["code"] == "run-busy"
+            assert str(process.pid) in one_line(done)
+        assert shell.run(*arguments("--json"), expect=2).json["error"]["code"] == "run-exists"
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=60)
+
+    assert process.returncode == 0
+
+
+def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(shell: Shell) -> None:
+    with started(shell) as process:
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert "graph-research resume kelda" in err
+    assert shell.run("status", "kelda", "--json").json["interrupted"] is True
+    shell.run("resume", "kelda", "--out", "out")
+    assert (shell.folder / "out" / "report.md").exists()
+
+
+@pytest.mark.parametrize("received", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_before_the_run_began_is_said_too(shell: Shell, received: signal.Signals) -> None:
+    for number in range(400):
+        write(shell, f"docs/{number}.md", BRIDGE)
+    with shell.start(
+        *arguments(), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler)
+    ) as process:
+        while process.poll() is None and not (shell.home / "index" / "library.db").exists():
+            time.sleep(0.002)
+        process.send_signal(received)
+        _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert "graph-research: interrupted" in err
+    assert "Traceback" not in err
+
+
+def test_cancel_from_another_process_stops_a_run_and_keeps_it(
+    shell: Shell, stopped: Callable[[], subprocess.Popen[str]]
+) -> None:
+    with stopped() as process:
+        shell.run("cancel", "kelda")
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=60)
+
+    assert process.returncode == 3
+    status = shell.run("status", "kelda", "--json").json
+    assert (status["status"], status["cause"]) == ("aborted", "cancelled")
+    shell.run("resume", "kelda", "--out", "out")
+    assert (shell.folder / "out" / "report.md").exists()

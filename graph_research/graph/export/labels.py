@@ -6,7 +6,7 @@ import textwrap
 
 from graph_research.graph.spec import EdgeSpec, GraphSpec, NodeSpec
 
-__all__ = ["edge_label", "edge_rows", "loop_label", "node_detail", "node_rows", "short", "wrapped"]
+__all__ = ["edge_label", "edge_rows", "node_detail", "node_rows", "short", "wrapped"]
 
 
 def node_rows(node: NodeSpec) -> tuple[str, ...]:
@@ -30,10 +30,10 @@ def node_detail(node: NodeSpec) -> str:
 
 
 def edge_rows(edge: EdgeSpec, spec: GraphSpec) -> tuple[str, ...]:
-    """Events, guard and loop of an edge, a row each; none for a plain edge."""
+    """Events, guard and loop of an edge, a row each, and one for the loop's condition; none for a plain edge."""
     rows = [f"on {', '.join(edge.on)}"] if edge.on else []
     rows += [edge.when.text] if edge.when else []
-    rows += [loop_label(edge.loop, spec)] if edge.loop else []
+    rows += _loop_rows(edge.loop, spec) if edge.loop else []
     return tuple(_line(row) for row in rows)
 
 
@@ -42,14 +42,12 @@ def edge_label(edge: EdgeSpec, spec: GraphSpec) -> str:
     return " · ".join(edge_rows(edge, spec))
 
 
-def loop_label(name: str, spec: GraphSpec) -> str:
-    """`loop iteration ≤ max_iterations while unaddressed(gaps) > 0`."""
+def _loop_rows(name: str, spec: GraphSpec) -> list[str]:
     loop = spec.loops.get(name)
     if loop is None:
-        return f"loop {name}"
+        return [f"loop {name}"]
     per = f" per {loop.per}" if loop.per else ""
-    condition = f" while {loop.while_.text}" if loop.while_ else ""
-    return f"loop {name} ≤ {loop.most}{per}{condition}"
+    return [f"loop {name} ≤ {loop.most}{per}", *([f"while {loop.while_.text}"] if loop.while_ else [])]
 
 
 def short(text: str, most_chars: int) -> str:

@@ -83,7 +83,7 @@ def _not_found(
     groups: Sequence[Group], ids: Mapping[Group, tuple[str, ...]], material: Mapping[str, Any], question: Question
 ) -> Draft:
     nearest = groups[:_MOST_NEAREST]
-    related = any(not group.lead.stem_set.isdisjoint(question.weights) for group in nearest)
+    related = any((g.lead.stem_set | g.lead.frame_stems) & question.weights.keys() for g in nearest)
     opening = Statement(
         text=_NEAREST if related else _UNRELATED if nearest else _NOTHING, kind=StatementKind.CONNECTIVE
     )

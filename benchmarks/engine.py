@@ -192,73 +192,83 @@ class Benchmark:
     rounds: int
     table: Table
 
-    def best(self, run: Callable[[Path], Cost], count: int) -> Cost:
-        """The least cost of one node (item, commit), in milliseconds."""
-        costs = []
+    def contest(self, count: int, **runs: Callable[[Path], Cost]) -> dict[str, Cost]:
+        """The least cost of one node (item, commit) of each, in milliseconds. They take turns, so that a machine that
+        is busy for a while is busy for all."""
+        costs: dict[str, list[Cost]] = {name: [] for name in runs}
         for _ in range(self.rounds):
-            with folder() as place:
-                costs.append(run(place))
+            for name, run in runs.items():
+                with folder() as place:
+                    costs[name].append(run(place))
         each = 1000 / count
-        return Cost(cpu=min(cost.cpu for cost in costs) * each, wall=min(cost.wall for cost in costs) * each)
+        return {
+            name: Cost(cpu=min(cost.cpu for cost in several) * each, wall=min(cost.wall for cost in several) * each)
+            for name, several in costs.items()
+        }
+
+    def best(self, run: Callable[[Path], Cost], count: int) -> Cost:
+        """The least cost of one, in milliseconds."""
+        return self.contest(count, only=run)["only"]
 
     def loop(self) -> None:
         self.table.head(f"A loop of {NODES} nodes, a checkpoint and 1 KB of new state each; CPU a node")
+        process, power = self._loop("process", 1 / 8), self._loop("power", 1 / 6)
+        self.table.row("ours, process", process["ours"].cpu, 0.2, "ms")
+        self.table.row("ours / a raw FULL commit, power, wall", power["ours"].wall / power["raw"].wall, 2, "x")
         given = {"most": NODES}
-        mine = self.best(lambda place: ours_stored(LOOP, given, place, "process"), NODES)
-        raw = self.best(lambda place: raw_commits(NODES, place, "process"), NODES)
-        self.table.fact("raw commit, process", f"{raw.cpu:.3f} ms")
-        self.table.row("ours, process", mine.cpu, 0.2, "ms")
-        self._against("process", mine.cpu, given, 1 / 8)
-        mine = self.best(lambda place: ours_stored(LOOP, given, place, "power"), NODES)
-        raw = self.best(lambda place: raw_commits(NODES, place, "power"), NODES)
-        self.table.fact("raw commit, power (FULL): CPU", f"{raw.cpu:.3f} ms")
-        self.table.fact("raw commit, power (FULL): wall", f"{raw.wall:.3f} ms")
-        self.table.fact("ours, power: CPU", f"{mine.cpu:.3f} ms")
-        self.table.row("ours, power: wall / a raw FULL commit's", mine.wall / raw.wall, 2, "x")
-        self._against("power", mine.cpu, given, 1 / 6)
-        mine = self.best(lambda _: ours_in_memory(LOOP, given), NODES)
-        self.table.fact("ours, in memory", f"{mine.cpu:.3f} ms")
+        runs = {"ours": lambda _: ours_in_memory(LOOP, given)}
         if rivals is not None:
-            other = self.best(
-                lambda _: rivals.langgraph_in_memory(rivals.langgraph_loop, {"n": 0, "text": "", **given}), NODES
-            )
-            self.table.fact("LangGraph InMemorySaver", f"{other.cpu:.3f} ms")
-            self.table.row("ours / LangGraph, in memory", mine.cpu / other.cpu, 1 / 10, "x")
+            first = {"n": 0, "text": "", **given}
+            runs["LangGraph InMemorySaver"] = lambda _: rivals.langgraph_in_memory(rivals.langgraph_loop, first)
+        self._compare(self.contest(NODES, **runs), "in memory", 1 / 10)
 
-    def _against(self, durability: Durability, mine: float, given: Mapping[str, Any], bound: float) -> None:
-        if rivals is None:
-            return
-        for name, run in (("AsyncSqliteSaver", rivals.langgraph_async), ("SqliteSaver", rivals.langgraph_sync)):
-            other = self.best(
-                lambda place, run=run: run(rivals.langgraph_loop, {"n": 0, "text": "", **given}, place, durability),
-                NODES,
-            )
-            self.table.fact(f"LangGraph {name}, {durability}", f"{other.cpu:.3f} ms")
-            self.table.row(f"ours / LangGraph {name}, {durability}", mine / other.cpu, bound, "x")
-        burr = self.best(lambda place: rivals.burr_loop(given, place, durability), NODES)
-        self.table.fact(f"Burr SQLitePersister, {durability}", f"{burr.cpu:.3f} ms")
-        self.table.fact(f"ours / Burr, {durability}", f"{mine / burr.cpu:.3f} x  ")
+    def _loop(self, durability: Durability, bound: float) -> dict[str, Cost]:
+        given = {"most": NODES}
+        runs = {
+            "ours": lambda place: ours_stored(LOOP, given, place, durability),
+            "raw": lambda place: raw_commits(NODES, place, durability),
+        }
+        if rivals is not None:
+            runs |= self._langgraph(rivals.langgraph_loop, {"n": 0, "text": "", **given}, durability)
+            runs["Burr SQLitePersister"] = lambda place: rivals.burr_loop(given, place, durability)
+        costs = self.contest(NODES, **runs)
+        if durability == "power":
+            self.table.fact("power: raw commit, wall", f"{costs['raw'].wall:.3f} ms")
+            self.table.fact("power: ours, wall", f"{costs['ours'].wall:.3f} ms")
+        self._compare(costs, durability, bound)
+        return costs
+
+    def _langgraph(self, make: Any, given: Mapping[str, Any], durability: Durability) -> dict[str, Any]:
+        return {
+            "LangGraph AsyncSqliteSaver": lambda place: rivals.langgraph_async(make, given, place, durability),
+            "LangGraph SqliteSaver": lambda place: rivals.langgraph_sync(make, given, place, durability),
+        }
+
+    def _compare(self, costs: Mapping[str, Cost], where: str, bound: float) -> None:
+        """Print what each costs, and hold ours against LangGraph's."""
+        for name, cost in costs.items():
+            self.table.fact(f"{where}: {name}", f"{cost.cpu:.3f} ms")
+        for name, cost in costs.items():
+            if name.startswith("LangGraph"):
+                self.table.row(f"{where}: ours / {name}", costs["ours"].cpu / cost.cpu, bound, "x")
 
     def fan_out(self) -> None:
         self.table.head(f"A fan-out of {NODES} durable items and a join; CPU an item")
-        mine = self._fan_out(NODES)
-        self.table.fact("ours, process", f"{mine.cpu:.3f} ms")
+        few, many = {"numbers": list(range(NODES))}, {"numbers": list(range(MANY))}
+        runs = {"ours": lambda place: ours_stored(FAN_OUT, few, place)}
         if rivals is not None:
-            given = {"numbers": list(range(NODES)), "squares": [], "total": 0}
-            for name, run in (("AsyncSqliteSaver", rivals.langgraph_async), ("SqliteSaver", rivals.langgraph_sync)):
-                other = self.best(lambda place, run=run: run(rivals.langgraph_fan_out, given, place, "process"), NODES)
-                self.table.fact(f"LangGraph {name}, process", f"{other.cpu:.3f} ms")
-                self.table.row(f"ours / LangGraph {name}", mine.cpu / other.cpu, 1 / 8, "x")
-        many = self._fan_out(MANY)
-        self.table.row(f"{MANY} items: CPU an item / that of {NODES}", many.cpu / mine.cpu, 1.3, "x")
-
-    def _fan_out(self, items: int) -> Cost:
-        given = {"numbers": list(range(items))}
-        return self.best(lambda place: ours_stored(FAN_OUT, given, place, "process"), items)
+            runs |= self._langgraph(rivals.langgraph_fan_out, {**few, "squares": [], "total": 0}, "process")
+        costs = self.contest(NODES, **runs)
+        self._compare(costs, "process", 1 / 8)
+        of_many = self.best(lambda place: ours_stored(FAN_OUT, many, place), MANY)
+        of_few = self.best(lambda place: ours_stored(FAN_OUT, few, place), NODES)
+        self.table.row(f"{MANY} items: CPU an item / that of {NODES}", of_many.cpu / of_few.cpu, 1.3, "x")
 
     def large_steps(self) -> None:
         self.table.head(f"{STEPS} steps that each add {STEP_CHARS // 1000} KB")
         content, given = STEPS * STEP_CHARS, {"most": STEPS}
+        for n in range(1, STEPS + 1):
+            added(n, STEP_CHARS)
         disks: list[int] = []
 
         def mine_in(place: Path) -> Cost:

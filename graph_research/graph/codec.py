@@ -107,6 +107,15 @@ def text_hash(text: str) -> str:
 
 def _encode_plainly(value: Any) -> bytes | None:
     """In one pass, or None where a key looks like our tag or a value needs a closer look."""
+    try:
+        data = orjson.dumps(value, default=_tagged, option=_OPTIONS)
+    except TypeError:
+        return None
+    return data if _MARK not in data or data.count(_MARK) == _tags_in(value) else None
+
+
+def _tags_in(value: Any) -> int:
+    """How many values of `value` are tagged."""
     tags = 0
 
     def tag(other: Any) -> Any:
@@ -114,11 +123,8 @@ def _encode_plainly(value: Any) -> bytes | None:
         tags += 1
         return _tagged(other)
 
-    try:
-        data = orjson.dumps(value, default=tag, option=_OPTIONS)
-    except TypeError:
-        return None
-    return data if _MARK not in data or data.count(_MARK) == tags else None
+    orjson.dumps(value, default=tag, option=_OPTIONS)
+    return tags
 
 
 def _encode_slowly(value: Any, texts: MutableMapping[str, str] | None) -> bytes:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -87,6 +88,37 @@ async def test_a_write_that_is_cancelled_is_durable_all_the_same(tmp_path: Path)
         with pytest.raises(asyncio.CancelledError):
             await task
         assert await store.state("a") == {"n": 1}
+
+
+@pytest.mark.parametrize("durability", ["process", "power"])
+@pytest.mark.parametrize("alone", [True, False])
+async def test_a_write_waits_for_another_process_that_holds_the_file(
+    tmp_path: Path, alone: bool, durability: Literal["process", "power"]
+) -> None:
+    path = tmp_path / "runs.db"
+    store = SqliteCheckpointer(path, durability=durability)
+    await store.create(run_row("a"), first("a", {"n": 0}))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        writes = [Write(run_id="a", steps=[row(step, {"add": {"n": 1}})], alone=alone) for step in (1, 2)]
+        tasks = [asyncio.create_task(store.write(write)) for write in writes]
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert not any(task.done() for task in tasks)
+        other.execute("COMMIT")
+        await asyncio.gather(*tasks)
+    assert await store.state("a") == {"n": 2}
+    await store.close()
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_store_can_be_used_from_one_event_loop_after_the_other(tmp_path: Path, alone: bool) -> None:
+    store = SqliteCheckpointer(tmp_path / "runs.db")
+    asyncio.run(store.create(run_row("a"), first("a", {"n": 0})))
+    for step in (1, 2):
+        asyncio.run(store.write(Write(run_id="a", steps=[row(step, {"add": {"n": 1}})], alone=alone)))
+    assert asyncio.run(store.state("a")) == {"n": 2}
+    asyncio.run(store.close())
 
 
 async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_research.graph.codec import decode, encode
@@ -40,6 +40,7 @@ def applied(values: dict[str, Any], *several: dict[str, Any]) -> dict[str, Any]:
     return state.values
 
 
+@settings(deadline=None)
 @given(st.lists(updates, max_size=8))
 def test_reducers_do_what_the_language_says(several: list[dict[str, Any]]) -> None:
     values = applied({}, *several)
@@ -57,6 +58,7 @@ def test_reducers_do_what_the_language_says(several: list[dict[str, Any]]) -> No
     assert values.get("upsert", []) == list(latest.values())
 
 
+@settings(deadline=None)
 @given(st.lists(updates, max_size=8))
 def test_a_log_of_encoded_deltas_folds_to_the_same_state(several: list[dict[str, Any]]) -> None:
     live, folded = State({}), State({})
@@ -68,6 +70,7 @@ def test_a_log_of_encoded_deltas_folds_to_the_same_state(several: list[dict[str,
     assert folded.values == live.values
 
 
+@settings(deadline=None)
 @given(st.lists(updates, min_size=1, max_size=4), st.lists(updates, max_size=4))
 def test_a_state_can_be_put_back(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> None:
     old = applied({}, *before)

@@ -67,13 +67,13 @@ class SqliteCheckpointer(Checkpointer):
 
     async def write(self, write: Write) -> None:
         number = self._numbers.get(write.run_id) or await self._number(write.run_id)
-        brief = self._inline and sum(map(len, write.texts.values())) < _BRIEF_CHARS
+        small = not write.texts or sum(map(len, write.texts.values())) < _BRIEF_CHARS
 
         def put(connection: sqlite3.Connection) -> None:
             _put(connection, number, write)
 
-        if not (brief and write.alone and self._desk.at_once(put)):
-            await self._desk.run(put, writes=True, brief=brief)
+        if not (small and write.alone and self._desk.at_once(put)):
+            await self._desk.run(put, writes=True, brief=small and self._inline)
 
     async def lease(self, run_id: str) -> Lease:
         return FileLease(self.path.with_name(f"{self.path.name}.locks"), run_id)

@@ -55,8 +55,7 @@ class RunRecord:
     parent: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepRecord:
+class StepRecord(NamedTuple):
     """One finished, failed or retried node or item. `path` is the node's path from the root, `hash` (hex) chains it to
     all that came before on its own branch."""
 
@@ -303,7 +302,9 @@ class Checkpointer(ABC):
     async def steps(self, run_id: str) -> list[StepRecord]:
         """What ran, in the order of its commits; no state is loaded."""
         await self.run_row(run_id)
-        return [_step_record(row) for row in await self.step_rows(run_id, None) if row.node]
+        rows = [row for row in await self.step_rows(run_id, None) if row.node]
+        folders = {scope: path_of(scope) for scope in {row.scope for row in rows}}
+        return [_step_record(row, folders[row.scope]) for row in rows]
 
     async def events(self, run_id: str, after: int = 0) -> list[Event]:
         """The stored events with a number above `after`."""
@@ -359,10 +360,10 @@ def _moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _step_record(row: StepRow) -> StepRecord:
+def _step_record(row: StepRow, folder: str) -> StepRecord:
     return StepRecord(
         step=row.step,
-        path=f"{path_of(row.scope)}{row.node}",
+        path=folder + row.node,
         node=row.node,
         visit=row.visit,
         item=row.item,

@@ -32,7 +32,8 @@ __all__ = ["SqliteCheckpointer"]
 _APPLICATION = 0x67726770
 _SMALL = 512
 _BRIEF_CHARS = 65_536
-_LEAST_GAIN = 0.9
+_SAMPLE = 4096
+_LEAST_GAIN = 0.75
 _LAST = (1 << 32) - 1
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 
@@ -101,7 +102,7 @@ class SqliteCheckpointer(Checkpointer):
         number = await self._number(run_id)
         span = _span(number, after + 1, _LAST if upto is None else upto)
         if scope is None:
-            return [StepRow(*row[:-1]) for row in await self._all("all_steps", span)]
+            return list(map(StepRow._make, await self._all("all_steps", span)))
         name = "scope_steps" if scope else "root_steps"
         rows = await self._all(name, {**span, **({"run": number, "scope": scope} if scope else {})})
         return [_step(run_id, row) for row in rows]
@@ -257,10 +258,15 @@ def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
 def _put_text(connection: sqlite3.Connection, number: int, name: bytes, text: str) -> None:
     if connection.execute(_query("has_text"), (name,)).fetchone() is None:
         data = text.encode()
-        packed = zlib.compress(data, 1) if len(data) > _SMALL else data
-        compressed = len(packed) < _LEAST_GAIN * len(data)
-        connection.execute(_query("insert_text"), (name, compressed, packed if compressed else data))
+        packed = zlib.compress(data, 1) if _shrinks(data) else data
+        connection.execute(_query("insert_text"), (name, packed is not data, packed))
     connection.execute(_query("use_text"), (number, name))
+
+
+def _shrinks(data: bytes) -> bool:
+    """Whether compressing pays, as its first part shows."""
+    sample = data[:_SAMPLE]
+    return len(data) > _SMALL and len(zlib.compress(sample, 1)) < _LEAST_GAIN * len(sample)
 
 
 def _get_text(connection: sqlite3.Connection, name: str) -> str:

@@ -36,7 +36,7 @@ SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, s
 FROM steps WHERE id BETWEEN :low AND :high AND scope = '' AND position IS NOT NULL ORDER BY id DESC LIMIT 1
 
 -- name: all_steps
-SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, NULL, NULL, NULL
+SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, NULL, NULL
 FROM steps WHERE id BETWEEN :low AND :high ORDER BY id
 
 -- name: root_steps

@@ -76,8 +76,8 @@ async def opened_bundle(workspace: Workspace, file: str) -> AsyncIterator[tuple[
 
 
 async def replay_any(workspace: Workspace, name: str) -> Replayed:
-    """Replay a stored run, or that of a bundle file. A bundle's prompts and schemas are compared and never used: it is
-    replayed only where they are the ones of this workspace."""
+    """Replay a stored run, or that of a bundle file. Of a bundle's prompts and schemas only those are used that this
+    workspace lacks, the prompts in a limited child process; where one is here and differs, nothing is replayed."""
     if not is_bundle(name):
         return await replay_run(workspace, name)
     async with opened_bundle(workspace, name) as (store, packed):

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.workspace import Workspace
 from graph_research.graph.errors import NodeFailed
-from graph_research.graph.registry import Registry
+from graph_research.graph.registry import Registry, Resolver
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.research.services import ModelRouter
+from graph_research.research.confined import ConfinedRenderer
+from graph_research.research.services import AnswerSchemas, ModelRouter
 
 __all__ = ["offline_registry", "recorded_failures"]
 
 
-def offline_registry(workspace: Workspace, request: ResearchRequest | GraphRequest) -> Registry:
-    """What the graph of a run resolves its names from, with the run's models and searches by name alone."""
+def offline_registry(
+    workspace: Workspace,
+    request: ResearchRequest | GraphRequest,
+    *,
+    prompts: Resolver | None = None,
+    schemas: Resolver | None = None,
+) -> Registry:
+    """What the graph of a run resolves its names from, with the run's models and searches by name alone. `prompts` and
+    `schemas` of somebody else's add those that this workspace lacks; such prompts are rendered in a limited child
+    process."""
     router = ModelRouter(
         default=tuple(_NamedModel(_model_name(spec)) for spec in request.models),
         roles={role: tuple(_NamedModel(_model_name(spec)) for spec in specs) for role, specs in request.roles.items()},
@@ -28,12 +37,33 @@ def offline_registry(workspace: Workspace, request: ResearchRequest | GraphReque
     names = dict.fromkeys(name.partition(":")[0] for name in request.search)
     folders = [str(Path(folder).resolve()) for folder in request.library]
     search = [_NamedSearch(name) for name in names]
-    return build_registry(workspace, build_services(workspace, models=router, search=search, folders=folders))
+    services = build_services(workspace, models=router, search=search, folders=folders)
+    if prompts is None or schemas is None:
+        return build_registry(workspace, services)
+    foreign = {name: found[0] for name in prompts.names() if (found := prompts.find(name)) is not None}
+    known = _Either(workspace.schemas, schemas)
+    services = replace(services, prompts=ConfinedRenderer(workspace.prompts, foreign), schemas=AnswerSchemas(known))
+    registry = build_registry(workspace, services)
+    return replace(registry, schemas=known, prompts=_Either(workspace.prompts, prompts))
 
 
 def recorded_failures() -> Mapping[str, Callable[[str], Exception]]:
     """Makes a provider's error again from its message, by the name of its class."""
     return {kind.__name__: _failing(kind) for kind in _kinds(ProviderError)}
+
+
+@dataclass(frozen=True)
+class _Either:
+    """A resolver that asks one and then the other."""
+
+    first: Resolver
+    second: Resolver
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        return self.first.find(name) or self.second.find(name)
+
+    def names(self) -> list[str]:
+        return sorted({*self.first.names(), *self.second.names()})
 
 
 @dataclass(frozen=True)

@@ -102,11 +102,14 @@ async def replay_run(workspace: Workspace, run_id: str) -> Replayed:
 
 
 async def replay_stored(workspace: Workspace, store: Store, run_id: str) -> Replayed:
-    """Replay a run of any store, with the graph that is stored with it and the prompts and schemas of this workspace.
-    `GraphChanged` where those are not what the run had: then there is nothing to compare with."""
+    """Replay a run of any store, with the graph that is stored with it and the prompts and schemas of this workspace;
+    those that it lacks are the stored ones. `GraphChanged` where others are here than the run had."""
     record = await store.run(run_id)
     request = request_of(record) or graph_request_of(record)
-    graph = await _stored_graph(store, run_id, offline_registry(workspace, request))
+    prompts = await definition_texts(store, run_id, "prompt")
+    schemas = await definition_texts(store, run_id, "schema")
+    registry = offline_registry(workspace, request, prompts=prompts, schemas=schemas)
+    graph = await _stored_graph(store, run_id, registry)
     return await replay(store, graph, run_id, interactive=request.interactive, failures=recorded_failures())
 
 

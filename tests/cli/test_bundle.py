@@ -64,3 +64,35 @@ def test_no_key_of_the_environment_gets_into_a_bundle(researcher: User, tmp_path
     researcher.run("export-run", "tides", "-o", str(file), environ={"OPENAI_API_KEY": "sk-very-secret-key"})
     assert b"sk-very-secret-key" not in file.read_bytes()
     assert "no run" in researcher.run("export-run", "nobody", "-o", str(file), expect=2).err
+
+
+GREETER = """
+graph: greeter
+version: "1"
+state: {name: {type: string, input: true, default: you}, text: {type: string, default: "", output: true}}
+start: greet
+nodes:
+  greet:
+    prompt: greeting
+    input: {with: {name: name}}
+    output: {into: {text: output.text}}
+  done: {end: completed}
+edges: [{from: greet, to: done}]
+"""
+
+
+def test_a_bundle_with_prompts_of_its_own_is_replayed_where_nobody_has_them(
+    user: User, inside: Callable[[User], Run], tmp_path: Path
+) -> None:
+    user.write("theirs/greeter.yaml", GREETER)
+    user.write("theirs/prompts/greeting.j2", "Greet {{ name }}.")
+    model = user.script("model.json", {"greeting": ["hello"]})
+    there = inside(user)
+    there("graph", "run", "theirs/greeter.yaml", "--llm", model, "--run-id", "g")
+    there("export-run", "g", "-o", "g.grb")
+    (tmp_path / "elsewhere").mkdir()
+    stranger = inside(User(folder=tmp_path / "elsewhere", home=tmp_path / "elsewhere" / "home"))
+    assert stranger("replay", "../g.grb", "--json").json["identical"] is True
+    (user.folder / "elsewhere" / "home" / "prompts").mkdir()
+    (user.folder / "elsewhere" / "home" / "prompts" / "greeting.j2").write_text("Insult {{ name }}.")
+    assert "prompt greeting changed" in stranger("replay", "../g.grb", expect=2).err

@@ -1,0 +1,55 @@
+"""Templates of a bundle: rendered in a child process that has little time and memory, and no files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from graph_research.research.confined import ConfinedRenderer
+from graph_research.research.prompts import PromptInvalid
+
+
+@dataclass(frozen=True)
+class Own:
+    """The templates of this side."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        return (self.texts[name], f"{name}.j2") if name in self.texts else None
+
+    def names(self) -> list[str]:
+        return sorted(self.texts)
+
+
+def test_a_foreign_template_gives_the_text_that_it_would_give_here() -> None:
+    texts = {"ask": "{% include 'part' %}{{ quoted(text, 'a') }}{{ rows | json }}", "part": "Read “{{ text }}”.\n"}
+    values = {"text": "so\nit is", "rows": [{"n": 1}]}
+    foreign = ConfinedRenderer(Own(), texts)
+    assert foreign.render("ask", values) == ConfinedRenderer(Own(texts), {}).render("ask", values)
+    assert foreign.exists("ask")
+    assert not foreign.exists("other")
+
+
+def test_own_templates_come_first_and_never_include_a_foreign_one() -> None:
+    renderer = ConfinedRenderer(Own({"ask": "mine", "all": "{% include 'part' %}"}), {"ask": "theirs", "part": "x"})
+    assert renderer.render("ask", {}) == "mine"
+    with pytest.raises(PromptInvalid, match='no prompt "part"'):
+        renderer.render("all", {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ ''.__class__.__mro__ }}",
+        "{% include '/etc/passwd' %}",
+        "{{ missing }}",
+        "{% for a in rows %}{% for b in rows %}{% for c in rows %}{% endfor %}{% endfor %}{% endfor %}",
+    ],
+    ids=["attributes", "files", "names", "time"],
+)
+def test_a_template_that_wants_more_than_a_prompt_needs_is_refused(text: str) -> None:
+    with pytest.raises(PromptInvalid, match="of the bundle"):
+        ConfinedRenderer(Own(), {"bad": text}).render("bad", {"rows": list(range(2000))})

@@ -323,7 +323,7 @@ async def test_the_clarifier_never_stops_a_run_that_is_not_interactive() -> None
     assert "Some plant." in bench.model.asked("planner")[0].user
 
 
-async def test_an_interactive_run_waits_for_the_answer_and_plans_with_it() -> None:
+async def test_an_interactive_run_waits_for_the_answer_and_every_agent_is_asked_with_it() -> None:
     asks = {"need_clarification": True, "question": "Which plant?", "verification": "Some plant."}
     bench = Bench(research_script(clarifier=[asks]), interactive=True)
     assert (await bench.run()).status == "awaiting_input"
@@ -332,7 +332,8 @@ async def test_an_interactive_run_waits_for_the_answer_and_plans_with_it() -> No
         pass
     result = await runtime.result("run-1")
     assert result.status == "completed"
-    assert "The user answered: The one at Tarn" in bench.model.asked("planner")[0].user
+    for agent in ("planner", "analyzer", "synthesizer"):
+        assert "(The one at Tarn)" in bench.model.asked(agent)[0].user
     assert len(bench.model.asked("clarifier")) == 1
 
 

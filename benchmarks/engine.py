@@ -44,6 +44,7 @@ MANY = 10_000
 STEPS = 100
 STEP_CHARS = 50_000
 SMALL_CHARS = 100
+READS = 8
 
 LOOP = """
 graph: loop
@@ -305,7 +306,7 @@ class Benchmark:
     async def _reading(self, path: Path) -> None:
         state: list[float] = []
         history: list[float] = []
-        for _ in range(max(self.rounds, 3)):
+        for _ in range(max(self.rounds, READS)):
             store = SqliteCheckpointer(path)
             await store.run("r")
             started = time.perf_counter()
@@ -332,7 +333,7 @@ class Benchmark:
         self.table.head("Start")
         seconds = []
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        for _ in range(max(self.rounds, 3)):
+        for _ in range(max(self.rounds, READS)):
             started = time.perf_counter()
             subprocess.run([sys.executable, "-c", "import graph_research.graph"], env=environment, check=True)
             package = time.perf_counter() - started

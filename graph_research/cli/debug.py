@@ -51,9 +51,7 @@ def _debug(
     ] = None,
     script: Annotated[Path | None, typer.Option("--script", metavar="FILE", help="Commands, one a line.")] = None,
     llm: Annotated[list[str] | None, typer.Option("--llm", metavar="SPEC", help="Model for every role.")] = None,
-    role: Annotated[
-        list[str] | None, typer.Option("--role", metavar="ROLE=SPEC", help="Model of one role: research, …")
-    ] = None,
+    role: Annotated[list[str] | None, typer.Option("--role", metavar="ROLE=SPEC", help="Model of a role.")] = None,
     search: Annotated[list[str] | None, typer.Option("--search", metavar="NAME,…", help="Search providers.")] = None,
     library: Library = None,
     max_iterations: Annotated[int | None, typer.Option(metavar="N", help="Rounds at most.")] = None,
@@ -99,12 +97,10 @@ def _debug(
         run_id=run_id,
         now=now,
     )
-    code = wait_for(_in_terminal(workspace, request, breaks or [], script))
-    if code:
-        raise CommandEnded(code)
+    wait_for(_in_terminal(workspace, request, breaks or [], script))
 
 
-async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list[str], script: Path | None) -> int:
+async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list[str], script: Path | None) -> None:
     from graph_research.app.debug import debug
     from graph_research.cli.debug_terminal import Terminal
 
@@ -114,7 +110,9 @@ async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list
             debugged.debugger.add_breakpoint(one)
         terminal = Terminal(debugged.debugger, history=workspace.home.path / "debug_history")
         await terminal.show_stop(await debugged.start())
-        return await terminal.converse() if script is None or text is None else await terminal.follow(script, text)
+        code = await (terminal.converse() if script is None or text is None else terminal.follow(script, text))
+    if code:
+        raise CommandEnded(code)
 
 
 def _read(script: Path) -> str:

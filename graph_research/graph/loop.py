@@ -135,6 +135,8 @@ class Loop:
             scope = f"{address.key}/"
             if scope in self.frame.session.history.visits:
                 frame = await Frame.load(graph, self.frame.session, scope)
+                if frame is not None and frame.ended is not None and not await self._noticed(address, frame.step):
+                    break
                 if frame is not None and not (frame.resumable or frame.ended == Ended(status="completed")):
                     frame, address = None, address._replace(attempt=address.attempt + 1)
                 elif frame is not None:
@@ -151,6 +153,12 @@ class Loop:
             raise NodeFailed(f'subgraph "{name}" ended {ended.status}{reason}')
         outputs = {channel: frame.state.values[channel] for channel, spec in graph.spec.channels.items() if spec.output}
         return outputs, frame.position.chain
+
+    async def _noticed(self, address: Address, end: int) -> bool:
+        """Whether the node of a subgraph that ended at step `end` has failed of it since; if not, that end counts."""
+        rows = await self.frame.session.store.step_rows(self.frame.session.run_id, self.frame.scope, after=end)
+        place = (address.node, address.visit, address.item)
+        return any((row.node, row.visit, row.item) == place and row.status in ("failed", "retried") for row in rows)
 
     async def _leave(self, outcomes: Sequence[Outcome]) -> None:
         """Reduce what the nodes gave, pick the edges, and commit both."""

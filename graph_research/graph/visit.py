@@ -332,16 +332,27 @@ class Visit:
         return self._delta(update), None, [end.hash for end in ended]
 
     async def _ended_before(self) -> dict[int, _Ended]:
+        """The items that had ended. One's failure is the node's, unless the node failed of it and is tried again."""
         ended = {}
+        gave_up = max((row.step for row in self._earlier if row.item is None and row.status == "failed"), default=-1)
         for row in self._earlier:
             if row.item is None or row.delta is None or row.status == "retried":
                 continue
             value = await self._session.value(row.delta)
             if row.status == "finished":
                 ended[row.item] = _Ended(output=value, failure=None, hash=row.hash)
-            elif self._spec.on_item_error == "keep_going":
-                ended[row.item] = _Ended(output=None, failure=Failure(event="error", error=value), hash=row.hash)
+                continue
+            failure = Failure(event=self._event_of(value), error=value)
+            if self._spec.on_item_error == "keep_going":
+                ended[row.item] = _Ended(output=None, failure=failure, hash=row.hash)
+            elif row.step > gave_up:
+                raise _GaveUp(failure)
         return ended
+
+    def _event_of(self, error: Mapping[str, Any]) -> str:
+        """Which event a stored failure of an item was: only the end of its time is a `TimeoutError` without words."""
+        timed_out = self._spec.timeout_seconds is not None and (error["type"], error["message"]) == ("TimeoutError", "")
+        return "timeout" if timed_out else "error"
 
     async def _item(self, index: int, item: Any) -> _Ended:
         scope = {**self._scope, self._spec.item_name: item, "index": index}

@@ -75,7 +75,7 @@ async def replay(
     last = await store.last_step(run_id)
     log = await log_until(store, run_id, last.step if last else 0)
     start = max((place for place, step in enumerate(log) if step.status == FORKED), default=-1) + 1
-    scratch = _Scratch(store, log[start:])
+    scratch = _Scratch(store, log[start:], died=row.status == "running")
     session = Session(
         store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive, outlet=_closed()
     )
@@ -101,9 +101,10 @@ class _Left(StoreDamaged):
 class _Scratch(MemoryCheckpointer):
     """Holds the replay, and compares each of its steps with the recorded one as it comes."""
 
-    def __init__(self, source: Checkpointer, recorded: Sequence[StepRow]) -> None:
+    def __init__(self, source: Checkpointer, recorded: Sequence[StepRow], *, died: bool) -> None:
         super().__init__()
         self._source = source
+        self._died = died
         self._expected = {_key(step): step for step in recorded if step.node or step.status == "started"}
         self._addresses = {key[:-1] for key in self._expected}
         self._interruptions = list(_interruptions(recorded))
@@ -141,6 +142,8 @@ class _Scratch(MemoryCheckpointer):
 
     async def write(self, write: Write) -> None:
         for step in write.steps:
+            if self._died and step.node and not self.ended(_address(step)):
+                await asyncio.Event().wait()  # the recorded process died between its last call and this step
             self._compare(step)
         await super().write(write)
         self.look()
@@ -159,7 +162,7 @@ class _Scratch(MemoryCheckpointer):
             return
         recorded = self._expected.pop(_key(step), None)
         if recorded is None:
-            ended = self.ended(Address(step.scope, step.node, step.visit, step.item, step.attempt))
+            ended = self.ended(_address(step))
             raise self.differ(
                 step, f"it {step.status} here, in the recorded run it {'did not' if ended else 'never ran'}"
             )
@@ -301,6 +304,10 @@ def _interruptions(log: Sequence[StepRow]) -> Iterator[tuple[int, str]]:
 
 def _of_a_node(error: Mapping[str, Any]) -> bool:
     return bool(error["type"] != "Cancelled" and error["message"] != "the time for the whole graph is over")
+
+
+def _address(step: StepRow) -> Address:
+    return Address(step.scope, step.node, step.visit, step.item, step.attempt)
 
 
 def _key(step: StepRow) -> tuple[Any, ...]:

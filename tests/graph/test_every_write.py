@@ -1,0 +1,50 @@
+"""A process killed before and after every write of a run: nothing is lost, no recorded call made again, one end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def moments(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What came of the run killed at each moment, the last ones of runs that nobody killed."""
+    command = [sys.executable, "-m", "tests.graph.every_write", str(tmp_path_factory.mktemp("writes"))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_each_moment_of_the_run_killed_it(moments: list[dict[str, Any]]) -> None:
+    assert {moment["killed"] for moment in moments[:-2]} == {9}
+    assert moments[-1]["killed"] == 0
+    assert len(moments) > 40
+
+
+def test_wherever_it_was_killed_it_ends_with_the_same_state_and_hashes(moments: list[dict[str, Any]]) -> None:
+    for moment in moments:
+        for part in ("status", "state", "hashes", "chain"):
+            assert moment[part] == moments[-1][part], f"{part} after the kill at {moment['moment']}"
+        assert moment["status"] == "completed"
+        assert moment["seqs"] == list(range(1, len(moment["seqs"]) + 1))
+
+
+def test_only_calls_in_flight_are_made_again(moments: list[dict[str, Any]]) -> None:
+    whole = _calls(moments[-1])
+    assert set(whole.values()) == {1}
+    for moment in moments:
+        made = _calls(moment)
+        assert whole <= made, "nothing is left out"
+        assert (made - whole).total() <= moment["lost"] <= 2, f"after the kill at {moment['moment']}"
+
+
+def _calls(moment: dict[str, Any]) -> Counter[str]:
+    return Counter(line for line in moment["log"] if line.startswith("call"))

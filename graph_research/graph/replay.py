@@ -142,8 +142,8 @@ class _Scratch(MemoryCheckpointer):
 
     async def write(self, write: Write) -> None:
         for step in write.steps:
-            if self._died and step.node and not self.ended(_address(step)):
-                await asyncio.Event().wait()  # the recorded process died between its last call and this step
+            if self._died and (step.node or step.status == "started") and not self.ended(_address(step)):
+                await asyncio.Event().wait()  # the recorded process died before this step
             self._compare(step)
         await super().write(write)
         self.look()

@@ -98,6 +98,15 @@ def test_any_question_ends_in_a_report(kelda: Shell, question: str) -> None:
     assert Path(done.json["report"]["md"]).exists()
 
 
+def test_the_answer_to_a_question_back_is_what_is_researched(kelda: Shell) -> None:
+    asked = kelda.run(*arguments("--interactive", question="What is it?"), expect=4)
+    assert "resume kelda --answer" in asked.err
+
+    answered = kelda.run("resume", "kelda", "--answer", QUESTION, "--out", "out")
+
+    assert "The Kelda footbridge has a span of 84 metres." in answered.out
+
+
 @pytest.mark.parametrize("question", ["   ", "x" * 50_001, "x" * 100_000])
 def test_a_question_without_words_or_without_end_is_refused(kelda: Shell, question: str) -> None:
     done = kelda.run(*arguments("--json", question=question), expect=2)

@@ -352,7 +352,8 @@ class Checkpointer(ABC):
 def missing_text(name: str) -> StoreDamaged:
     """For stores: a text that is referred to and not there, or not what its hash says."""
     return StoreDamaged(
-        f"the stored text sha256:{name} is missing or damaged", help="restore the store from a backup; delete the run"
+        f"the stored text sha256:{name} is missing or damaged",
+        help="restore the store from a backup, or delete the run",
     )
 
 

@@ -312,7 +312,7 @@ def _checksum(*parts: bytes | None) -> int:
 
 def _verify(checksum: int, parts: Sequence[bytes | None], what: str) -> None:
     if not all(isinstance(part, bytes | None) for part in parts) or _checksum(*parts) != checksum:
-        raise StoreDamaged(f"{what} is damaged in the store", help="restore the store from a backup; delete the run")
+        raise StoreDamaged(f"{what} is damaged in the store", help="restore the store from a backup, or delete the run")
 
 
 def _span(number: int, first: int = 0, last: int = _LAST) -> dict[str, int]:

@@ -1,10 +1,14 @@
-"""A process killed before and after every write of a run: nothing is lost, no recorded call made again, one end."""
+"""A process killed before and after every write of a run: nothing is lost, no recorded call made again, one end.
+
+And a store that may only be read, which is as final for whoever has to write.
+"""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,25 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
+READ_ONLY = """
+import asyncio, os, sys
+from graph_research import SqliteCheckpointer
+from graph_research.graph.checkpoint.base import Write
+from graph_research.graph.checkpoint.conformance import first, row, run_row
+
+async def main() -> None:
+    store = SqliteCheckpointer(sys.argv[1])
+    await store.create(run_row("a"), first("a", {"n": 1}))
+    await store.close()
+    os.chmod(sys.argv[1], 0o444)
+    os.chmod(os.path.dirname(sys.argv[1]), 0o555)
+    if os.getuid() == 0:
+        os.setuid(65534)
+    store = SqliteCheckpointer(sys.argv[1])
+    await store.write(Write(run_id="a", steps=[row(1, {"replace": {"n": 2}})]))
+
+asyncio.run(main())
+"""
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +71,13 @@ def test_only_calls_in_flight_are_made_again(moments: list[dict[str, Any]]) -> N
 
 def _calls(moment: dict[str, Any]) -> Counter[str]:
     return Counter(line for line in moment["log"] if line.startswith("call"))
+
+
+def test_a_store_that_may_not_be_written_is_named_with_how_to_mend_it() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        command = [sys.executable, "-c", READ_ONLY, f"{folder}/runs.db"]
+        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stderr
+        Path(folder).chmod(0o755)
+    assert "StoreDamaged" in told
+    assert "runs.db cannot be used: attempt to write a readonly database; make the file and its folder" in told

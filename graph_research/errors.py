@@ -1,20 +1,20 @@
 """The root of one error tree; every error a user can meet descends from `GraphResearchError`.
 
-    GraphResearchError
-    ├── UserMistake            wrong use or invalid input: exit code 2
-    │   ├── GraphInvalid       (graph/errors.py) a definition with findings
-    │   ├── InputInvalid       a run's input does not fit the graph's channels
-    │   ├── SettingInvalid     (config.py) a setting with a wrong name, type or place
-    │   ├── RunExists, UnknownRun, RunBusy   (graph/errors.py)
-    │   └── NameInvalid        an id that is no id
-    ├── HandoffInvalid         (graph/errors.py) an agent's input or output breaks its schema
-    ├── GuardFailed            (graph/errors.py) an expression that failed while it was evaluated
-    ├── StoreDamaged           (graph/errors.py) the checkpoint store cannot be trusted or written
-    ├── ProviderError          (providers/errors.py) something outside said no
-    │   ├── ProviderUnavailable   worth another try
-    │   ├── ProviderRefused       a key, a quota or a request that will not get better
-    │   └── ContextExceeded       the prompt is longer than the model's window
-    └── DocumentUnreadable     (text/errors.py) a file that gives no text
+GraphResearchError
+├── UserMistake            wrong use or invalid input: exit code 2
+│   ├── GraphInvalid       (graph/errors.py) a definition with findings
+│   ├── InputInvalid       a run's input does not fit the graph's channels
+│   ├── SettingInvalid     (config.py) a setting with a wrong name, type or place
+│   ├── RunExists, UnknownRun, RunBusy   (graph/errors.py)
+│   └── NameInvalid        an id that is no id
+├── HandoffInvalid         (graph/errors.py) an agent's input or output breaks its schema
+├── GuardFailed            (graph/errors.py) an expression that failed while it was evaluated
+├── StoreDamaged           (graph/errors.py) the checkpoint store cannot be trusted or written
+├── ProviderError          (providers/errors.py) something outside said no
+│   ├── ProviderUnavailable   worth another try
+│   ├── ProviderRefused       a key, a quota or a request that will not get better
+│   └── ContextExceeded       the prompt is longer than the model's window
+└── DocumentUnreadable     (text/errors.py) a file that gives no text
 """
 
 from __future__ import annotations

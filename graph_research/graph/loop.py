@@ -121,11 +121,13 @@ class Loop:
         return replace(outcome, written=True)
 
     async def _visited(self, active: Active) -> Outcome:
-        earlier: Sequence[StepRow] = ()
-        if (active.node, active.visit) in self.frame.resumed:
-            rows = await self.frame.session.store.step_rows(self.frame.session.run_id, self.frame.scope, active.entered)
-            earlier = [row for row in rows if row.node == active.node and row.visit == active.visit]
-        return await Visit(self.frame, self.child, active, earlier).run()
+        resumed = (active.node, active.visit) in self.frame.resumed
+        return await Visit(self.frame, self.child, active, await self._rows_of(active) if resumed else ()).run()
+
+    async def _rows_of(self, active: Active) -> Sequence[StepRow]:
+        """What is stored of a visit so far."""
+        rows = await self.frame.session.store.step_rows(self.frame.session.run_id, self.frame.scope, active.entered)
+        return [row for row in rows if row.node == active.node and row.visit == active.visit]
 
     async def child(self, name: str, handoff: Mapping[str, Any], address: Address) -> tuple[dict[str, Any], bytes]:
         """Run a subgraph to its end, from where it was if it had started: its output and the hash of its way there."""
@@ -293,9 +295,24 @@ class Loop:
             edge, failure = self._event_edge(active, failure, loops)
             if edge is not None:
                 self.frame.position = replace(self.frame.position, applied=None)
-                await self._move({active.node: [(edge, failure)]}, loops, (), (self.frame.step, self.frame.position))
+                before = (self.frame.step, self.frame.position)
+                await self._keep_finished_items()
+                await self._move({active.node: [(edge, failure)]}, loops, (), before)
+                self._cause = None  # a request to cancel that was noticed meanwhile is this one
                 return
         await self._end_here(failure, ())
+
+    async def _keep_finished_items(self) -> None:
+        """What the finished items of a fan-out gave is in the state of the aborted run, though the node never ends.
+
+        A run that is resumed goes back to the state before, and reduces all items when all have ended.
+        """
+        for active in self.frame.position.active:
+            if self.frame.graph.programs[active.node].each is None or active.done:
+                continue
+            delta = await Visit(self.frame, self.child, active, await self._rows_of(active)).finished_items()
+            if delta is not None:
+                await self.frame.amend("kept", delta)
 
     def _event_edge(self, active: Active, failure: Failure, loops: dict[str, int]) -> tuple[EdgeSpec | None, Failure]:
         """The edge for a failure; if its guard fails there is none, and the guard's failure is what happened."""

@@ -321,6 +321,21 @@ class Visit:
         except Suspended as stop:
             self._suspended[_item_of(stop.key, self._frame.scope)] = stop
 
+    async def finished_items(self) -> Delta | None:
+        """The update of the items that have finished so far; None if there are none, or it cannot do without the
+        others."""
+        done: dict[int, bytes] = {}
+        for row in self._earlier:
+            if row.item is not None and row.delta is not None and row.status == "finished":
+                done[row.item] = row.delta
+        outputs = [await self._session.value(done[item]) for item in sorted(done)]
+        if not outputs:
+            return None
+        try:
+            return self._delta(self._program.update({**self._scope, "outputs": outputs, "errors": []}))
+        except GraphResearchError:
+            return None
+
     def _joined(self, items: Sequence[Any], ended: Sequence[_Ended]) -> tuple[Delta, None, Sequence[bytes]]:
         errors = [
             {"index": index, "item": item, "type": end.failure.error["type"], "message": end.failure.error["message"]}

@@ -130,7 +130,7 @@ async def test_guards_see_the_edited_state_and_only_changed_requests_are_asked_a
     name = await drive.fork("p", joined[0].step, values={"n": 3}, new_run_id="more")
     assert (await store.state("more"))["n"] == 3
     assert end_of(await collect(drive.resume(name))).status == "completed"
-    assert asker.asked == ["left3", "right3", "left2", "right2", "left1", "right1"]
+    assert sorted(asker.asked) == ["left1", "left2", "left3", "right1", "right2", "right3"]
     end = [step for step in steps if step.path == "joined"][-1].step
     assert end_of(await collect(drive.resume(await drive.fork("p", end, values={"n": 0})))).status == "completed"
     assert len(asker.asked) == 6

@@ -500,6 +500,7 @@ async def test_a_request_to_cancel_leads_over_the_cancelled_edge_and_resume_does
     events = await collect(runtime(graph, store).stream({}, run_id="r"))
     assert (end_of(events).status, end_of(events).cause) == ("aborted", "cancelled")
     assert (await store.state("r"))["why"]["type"] == "Cancelled"
+    assert (await store.state("r"))["done"] == [{"word": "a"}]
     blocked = False
     events = await collect(runtime(graph, store).resume("r"))
     assert end_of(events).status == "completed"

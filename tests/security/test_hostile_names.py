@@ -34,7 +34,6 @@ COMMANDS = [
     "delete NAME",
     "history NAME",
     "report NAME",
-    "verify NAME",
     "resume NAME",
     "run question --run-id NAME",
     "graph run countdown.yaml --run-id NAME",

@@ -10,22 +10,14 @@ import orjson
 
 from graph_research.graph.errors import InputInvalid
 
-__all__ = ["at_path", "edited"]
+__all__ = ["at_path", "edited", "read_assignment"]
 
 
 def edited(state: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
     """The channels that the assignments touch, with their new values. `InputInvalid` says what is wrong with which."""
     values: dict[str, Any] = {}
     for assignment in assignments:
-        path, equals, text = assignment.partition("=")
-        if not equals or not path:
-            raise InputInvalid(f"--set {assignment[:80]!r} is no PATH=JSON", help="such as --set max_iterations=2")
-        try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            raise InputInvalid(
-                f"--set {path[:80]}: {text[:80]!r} is no JSON: {error}", help=f"write text as --set '{path}=\"text\"'"
-            ) from error
+        path, value = read_assignment(assignment)
         channel, *keys = path.split(".")
         if not keys:
             values[channel] = value
@@ -34,6 +26,19 @@ def edited(state: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, An
         owner = at_path(values, [channel, *keys[:-1]])
         _assign(owner, keys[-1], value, path)
     return values
+
+
+def read_assignment(assignment: str) -> tuple[str, Any]:
+    """The path and the value of one `PATH=JSON` text. Raises `InputInvalid`."""
+    path, equals, text = assignment.partition("=")
+    if not equals or not path:
+        raise InputInvalid(f"--set {assignment[:80]!r} is no PATH=JSON", help="such as --set n=5")
+    try:
+        return path, orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise InputInvalid(
+            f"--set {path[:80]}: {text[:80]!r} is no JSON: {error}", help=f"write text as --set '{path}=\"text\"'"
+        ) from error
 
 
 def at_path(value: Any, keys: Sequence[str]) -> Any:

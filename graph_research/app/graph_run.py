@@ -7,12 +7,10 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from graph_research.app.beside import with_neighbours
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import graph_file, load
-from graph_research.app.edits import edited
+from graph_research.app.edits import edited, read_assignment
 from graph_research.app.library import Indexing
 from graph_research.app.models import build_router
 from graph_research.app.request import GraphRequest, changed_request
@@ -167,15 +165,7 @@ def values_of(assignments: Sequence[str]) -> dict[str, Any]:
     """Input channels from `PATH=JSON` texts; a dotted path sets a key inside of a channel's object."""
     values: dict[str, Any] = {}
     for assignment in assignments:
-        path, equals, text = assignment.partition("=")
-        if not equals or not path:
-            raise InputInvalid(f"--set {assignment[:80]!r} is no PATH=JSON", help="such as --set n=5")
-        try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            raise InputInvalid(
-                f"--set {path[:80]}: {text[:80]!r} is no JSON: {error}", help=f"write text as --set '{path}=\"text\"'"
-            ) from error
+        path, value = read_assignment(assignment)
         _put(values, path.split("."), value)
     return values
 

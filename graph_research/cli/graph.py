@@ -12,7 +12,7 @@ import typer
 from graph_research.cli.failure import INVALID, CommandEnded
 from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
-from graph_research.cli.options import Json, Library, Now, examples
+from graph_research.cli.options import Json, Library, Llm, Now, Role, Search, examples
 from graph_research.cli.output import say, show, show_document, show_json, show_table
 from graph_research.errors import UserMistake
 
@@ -173,17 +173,9 @@ def _run(
     assignments: Annotated[
         list[str] | None, typer.Option("--set", metavar="PATH=JSON", help="An input channel's value. May be repeated.")
     ] = None,
-    llm: Annotated[
-        list[str] | None,
-        typer.Option("--llm", metavar="SPEC", help="Model for every role; repeat it for a fallback order."),
-    ] = None,
-    role: Annotated[
-        list[str] | None,
-        typer.Option("--role", metavar="ROLE=SPEC", help="Model of one role: research, summarization, …"),
-    ] = None,
-    search: Annotated[
-        list[str] | None, typer.Option("--search", metavar="NAME,…", help="Search providers, such as local.")
-    ] = None,
+    llm: Llm = None,
+    role: Role = None,
+    search: Search = None,
     library: Library = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", help="Stop after so many seconds.")] = None,
     interactive: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Json", "Library", "Now", "Out", "RunId", "examples"]
+__all__ = ["Json", "Library", "Llm", "Now", "Out", "Role", "RunId", "Search", "examples"]
 
 RunId = Annotated[str, typer.Argument(metavar="RUN_ID", help="The run's id, as `list` shows it.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -18,6 +18,17 @@ Out = Annotated[
 Library = Annotated[
     list[str] | None,
     typer.Option("--library", metavar="DIR", help="Search only this folder, indexed on the way. May be repeated."),
+]
+Llm = Annotated[
+    list[str] | None,
+    typer.Option("--llm", metavar="SPEC", help="Model for every role; repeat it for a fallback order."),
+]
+Role = Annotated[
+    list[str] | None,
+    typer.Option("--role", metavar="ROLE=SPEC", help="Model of one role: research, summarization, …"),
+]
+Search = Annotated[
+    list[str] | None, typer.Option("--search", metavar="NAME,…", help="Search providers, such as local.")
 ]
 Now = Annotated[
     str | None,

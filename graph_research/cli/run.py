@@ -9,7 +9,7 @@ import typer
 from graph_research.cli.failure import CommandEnded
 from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
-from graph_research.cli.options import Json, Library, Now, Out, RunId, examples
+from graph_research.cli.options import Json, Library, Llm, Now, Out, Role, RunId, Search, examples
 
 __all__ = ["register"]
 
@@ -29,17 +29,9 @@ def register(app: typer.Typer) -> None:
 def _run(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="1 to 50,000 characters.", show_default=False)],
     graph: Annotated[str, typer.Option("--graph", metavar="NAME|FILE", help="The graph to run.")] = "deep_research",
-    llm: Annotated[
-        list[str] | None,
-        typer.Option("--llm", metavar="SPEC", help="Model for every role; repeat it for a fallback order."),
-    ] = None,
-    role: Annotated[
-        list[str] | None,
-        typer.Option("--role", metavar="ROLE=SPEC", help="Model of one role: research, summarization, …"),
-    ] = None,
-    search: Annotated[
-        list[str] | None, typer.Option("--search", metavar="NAME,…", help="Search providers, such as local.")
-    ] = None,
+    llm: Llm = None,
+    role: Role = None,
+    search: Search = None,
     library: Library = None,
     max_iterations: Annotated[int | None, typer.Option(metavar="N", help="Rounds at most.")] = None,
     max_sub_queries: Annotated[int | None, typer.Option(metavar="N", help="Sub-queries of a plan at most.")] = None,

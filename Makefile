@@ -53,6 +53,7 @@ clean: ## remove what the other targets made
 lock: ## renew requirements/*.txt (needs uv)
 	uv pip compile -q pyproject.toml --group build --universal --generate-hashes --no-header --no-annotate --upgrade -o requirements/run.txt
 	uv pip compile -q pyproject.toml --group dev --universal --generate-hashes --no-header --no-annotate --upgrade -c requirements/run.txt -o requirements/dev.txt
+	uv pip compile -q pyproject.toml --group bench --universal --generate-hashes --no-header --no-annotate --upgrade -c requirements/run.txt -o requirements/bench.txt
 
 $(VENV)/.run: requirements/run.txt pyproject.toml
 	@$(call install_from,requirements/run.txt)
@@ -63,9 +64,10 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml
 	@touch $@ $(VENV)/.run
 
 # What the engine is measured against, kept apart from what the tests see.
-$(VENV)/bench/.done: pyproject.toml | $(VENV)/.dev
-	@if test -n "$(UV)"; then $(UV) pip install -q --python $(BIN)/python --target $(VENV)/bench --group bench; \
-	else $(BIN)/python -m pip install -q --disable-pip-version-check --target $(VENV)/bench --upgrade --group bench; fi
+$(VENV)/bench/.done: requirements/bench.txt | $(VENV)/.dev
+	@echo "installing requirements/bench.txt into $(VENV)/bench ..." >&2
+	@if test -n "$(UV)"; then $(UV) pip install -q --python $(BIN)/python --target $(VENV)/bench --require-hashes -r $<; \
+	else $(BIN)/python -m pip install -q --disable-pip-version-check --target $(VENV)/bench --upgrade --require-hashes -r $<; fi
 	@touch $@
 
 # $(1): the lock to install from. The package itself is installed in place, without looking for anything outside.

@@ -12,6 +12,7 @@ from typing import Any
 from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS
 from graph_research.app.library import count_documents, pdf_child_works
 from graph_research.app.models import MODEL_KINDS, build_router
+from graph_research.app.outside import open_outside
 from graph_research.app.search import SEARCH_KINDS
 from graph_research.app.store import open_store
 from graph_research.app.workspace import Workspace
@@ -45,7 +46,7 @@ async def examine(workspace: Workspace) -> list[Check]:
         _room(workspace),
         await _store(workspace),
         await _index(workspace),
-        _models(workspace),
+        await _models(workspace),
         _searches(workspace),
         await _pdf(),
         *_keys(workspace),
@@ -111,10 +112,11 @@ async def _index(workspace: Workspace) -> Check:
     return Check(name="library index", ok=count > 0, text=text, optional=True)
 
 
-def _models(workspace: Workspace) -> Check:
+async def _models(workspace: Workspace) -> Check:
     settings, own = workspace.settings, workspace.configuration.role_specs()
     try:
-        build_router(settings.default_provider or ("extractive",), own)
+        async with open_outside(workspace) as outside:
+            build_router(settings.default_provider or ("extractive",), own, outside)
     except GraphResearchError as error:
         return Check(name="models", ok=False, text=str(error))
     named = sorted(set(role_models(workspace).values()))

@@ -13,6 +13,7 @@ from graph_research.app.definitions import graph_file, load
 from graph_research.app.edits import edited, read_assignment
 from graph_research.app.library import Indexing
 from graph_research.app.models import build_router
+from graph_research.app.outside import Outside, open_outside
 from graph_research.app.request import GraphRequest, changed_request
 from graph_research.app.research import new_run_id, refuse_known
 from graph_research.app.runs import error_text, waiting_for
@@ -108,10 +109,10 @@ async def open_graph_run(
     stops at an `ask` node, to be answered with `resume`."""
     chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
     graph_file(workspace, request.name)
-    async with open_store(workspace.home) as store:
+    async with open_store(workspace.home) as store, open_outside(workspace) as outside:
         await refuse_known(store, chosen)
-        search = build_searches(workspace, request.search, request.library)
-        run = _assembled(workspace, store, chosen, request, search, values)
+        search = build_searches(workspace, request.search, request.library, outside)
+        run = _assembled(workspace, store, chosen, request, search, values, outside)
         if search.folders or _searches(run.runtime.graph):
             await search.prepare(workspace, index=True, on_index=on_index)
         yield run
@@ -122,11 +123,11 @@ async def reopen_graph_run(
     workspace: Workspace, run_id: str, *, accept_changes: bool = False
 ) -> AsyncIterator[GraphRun]:
     """A stored run of a graph, to go on with; `accept_changes` although its definition has changed."""
-    async with open_store(workspace.home) as store:
+    async with open_store(workspace.home) as store, open_outside(workspace) as outside:
         record = await store.run(check_name(run_id, "run id"))
         request = graph_request_of(record)
-        search = build_searches(workspace, request.search, request.library)
-        yield _assembled(workspace, store, run_id, request, search, None, accept_changes=accept_changes)
+        search = build_searches(workspace, request.search, request.library, outside)
+        yield _assembled(workspace, store, run_id, request, search, None, outside, accept_changes=accept_changes)
 
 
 @asynccontextmanager
@@ -142,12 +143,12 @@ async def fork_graph_run(
 ) -> AsyncIterator[GraphRun]:
     """A new run that goes on from a step of a stored one, with edited state, another graph or other models."""
     chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
-    async with open_store(workspace.home) as store:
+    async with open_store(workspace.home) as store, open_outside(workspace) as outside:
         record = await store.run(check_name(parent, "run id"))
         await refuse_known(store, chosen)
         request = changed_request(workspace, graph_request_of(record), graph=graph, roles=roles)
-        search = build_searches(workspace, request.search, request.library)
-        run = _assembled(workspace, store, chosen, request, search, None)
+        search = build_searches(workspace, request.search, request.library, outside)
+        run = _assembled(workspace, store, chosen, request, search, None, outside)
         values = edited(await store.state(parent, step), assignments)
         await run.runtime.fork(parent, step, values=values, new_run_id=chosen, metadata=run.metadata)
         yield run
@@ -193,10 +194,11 @@ def _assembled(
     request: GraphRequest,
     search: Searches,
     values: Mapping[str, Any] | None,
+    outside: Outside,
     *,
     accept_changes: bool = False,
 ) -> GraphRun:
-    models = build_router(request.models, request.roles)
+    models = build_router(request.models, request.roles, outside)
     folders = [str(folder) for folder in search.folders]
     there = with_neighbours(workspace, request.name)
     services = build_services(there, models=models, search=search.providers, folders=folders)

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from graph_research.app.outside import Outside
 from graph_research.providers.errors import UnknownModel
 from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.scripted import ScriptedModel
@@ -23,21 +24,21 @@ MODEL_KINDS: Mapping[str, str] = {
 _LATER = ("openai", "anthropic", "gemini", "[cli]")
 
 
-def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]]) -> ModelRouter:
+def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], outside: Outside) -> ModelRouter:
     """The models behind each role; one spec is built once, however many roles name it. `UnknownModel` names a spec."""
     if not models:
         raise UnknownModel("no model is named", help="use extractive, which needs no key, or scripted:FILE")
     built: dict[str, Model] = {}
     for spec in (*models, *(spec for specs in roles.values() for spec in specs)):
         if spec not in built:
-            built[spec] = build_model(spec)
+            built[spec] = build_model(spec, outside)
     return ModelRouter(
         default=tuple(built[spec] for spec in models),
         roles={role: tuple(built[spec] for spec in specs) for role, specs in roles.items()},
     )
 
 
-def build_model(spec: str) -> Model:
+def build_model(spec: str, outside: Outside) -> Model:  # noqa: ARG001 -- models over HTTP are built with it
     """The model that `spec` names."""
     kind, _, rest = spec.partition(":")
     if spec == "extractive":

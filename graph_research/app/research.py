@@ -19,6 +19,7 @@ from graph_research.app.edits import edited
 from graph_research.app.files import OutputUnwritable, check_writable
 from graph_research.app.library import Indexing
 from graph_research.app.models import build_router
+from graph_research.app.outside import open_outside
 from graph_research.app.reports import Built, NoReport, build_from_store, write_report
 from graph_research.app.request import RequestInvalid, ResearchRequest, changed_request, request_for
 from graph_research.app.runs import error_text, waiting_for
@@ -234,7 +235,7 @@ async def open_research(
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
         await refuse_known(store, chosen)
-        research = await _assembled(workspace, request, store, run_id=chosen, out=out, on_index=on_index)
+        research = await _assembled(workspace, request, store, stack, run_id=chosen, out=out, on_index=on_index)
         yield await stack.enter_async_context(research)
 
 
@@ -257,7 +258,7 @@ async def reopen_research(
             raise UnknownRun(f"run {run_id} is no research", help="`graph run` started it")
         request = replace(request, max_cost=max_cost or request.max_cost, max_tokens=max_tokens or request.max_tokens)
         research = await _assembled(
-            workspace, request, store, run_id=run_id, out=out, new=False, accept_changes=accept_changes
+            workspace, request, store, stack, run_id=run_id, out=out, new=False, accept_changes=accept_changes
         )
         yield await stack.enter_async_context(research)
 
@@ -284,7 +285,7 @@ async def fork_research(
             raise UnknownRun(f"run {parent} is no research", help="`graph run` started it")
         await refuse_known(store, chosen)
         request = changed_request(workspace, request, graph=graph, roles=roles)
-        research = await _assembled(workspace, request, store, run_id=chosen, out=out, index=False)
+        research = await _assembled(workspace, request, store, stack, run_id=chosen, out=out, index=False)
         await research.fork(parent, step, assignments)
         yield await stack.enter_async_context(research)
 
@@ -304,6 +305,7 @@ async def _assembled(
     workspace: Workspace,
     request: ResearchRequest,
     store: Store,
+    stack: AsyncExitStack,
     *,
     run_id: str,
     out: Path | None,
@@ -315,10 +317,11 @@ async def _assembled(
     budget = Budget(max_tokens=request.max_tokens, max_cost=request.max_cost)
     if not new:
         budget.count_recorded(await store.calls(run_id))
+    outside = await stack.enter_async_context(open_outside(workspace))
     models = within_budget(
-        build_router(request.models, request.roles), budget, stop=lambda: store.request_cancel(run_id)
+        build_router(request.models, request.roles, outside), budget, stop=lambda: store.request_cancel(run_id)
     )
-    search = build_searches(workspace, request.search, request.library)
+    search = build_searches(workspace, request.search, request.library, outside)
     there = with_neighbours(workspace, request.graph)
     services = build_services(
         there, models=models, search=search.providers, folders=[str(folder) for folder in search.folders]

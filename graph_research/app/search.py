@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph_research.app.library import Indexing, add_folders, open_library, require_documents
+from graph_research.app.outside import Outside
 from graph_research.app.workspace import Workspace
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.search.base import SearchProvider
@@ -45,7 +46,12 @@ class Searches:
         await require_documents(self.library, self.folders)
 
 
-def build_searches(workspace: Workspace, names: Sequence[str], folders: Sequence[str]) -> Searches:
+def build_searches(
+    workspace: Workspace,
+    names: Sequence[str],
+    folders: Sequence[str],
+    outside: Outside,  # noqa: ARG001 -- searches over HTTP are built with it
+) -> Searches:
     """The providers that `names` mean, in that order; `folders` confine `local`. `NoProvider` names what is wrong."""
     if not names:
         raise NoProvider("no search provider is configured", help="use --search local, or set search_providers")

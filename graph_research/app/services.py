@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graph_research.app.models import build_router
 from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
+from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.functions import research_functions
 from graph_research.research.handlers import research_handlers, research_prompter
 from graph_research.research.prompts import PromptRenderer
@@ -56,5 +56,5 @@ def build_registry(workspace: Workspace, services: Services) -> Registry:
 
 def definition_registry(workspace: Workspace) -> Registry:
     """The registry for looking at definitions: every name is there, nothing is asked of a model or a search."""
-    models = build_router(("extractive",), {})
+    models = ModelRouter(default=(ExtractiveModel(),))
     return build_registry(workspace, build_services(workspace, models=models, search=()))

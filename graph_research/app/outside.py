@@ -1,0 +1,35 @@
+"""What a run may reach beyond this process: one transport with its connections, the user's keys and settings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from graph_research.app.workspace import Workspace
+from graph_research.config import Settings
+from graph_research.providers.http import Http, HttpxHttp
+
+__all__ = ["Outside", "open_outside"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outside:
+    """What models and searches are built with. `environ` holds the keys; `closing` ends what a provider opened."""
+
+    http: Http
+    settings: Settings
+    environ: Mapping[str, str] = field(repr=False)
+    closing: AsyncExitStack = field(repr=False)
+
+    def key(self, name: str) -> str | None:
+        """The value of a key's variable, None where it is unset or empty."""
+        return self.environ.get(name) or None
+
+
+@asynccontextmanager
+async def open_outside(workspace: Workspace) -> AsyncIterator[Outside]:
+    """Nothing is connected before the first request; what was opened is closed at the end."""
+    async with AsyncExitStack() as stack:
+        http = await stack.enter_async_context(HttpxHttp())
+        yield Outside(http=http, settings=workspace.settings, environ=workspace.environ, closing=stack)

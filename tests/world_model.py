@@ -1,0 +1,189 @@
+"""The world's model: it answers every agent of the research graphs from what stands in the prompt, word for word."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_BLOCK = re.compile(r"\[QUOTED-(\w+) begin: ([^\]]*)\]\n(.*?)\n?\[QUOTED-\1 end\]", re.DOTALL)
+_AGENTS = {
+    "need_clarification": "clarifier",
+    "research_brief": "planner",
+    "findings": "analyzer",
+    "action": "supervisor",
+    "continue_searching": "reflector",
+    "gap_analysis": "refiner",
+    "summary": "synthesizer",
+    "claims": "claim_extractor",
+    "questions": "decomposer",
+    "executive_summary": "source_summarizer",
+}
+
+
+def schema_of(request: Mapping[str, Any], prompt: str) -> Mapping[str, Any]:
+    wanted = request.get("response_format") or {}
+    if wanted.get("type") == "json_schema":
+        return wanted["json_schema"]["schema"]
+    place = prompt.find('{"', prompt.find("JSON Schema"))
+    try:
+        return json.JSONDecoder().raw_decode(prompt, place)[0] if place >= 0 else {}
+    except ValueError:
+        return {}
+
+
+def agent_of(schema: Mapping[str, Any]) -> str:
+    names = schema.get("properties", {})
+    return next((agent for key, agent in _AGENTS.items() if key in names), "other")
+
+
+def answer(agent: str, schema: Mapping[str, Any], prompt: str, options: Mapping[str, Any]) -> Any:
+    blocks = [(label, text) for _, label, text in _BLOCK.findall(prompt)]
+    question = next((text for label, text in blocks if label == "research question"), "")
+    make = globals().get(f"_{agent}")
+    return make(question, blocks, options) if make else _least(schema)
+
+
+def _clarifier(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    return {"need_clarification": False, "question": "", "verification": f"The question is: {question[:200]}"}
+
+
+def _planner(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    facets = ("cost and price", "effects on birds and water", "power and output")
+    topic = " ".join(question.split()[:8])
+    return {
+        "research_brief": "Each facet is researched on its own. The sources' own figures are compared.",
+        "sub_queries": [{"query": f"{facet} {topic}", "priority": n} for n, facet in enumerate(facets, 1)],
+    }
+
+
+def _decomposer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    return {"questions": [one["query"] for one in _planner(question, blocks, options)["sub_queries"]]}
+
+
+def _reflector(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    return {
+        "continue_searching": False,
+        "refined_query": None,
+        "research_complete": True,
+        "rationale": "The sources found so far cover the sub-query.",
+    }
+
+
+def _supervisor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    return {
+        "action": "proceed",
+        "rationale": "The phase gave what the next one needs.",
+        "quality_assessment": {"score": 8, "strengths": ["complete"], "weaknesses": []},
+        "guidance": None,
+    }
+
+
+def _source_summarizer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    texts = [text for label, text in blocks if label != "research question"]
+    longest = max(texts, key=len, default="")
+    sentences = _sentences(longest)
+    return {"executive_summary": " ".join(sentences[:3]) or "Nothing.", "key_excerpts": sentences[:3]}
+
+
+def _analyzer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    findings = []
+    for label, text in blocks:
+        if not label.startswith("source src-"):
+            continue
+        source_id = label.removeprefix("source ")
+        sentences = _sentences(text.partition("\n\n")[2] or text)
+        if sentences:
+            quote = {"source_id": source_id, "quote": sentences[0]}
+            findings.append({"content": sentences[0], "confidence": "high", "category": None, "evidence": [quote]})
+    open_gaps = [label.removeprefix("gap ") for label, _ in blocks if label.startswith("gap ")]
+    number = 1 + len(re.findall(r"Open point", _gaps(blocks)))
+    gap = {
+        "description": f"Open point {number}: what the sources leave out about round {number}.",
+        "suggested_queries": [f"missing figures of the lagoon, point {number} {'abcdefghij'[number % 10]}"],
+        "priority": 1,
+    }
+    wanted = options["always_gaps"] or not open_gaps
+    return {"findings": findings[:5], "gaps": [gap] if wanted else [], "addressed_gaps": open_gaps}
+
+
+def _gaps(blocks: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(text for label, text in blocks if label.startswith("gap "))
+
+
+def _refiner(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    gaps = [(label.removeprefix("gap "), text) for label, text in blocks if label.startswith("gap ")]
+    rows = [
+        {
+            "gap_id": gap_id,
+            "severity": "moderate",
+            "addressable": True,
+            "follow_up_queries": [
+                {
+                    "query": f"{text.partition('Suggested: ')[2] or text} number {place}",
+                    "expected_contribution": "figures",
+                }
+                for place in range(1, 3)
+            ],
+        }
+        for gap_id, text in gaps
+    ]
+    return {
+        "gap_analysis": rows,
+        "iteration_recommendation": {
+            "should_iterate": bool(rows),
+            "rationale": "The gaps matter.",
+            "priority_gaps": [gap_id for gap_id, _ in gaps],
+        },
+        "report_improvements": [],
+    }
+
+
+def _claim_extractor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    claims = []
+    for place, (label, text) in enumerate(block for block in blocks if block[0].startswith("source src-")):
+        sentences = _sentences(text.partition("\n\n")[2] or text)
+        if sentences:
+            quote = {"source_id": label.removeprefix("source "), "quote": sentences[0]}
+            claims.append(
+                {"text": sentences[0], "supportingIndices": [place], "contradictingIndices": [], "evidence": [quote]}
+            )
+    return {"claims": claims}
+
+
+def _synthesizer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    statements = [
+        {"text": text, "evidence_ids": [label.removeprefix("evidence ")], "kind": "quote"}
+        for label, text in blocks
+        if label.startswith("evidence ev-")
+    ]
+    third = max(1, (len(statements) + 2) // 3)
+    return {
+        "found": bool(statements),
+        "summary": statements[:2],
+        "sections": [
+            {"heading": f"Part {place // third + 1} of what was found", "statements": statements[place : place + third]}
+            for place in range(0, len(statements), third)
+        ],
+        "conclusions": statements[-1:],
+    }
+
+
+def _sentences(text: str) -> list[str]:
+    return [one.strip() for one in re.findall(r"[A-Z][^.!?\n\[\]]{40,280}[.!?]", text)]
+
+
+def _least(schema: Any) -> Any:
+    """The smallest value that fits a plain schema; prose where there is none."""
+    if not schema:
+        return "The material, in order."
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        return {name: _least(schema["properties"][name]) for name in schema.get("required", ())}
+    if kind == "array":
+        return [_least(schema.get("items", {}))] if schema.get("minItems") else []
+    return {"string": "text", "integer": 1, "number": 1, "boolean": False}.get(kind or "string")

@@ -80,6 +80,27 @@ edges:
   - {from: add, to: done}
 """
 
+UPSERT = """
+graph: upsert
+version: "1"
+start: add
+state:
+  n: {type: integer, default: 0}
+  most: {type: integer, input: true}
+  ids: {type: integer, input: true}
+  texts: {type: array, reduce: upsert}
+loops: {again: {while: n < most, most: 1000000}}
+nodes:
+  add:
+    run: add
+    input: {with: {n: n}}
+    output: {into: {n: output.n, texts: "[{'id': output.n % ids, 'text': output.text}]"}}
+  done: {end: completed}
+edges:
+  - {from: add, to: add, loop: again}
+  - {from: add, to: done}
+"""
+
 FAN_OUT = """
 graph: fan_out
 version: "1"
@@ -303,6 +324,19 @@ class Benchmark:
             self.table.row("disk a step, relative", disk_of(place) / few_bytes * NODES / MANY, 1.3, "x")
             asyncio.run(self._reading(place / "ours.db"))
 
+    def upsert(self) -> None:
+        for what, ids in ((f"put in a new entry of {SMALL_CHARS} characters", MANY + 1), ("replace one of 10", 10)):
+            self.table.head(f"{MANY} steps that each {what} by id, against {NODES} steps")
+            with folder() as place:
+                few = ours_stored(UPSERT, {"most": NODES, "ids": ids}, place, chars=SMALL_CHARS)
+                few_bytes = disk_of(place)
+            with folder() as place:
+                many = ours_stored(UPSERT, {"most": MANY, "ids": ids}, place, chars=SMALL_CHARS)
+                self.table.fact(f"{MANY} steps: CPU a step", f"{many.cpu * 1000 / MANY:.3f} ms")
+                self.table.row("CPU a step, relative", many.cpu / few.cpu * NODES / MANY, 1.3, "x")
+                self.table.fact(f"{MANY} steps: disk a step", f"{disk_of(place) / MANY:.0f} B ")
+                self.table.row("disk a step, relative", disk_of(place) / few_bytes * NODES / MANY, 1.3, "x")
+
     async def _reading(self, path: Path) -> None:
         state: list[float] = []
         history: list[float] = []
@@ -359,7 +393,7 @@ def folder() -> Iterator[Path]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="", help="loop, fan_out, large_steps, growth or imports")
+    parser.add_argument("--only", default="", help="loop, fan_out, large_steps, growth, upsert or imports")
     arguments = parser.parse_args()
     table = Table()
     load = ", ".join(f"{part:.1f}" for part in os.getloadavg())
@@ -367,7 +401,8 @@ def main() -> None:
     if rivals is None:
         print("LangGraph and Burr are not installed (dependency group `bench`): nothing is compared with them")
     benchmark = Benchmark(rounds=arguments.rounds, table=table)
-    for part in (benchmark.loop, benchmark.fan_out, benchmark.large_steps, benchmark.growth, benchmark.imports):
+    parts = (benchmark.loop, benchmark.fan_out, benchmark.large_steps, benchmark.growth, benchmark.upsert)
+    for part in (*parts, benchmark.imports):
         if arguments.only in part.__name__:
             part()
     print(f"\n{len(table.over)} over their bounds" + "".join(f"\n  {what}" for what in table.over))

@@ -32,6 +32,7 @@ _TAG = "$type"
 _MARK = b'$type"'
 _TAG_KEY = re.compile(r"\$+type")
 _APART = "apart"
+_BY_ID = "by_id"
 _APART_MARK = b'"$type":"apart"'
 _REFERENCE = re.compile(rb'"\$type":"text","value":"([0-9a-f]{64})"')
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME
@@ -39,12 +40,17 @@ _INTEGER_BITS = 63
 
 
 class Apart:
-    """Stands for a list whose entries are kept as the texts with the hashes `names`, each the JSON of some of them."""
+    """Stands for a list whose entries are kept as the texts with the hashes `names`, each the JSON of some of them.
 
-    __slots__ = ("names",)
+    With `by_id` a later entry takes the place of an earlier one of the same `id`; there are `entries` in all texts.
+    """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    __slots__ = ("by_id", "entries", "names")
+
+    def __init__(self, names: Sequence[str], entries: int, *, by_id: bool = False) -> None:
         self.names = names
+        self.entries = entries
+        self.by_id = by_id
 
 
 def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
@@ -74,14 +80,14 @@ def references(data: bytes) -> set[str]:
     return {found.decode() for found in _REFERENCE.findall(data)} if _MARK in data else set()
 
 
-def apart(data: bytes) -> dict[str, list[str]]:
-    """For an encoded object, the keys whose value was an `Apart`, with its names. What these texts refer to in turn,
-    `decode` needs too."""
+def apart(data: bytes) -> dict[str, Apart]:
+    """For an encoded object, the keys whose value was an `Apart`. What its texts refer to in turn, `decode` needs
+    too."""
     if _APART_MARK not in data:
         return {}
     value = orjson.loads(data)
     return {
-        key: [reference["value"] for reference in part["value"]]
+        key: Apart([reference["value"] for reference in part["value"]], part.get("entries", 0), by_id=_BY_ID in part)
         for key, part in value.items()
         if isinstance(part, dict) and part.get(_TAG) == _APART
     }
@@ -140,7 +146,8 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
         texts[name] = value
         return _reference(name)
     if isinstance(value, Apart):
-        return {_TAG: _APART, "value": [_reference(name) for name in value.names]}
+        names = [_reference(name) for name in value.names]
+        return {_TAG: _APART, "value": names, "entries": value.entries, **({_BY_ID: True} if value.by_id else {})}
     if isinstance(value, Mapping):
         return {_escaped(key): _shape(part, texts) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -173,7 +180,8 @@ def _revive(value: Any, texts: Mapping[str, str]) -> Any:
     if value[_TAG] == "text":
         return texts[value["value"]]
     if value[_TAG] == _APART:
-        return [entry for part in value["value"] for entry in decode(texts[part["value"]].encode(), texts)]
+        entries = [entry for part in value["value"] for entry in decode(texts[part["value"]].encode(), texts)]
+        return list({entry["id"]: entry for entry in entries}.values()) if _BY_ID in value else entries
     return _READERS[value[_TAG]](value["value"])
 
 

@@ -210,7 +210,8 @@ class Frame:
         """All channels, when the deltas since the last snapshot have outgrown it."""
         if self._tail_bytes <= max(self._snapshot_bytes, _LEAST_TAIL_BYTES):
             return None
-        growing = [name for name, spec in self.graph.spec.channels.items() if spec.reduce == "append"]
+        channels = self.graph.spec.channels.values()
+        growing = {spec.name: spec.reduce == "upsert" for spec in channels if spec.reduce in ("append", "upsert")}
         values = encode(packed(self.state, growing, texts), texts)
         self._snapshot_bytes, self._tail_bytes = len(values), 0
         return Snapshot(scope=self.scope, step=step, values=values, position=position)

@@ -11,6 +11,7 @@ import orjson
 from graph_research.graph.codec import duplicate, text_hash
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import HandoffInvalid, InputInvalid
+from graph_research.graph.state import DeltaRefused, make_delta
 from graph_research.graph.visit import check
 
 __all__ = ["changes", "definition", "first_values"]
@@ -38,6 +39,10 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
             check(graph.channels[name], value, graph.spec.start)
         except HandoffInvalid as problem:
             raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {problem.message}') from problem
+    try:
+        make_delta(channels, given, {})
+    except DeltaRefused as problem:
+        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
     values: dict[str, Any] = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
     return values
 

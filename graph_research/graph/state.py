@@ -22,29 +22,33 @@ class DeltaRefused(GraphResearchError):
 
 
 class Pieces(NamedTuple):
-    """The first `length` entries of a list are stored as the texts with these hashes (hex)."""
+    """What is stored of a list: the texts with these hashes (hex), which hold `length` entries. They are the list's
+    first ones, or with `by_id` all that it has had, where the last of an id counts."""
 
     names: tuple[str, ...] = ()
     length: int = 0
+    by_id: bool = False
 
 
 class State:
     """Channel values. They are never changed in place: whoever got one keeps what it got.
 
-    `pieces` tells of a channel what earlier snapshots hold of it, for as long as it has only been appended to.
+    `pieces` tells of a channel what earlier snapshots hold of it, for as long as it has only been appended to, or
+    only had entries put in by their id; `fresh` tells the places of such entries that no piece holds as they are.
     """
 
     def __init__(self, values: Mapping[str, Any], pieces: Mapping[str, Pieces] | None = None) -> None:
         self.values: dict[str, Any] = dict(values)
         self.pieces: dict[str, Pieces] = dict(pieces or {})
+        self.fresh: dict[str, set[int]] = {}
         self._places: dict[str, dict[Any, int]] = {}
 
     def apply(self, delta: Delta) -> None:
         """Reduce every operand of `delta`, which fits (`make_delta` has looked)."""
         for reducer, operands in delta.items():
             for channel, operand in operands.items():
-                if reducer != "append":
-                    self.pieces.pop(channel, None)
+                if channel in self.pieces and reducer != ("upsert" if self.pieces[channel].by_id else "append"):
+                    del self.pieces[channel]
                 if reducer == "upsert":
                     self.values[channel] = self._upserted(channel, operand or [])
                 else:
@@ -56,9 +60,12 @@ class State:
         places = self._places.get(channel)
         if places is None:
             places = self._places[channel] = {entry["id"]: place for place, entry in enumerate(old)}
+            self.fresh.pop(channel, None)
+        fresh = self.fresh.setdefault(channel, set())
         new = list(old)
         for entry in operand:
             place = places.setdefault(entry["id"], len(new))
+            fresh.add(place)
             if place == len(new):
                 new.append(entry)
             else:

@@ -9,6 +9,10 @@ from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from graph_research import SqliteCheckpointer
 from graph_research.graph.checkpoint.fold import fold
 from graph_research.graph.checkpoint.pieces import packed
@@ -139,12 +143,62 @@ async def test_a_resumed_run_goes_on_with_the_pieces_of_its_snapshots(tmp_path: 
     await store.close()
 
 
+def _upserting(ids: str) -> str:
+    text = GROWING.replace("reduce: append", "reduce: upsert").replace("n < 600", "n < 900")
+    return text.replace('lines: "[output.line, output]"', f"lines: \"[{{'id': {ids}, 'line': output.line}}]\"")
+
+
+def upserted_until(n: int, ids: int) -> list[Any]:
+    latest = {number % ids: line(number) for number in range(1, n + 1)}
+    return [{"id": key, "line": latest[key]} for key in dict.fromkeys(number % ids for number in range(1, n + 1))]
+
+
+@pytest.mark.parametrize("ids", [1000, 40, 3])
+async def test_a_list_whose_entries_go_by_id_is_not_copied_into_every_snapshot(tmp_path: Path, ids: int) -> None:
+    store = SqliteCheckpointer(tmp_path / "runs.db")
+    graph = graph_of(_upserting(f"output.n % {ids}"), add=add_line)
+    async with aclosing(runtime(graph, store).stream({}, run_id="r")) as events:
+        async for event in events:
+            if event.visit == 450:
+                break
+    await collect(runtime(graph, store).resume("r"))
+    for step in (1, 77, 449, 470, 899):
+        assert (await store.state("r", step=step))["lines"] == upserted_until(step, ids), step
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+        taken, count = connection.execute("SELECT sum(length(content)), count(*) FROM snapshots").fetchone()
+        (logged,) = connection.execute("SELECT sum(length(delta)) FROM steps").fetchone()
+    assert count >= 5
+    assert taken < logged / 10
+
+
+entries = st.lists(
+    st.builds(lambda id, text: {"id": id, "text": text * 300}, st.integers(0, 9), st.sampled_from("ab")), max_size=4
+)
+
+
+@given(st.lists(st.tuples(st.booleans(), entries), max_size=20))
+def test_pieces_by_id_give_the_list_back_whenever_they_are_taken(steps: list[tuple[bool, list[Any]]]) -> None:
+    texts: dict[str, str] = {}
+    state = State({"a": []})
+    for taken, operand in steps:
+        state.apply({"upsert": {"a": operand}})
+        if taken:
+            stored = encode(packed(state, {"a": True}, texts), texts)
+            assert decode(stored, texts) == state.values
+
+
+def test_a_list_without_ids_stays_whole_where_ids_were_expected() -> None:
+    state = State({"a": [{"id": 1, "text": "x" * 3000}, {"id": 1, "text": "y"}]})
+    assert packed(state, {"a": True}, {}) == state.values
+
+
 def test_what_replaces_a_list_parts_it_from_its_pieces() -> None:
     texts: dict[str, str] = {}
     state = State({"a": ["x" * 100] * 30, "b": ["y" * 100] * 30})
-    packed(state, ["a", "b"], texts)
+    packed(state, {"a": False, "b": False}, texts)
     state.apply({"replace": {"a": ["z"]}, "append": {"b": ["w"]}})
-    values = packed(state, ["a", "b"], texts)
+    values = packed(state, {"a": False, "b": False}, texts)
     assert values["a"] == ["z"]
     assert len(values["b"].names) == 2
     assert decode(encode(values, texts), texts) == {"a": ["z"], "b": [*["y" * 100] * 30, "w"]}

@@ -59,7 +59,11 @@ async def fold(store: Checkpointer, run_id: str, scope: str, upto: int | None = 
 async def _unpacked(store: Checkpointer, data: bytes, texts: dict[str, str]) -> State:
     """The state of a snapshot; `texts` holds what it refers to, and takes up what its pieces refer to in turn."""
     pieces = apart(data)
-    inner = {name for names in pieces.values() for part in names for name in references(texts[part].encode())}
+    inner = {name for part in pieces.values() for text in part.names for name in references(texts[text].encode())}
     texts.update(await store.texts(inner - texts.keys()))
     values = decode(data, texts)
-    return State(values, {channel: Pieces(tuple(names), len(values[channel])) for channel, names in pieces.items()})
+    known = {
+        channel: Pieces(tuple(part.names), part.entries if part.by_id else len(values[channel]), part.by_id)
+        for channel, part in pieces.items()
+    }
+    return State(values, known)

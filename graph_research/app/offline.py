@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.search import serves_of
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.workspace import Workspace
 from graph_research.graph.errors import NodeFailed
@@ -36,7 +37,7 @@ def offline_registry(
     )
     names = dict.fromkeys(name.partition(":")[0] for name in request.search)
     folders = [str(Path(folder).resolve()) for folder in request.library]
-    search = [_NamedSearch(name) for name in names]
+    search = [_NamedSearch(name, serves_of(name)) for name in names]
     services = build_services(workspace, models=router, search=search, folders=folders)
     if prompts is None or schemas is None:
         return build_registry(workspace, services)
@@ -77,6 +78,7 @@ class _NamedModel:
 @dataclass(frozen=True)
 class _NamedSearch:
     name: str
+    serves: frozenset[str]
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         raise NodeFailed(f"a replay searches nowhere, and not for {request.query[:80]!r}")

@@ -11,17 +11,20 @@ from graph_research.app.library import Indexing, add_folders, open_library, requ
 from graph_research.app.outside import Outside
 from graph_research.app.workspace import Workspace
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.search.base import SearchProvider
+from graph_research.providers.search.base import SOURCE_TYPES, SearchProvider
 from graph_research.providers.search.local import Library, LocalSearch
 from graph_research.providers.search.scripted import ScriptedSearch
 
-__all__ = ["SEARCH_KINDS", "Searches", "build_searches"]
+__all__ = ["SEARCH_KINDS", "Searches", "build_searches", "serves_of"]
 
 SEARCH_KINDS: Mapping[str, str] = {
     "local": "the local library: md, txt, html and pdf",
     "scripted": "scripted:FILE answers from a JSON file, for tests and your own graphs",
 }
 """Every kind that can be built, and what it is."""
+
+SERVES: Mapping[str, frozenset[str]] = {"local": SOURCE_TYPES, "scripted": SOURCE_TYPES}
+"""By kind, the source types that it has."""
 
 _LATER = ("tavily", "google", "semantic_scholar", "arxiv", "wikipedia", "openalex", "searxng", "mcp")
 
@@ -59,6 +62,11 @@ def build_searches(
     library = open_library(workspace) if "local" in names else None
     providers = tuple(_build(name, library, resolved) for name in dict.fromkeys(names))
     return Searches(providers=providers, library=library, folders=resolved)
+
+
+def serves_of(kind: str) -> frozenset[str]:
+    """The source types of a kind of search, without building one."""
+    return SERVES.get(kind, SOURCE_TYPES)
 
 
 def _build(name: str, library: Library | None, folders: Sequence[Path]) -> SearchProvider:

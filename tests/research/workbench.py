@@ -15,7 +15,7 @@ from graph_research.graph.runtime import RunResult, Runtime
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
+from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.functions import research_functions
 from graph_research.research.handlers import research_handlers
 from graph_research.research.hooks import Hooks
@@ -75,6 +75,7 @@ class FolderOfHits:
 
     def __init__(self, name: str, answer: Callable[[SearchRequest], Sequence[SearchHit]]) -> None:
         self.name = name
+        self.serves = SOURCE_TYPES
         self.answer = answer
         self.requests: list[SearchRequest] = []
 

@@ -8,7 +8,10 @@ from typing import Any, Protocol
 
 from graph_research.text.document import Document
 
-__all__ = ["Passage", "SearchHit", "SearchProvider", "SearchRequest"]
+__all__ = ["SOURCE_TYPES", "Passage", "SearchHit", "SearchProvider", "SearchRequest"]
+
+SOURCE_TYPES = frozenset({"web", "academic", "news"})
+"""The kinds of sources that a sub-query may ask for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,11 @@ class SearchHit:
 
     `relevance` is 0 to 1. `document` holds the whole canonical text, or the snippet's where the provider gives no
     more. `tier` is a value of `graph_research.research.models.source.Tier` where the provider knows it (the user's
-    `library.toml`, a journal index), else None. Dates are ISO 8601.
+    `library.toml`, a journal index), else None. Dates are ISO 8601: a year, a year and month, a day or a moment.
+
+    What `metadata` may hold: `extent`, how much of the source `document` is (`full`, `abstract`, `snippet`, or
+    `nothing` where only its page has a text; without it the document is whole), `pdf_url`, `cited_by` (a count), and
+    what else the provider told, all of it JSON.
     """
 
     provider: str
@@ -56,9 +63,15 @@ class SearchHit:
 
 
 class SearchProvider(Protocol):
-    """A source of documents. Errors are those of `graph_research.providers.errors`."""
+    """A source of documents. Errors are those of `graph_research.providers.errors`.
+
+    `serves` are the `SOURCE_TYPES` that it has; a query that asks for none of them is not sent to it.
+    """
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def serves(self) -> frozenset[str]: ...
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]: ...

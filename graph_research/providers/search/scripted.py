@@ -13,7 +13,7 @@ import yaml
 
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
+from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchRequest
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.html_document import html_document
@@ -53,6 +53,7 @@ class ScriptedSearch:
 
     answers: Sequence[Mapping[str, Any]]
     name: str = "scripted"
+    serves: frozenset[str] = SOURCE_TYPES
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     requests: list[SearchRequest] = field(default_factory=list, init=False)
     _used: dict[int, int] = field(default_factory=dict, init=False, repr=False)

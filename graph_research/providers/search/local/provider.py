@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
 from graph_research.providers.search.local.index import PROVIDER
 from graph_research.providers.search.local.library import Library
 from graph_research.providers.search.local.records import FoundDocument
@@ -23,6 +23,11 @@ class LocalSearch:
     @property
     def name(self) -> str:
         return PROVIDER
+
+    @property
+    def serves(self) -> frozenset[str]:
+        """A library may hold sources of every kind."""
+        return SOURCE_TYPES
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         found = await self._library.find(

@@ -17,6 +17,7 @@ import orjson
 from graph_research.errors import UserMistake, check_name
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.codec import references, text_hash
+from graph_research.graph.events import unpacked_events
 from graph_research.graph.position import Position
 from graph_research.graph.unpacked import DIGEST_CHARS, FORMAT, BundleInvalid, Members, is_member_name, opened
 
@@ -58,7 +59,7 @@ async def pack(store: Checkpointer, run_id: str, target: IO[bytes]) -> Packed:
         rows = [row for scope in scopes for row in await store.step_rows(run_id, scope)]
         packing.add("steps.jsonl", (_json(row) for row in sorted(rows, key=lambda row: row.step)))
         packing.add("calls.jsonl", (_json(row) for row in await store.call_rows(run_id, None)))
-        events = (event for batch in await store.event_batches(run_id, 0) for event in orjson.loads(batch))
+        events = (event for batch in await store.event_batches(run_id, 0) for event in unpacked_events(batch))
         packing.add("events.jsonl", (orjson.dumps(event) for event in events))
         snapshot = await store.snapshot(run_id, "", last.step if last else None)
         if snapshot is not None:

@@ -29,6 +29,8 @@ LARGE_CHARS = 2048
 """Texts of at least this many characters are stored once, by content, and referred to."""
 
 _TAG = "$type"
+_DOLLAR = b"$"
+"""Looked for before `_MARK`, because one character is found many times faster."""
 _MARK = b'$type"'
 _TAG_KEY = re.compile(r"\$+type")
 _APART = "apart"
@@ -72,12 +74,12 @@ def duplicate(value: Any) -> Any:
 def decode(data: bytes, texts: Mapping[str, str]) -> Any:
     """What `encode` was given, with models as objects; `texts` holds every text that `references(data)` names."""
     value = orjson.loads(data)
-    return _revive(value, texts) if _MARK in data else value
+    return _revive(value, texts) if _DOLLAR in data and _MARK in data else value
 
 
 def references(data: bytes) -> set[str]:
     """The hashes (hex) of the texts that are kept apart from `data`."""
-    return {found.decode() for found in _REFERENCE.findall(data)} if _MARK in data else set()
+    return {found.decode() for found in _REFERENCE.findall(data)} if _DOLLAR in data and _MARK in data else set()
 
 
 def apart(data: bytes) -> dict[str, Apart]:
@@ -117,7 +119,8 @@ def _encode_plainly(value: Any) -> bytes | None:
         data = orjson.dumps(value, default=_tagged, option=_OPTIONS)
     except TypeError:
         return None
-    return data if _MARK not in data or data.count(_MARK) == _tags_in(value) else None
+    plain = _DOLLAR not in data or _MARK not in data
+    return data if plain or data.count(_MARK) == _tags_in(value) else None
 
 
 def _tags_in(value: Any) -> int:

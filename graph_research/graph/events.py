@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
+import orjson
+
 __all__ = [
     "CallRecorded",
+    "Draft",
     "EdgeTaken",
     "Event",
     "InputRequested",
@@ -23,7 +26,13 @@ __all__ = [
     "RunResumed",
     "RunStarted",
     "event_from_json",
+    "event_of",
+    "packed_events",
+    "unpacked_events",
 ]
+
+Draft = Mapping[str, Any]
+"""An event before it has its run, number and time: the `type` of its class, and the fields that are its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,5 +194,25 @@ _TYPES: Mapping[str, type[Event]] = {
 
 def event_from_json(data: Mapping[str, Any]) -> Event:
     """The event that `to_json` wrote."""
-    fields = {key: value for key, value in data.items() if key != "type"}
-    return _TYPES[data["type"]](**{**fields, "at": datetime.fromisoformat(data["at"])})
+    return event_of(data, at=datetime.fromisoformat(data["at"]))
+
+
+def event_of(draft: Draft, **rest: Any) -> Event:
+    """The event that a draft becomes with the fields it lacks."""
+    fields = {**draft, **rest}
+    return _TYPES[fields.pop("type")](**fields)
+
+
+def packed_events(drafts: Sequence[Draft], *, seq: int, at: datetime, step: int) -> bytes:
+    """The stored form of events that follow on each other from number `seq`: a JSON list, in which an event has the
+    `at` and the `step` of the one before it, and the next `seq`, where it does not say so itself."""
+    return orjson.dumps([{"seq": seq, "at": at, "step": step, **drafts[0]}, *drafts[1:]], default=str)
+
+
+def unpacked_events(batch: bytes) -> Iterator[dict[str, Any]]:
+    """The events of a batch, each with its number, time and step."""
+    shared: dict[str, Any] = {}
+    for event in orjson.loads(batch):
+        shared = {name: event.get(name, shared.get(name)) for name in ("seq", "at", "step")}
+        yield {"type": event["type"], **shared, **event}
+        shared["seq"] += 1

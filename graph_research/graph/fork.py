@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -13,6 +13,7 @@ from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, 
 from graph_research.graph.codec import encode
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
+from graph_research.graph.events import unpacked_events
 from graph_research.graph.position import Position
 from graph_research.graph.start import definition
 from graph_research.graph.visit import check, digest, joined
@@ -114,11 +115,11 @@ async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _
     order = {name: place for place, name in enumerate(graph.spec.nodes)}
     _check_nodes(graph, run_id, base)
     if len(ended) < len(base.active) or _conflict(ended):
-        return _Place(position=replace(base, applied=None), applied=(), rows=rows)
+        return _Place(position=base._replace(applied=None), applied=(), rows=rows)
     ended.sort(key=lambda row: order[row.node])
     active = sorted(base.active, key=lambda active: order[active.node])
     position = Position(
-        active=tuple(replace(one, done=True) for one in active),
+        active=tuple(one.ended() for one in active),
         chain=joined(base.chain, [row.hash for row in ended]),
         loops=base.loops,
         arrived=base.arrived,
@@ -173,7 +174,7 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
 def _mark(place: _Place, step: int, data: bytes | None, now: float) -> StepRow:
     chain = place.position.chain if data is None else digest(place.position.chain, data)
     applied = [*place.applied, *(() if data is None else (step + 1,))]
-    position = replace(place.position, chain=chain, applied=applied)
+    position = place.position._replace(chain=chain, applied=applied)
     return StepRow(
         step=step + 1,
         scope="",
@@ -203,7 +204,7 @@ async def _events(store: Checkpointer, run_id: str, steps: Sequence[StepRow]) ->
     told: list[dict[str, Any]] = []
     kept = 0
     for batch in await store.event_batches(run_id, 0):
-        events = orjson.loads(batch)
+        events = list(unpacked_events(batch))
         place = next((place for place, event in enumerate(events) if last is None or _tells(event, last)), None)
         if place is not None:
             left = last is None or last.position is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -15,9 +15,9 @@ from graph_research.graph.checkpoint.pieces import packed
 from graph_research.graph.codec import encode
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged
-from graph_research.graph.events import NodeStarted, RunEnded, RunStarted
+from graph_research.graph.events import Draft, NodeStarted, RunEnded, RunStarted
 from graph_research.graph.position import Active, Position
-from graph_research.graph.session import Draft, Session
+from graph_research.graph.session import Session
 from graph_research.graph.start import first_values
 from graph_research.graph.state import Delta, State, replaced
 from graph_research.graph.visit import Outcome, digest, joined
@@ -97,7 +97,7 @@ class Frame:
         if root is None:
             await session.write(steps=[row], events=events, texts=texts)
         else:
-            opening = (RunStarted, {"graph": graph.spec.name})
+            opening = {"type": RunStarted.type, "graph": graph.spec.name}
             await session.create(root.row, row, [opening, *events], {**texts, **root.texts})
         if frame.ended:
             await frame._end_at_once()
@@ -179,7 +179,7 @@ class Frame:
         self.state.apply(delta)
         self.look()
         self.step = self.session.next_step()
-        self.position = replace(self.position, applied=None)
+        self.position = self.position._replace(applied=None)
         self._tail_bytes += len(data) + _ROW_BYTES
         row = self._mark(self.step, status, self.position, data)
         await self.session.write(steps=[row], texts=texts)
@@ -231,7 +231,8 @@ class Frame:
             error=None if ended.error is None else orjson.dumps(ended.error),
             cancel_done=True,
         )
-        return patch, [(RunEnded, {"status": ended.status, "cause": ended.cause, "error": ended.error})]
+        told = {"type": RunEnded.type, "status": ended.status, "cause": ended.cause, "error": ended.error}
+        return patch, [told]
 
     def _mark(self, step: int, status: str, position: Position, delta: bytes | None) -> StepRow:
         return StepRow(
@@ -251,7 +252,7 @@ class Frame:
 
     def started(self, active: Sequence[Active]) -> list[Draft]:
         return [
-            (NodeStarted, {"path": self.path + one.node, "visit": one.visit, "node": one.node})
+            {"type": NodeStarted.type, "path": self.path + one.node, "visit": one.visit, "node": one.node}
             for one in active
             if not self.is_end(one)
         ]

@@ -13,8 +13,8 @@ from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import CallRow
 from graph_research.graph.codec import canonical, decode, encode, text_hash
 from graph_research.graph.errors import StoreDamaged
-from graph_research.graph.events import CallRecorded, Note, Progress
-from graph_research.graph.session import Draft, Session
+from graph_research.graph.events import CallRecorded, Draft, Note, Progress
+from graph_research.graph.session import Session
 
 __all__ = ["JournalContext"]
 
@@ -96,7 +96,7 @@ class JournalContext:
         ordinal = self._count("note", digest)
         if ("note", digest, ordinal) not in self._recorded:
             self._calls.append(self._row("note", digest, ordinal, "answered"))
-            self._events.append((Note, {"path": self.path, "visit": self.visit, "name": name, "data": data}))
+            self._events.append({"type": Note.type, "path": self.path, "visit": self.visit, "name": name, "data": data})
 
     def progress(self, name: str, **data: Any) -> None:
         self._session.show(Progress, path=self.path, visit=self.visit, name=name, data=data)
@@ -144,7 +144,8 @@ class JournalContext:
         return ordinal
 
     def _told(self, kind: str, seconds: float, *, reused: bool) -> Draft:
-        return CallRecorded, {
+        return {
+            "type": CallRecorded.type,
             "path": self.path,
             "visit": self.visit,
             "kind": kind,

@@ -12,10 +12,9 @@ import orjson
 from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.errors import GuardFailed, NodeFailed
-from graph_research.graph.events import EdgeTaken, RunPaused
+from graph_research.graph.events import Draft, EdgeTaken, RunPaused
 from graph_research.graph.frame import Ended, Frame
 from graph_research.graph.position import Active, Interruption, Position
-from graph_research.graph.session import Draft
 from graph_research.graph.spec import EdgeSpec
 from graph_research.graph.visit import Failure, Outcome, Suspended, Visit, digest, failure_of, first_of
 
@@ -294,7 +293,7 @@ class Loop:
         for active in self.frame.position.active:
             edge, failure = self._event_edge(active, failure, loops)
             if edge is not None:
-                self.frame.position = replace(self.frame.position, applied=None)
+                self.frame.position = self.frame.position._replace(applied=None)
                 before = (self.frame.step, self.frame.position)
                 await self._keep_finished_items()
                 await self._move({active.node: [(edge, failure)]}, loops, (), before)
@@ -345,8 +344,8 @@ class Loop:
     async def _pause_before(self, waiting: Sequence[Active]) -> None:
         for active in waiting:
             if self.frame.graph.spec.nodes[active.node].pause == "before" and not active.passed:
-                passed = tuple(replace(one, passed=one.passed or one is active) for one in self.frame.position.active)
-                self.frame.position = replace(self.frame.position, active=passed)
+                passed = tuple(one._replace(passed=one.passed or one is active) for one in self.frame.position.active)
+                self.frame.position = self.frame.position._replace(active=passed)
                 await self.frame.amend("paused", {})
                 raise self._pausing(active, "before")
 
@@ -358,11 +357,12 @@ class Loop:
                 raise self._pausing(outcome.active, "after")
 
     def _pausing(self, active: Active, when: str) -> Suspended:
-        fields = {"path": self.frame.path + active.node, "visit": active.visit, "when": when}
-        return Suspended("paused", Address(self.frame.scope, active.node, active.visit).key, (RunPaused, fields))
+        told = {"type": RunPaused.type, "path": self.frame.path + active.node, "visit": active.visit, "when": when}
+        return Suspended("paused", Address(self.frame.scope, active.node, active.visit).key, told)
 
     def _told(self, node: str, visit: int, edge: EdgeSpec, failure: Failure | None) -> Draft:
-        return EdgeTaken, {
+        return {
+            "type": EdgeTaken.type,
             "path": self.frame.path + node,
             "visit": visit,
             "source": node,

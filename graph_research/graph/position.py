@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 __all__ = ["Active", "Interruption", "Position"]
 
+_NONE: Mapping[str, Any] = {}
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Active:
+
+class Active(NamedTuple):
     """A node that is to run, or has run (`done`) and not been left yet.
 
     `entered` is the step that led here: whatever this visit recorded comes after it. `passed` says that a pause before
@@ -28,9 +28,7 @@ class Active:
 
     def ended(self) -> Active:
         """The same, done."""
-        return Active(
-            node=self.node, visit=self.visit, entered=self.entered, done=True, passed=self.passed, error=self.error
-        )
+        return Active(self.node, self.visit, self.entered, True, self.passed, self.error)
 
     def to_json(self) -> dict[str, Any]:
         values: dict[str, Any] = {"node": self.node, "visit": self.visit, "entered": self.entered}
@@ -43,8 +41,7 @@ class Active:
         return values
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Interruption:
+class Interruption(NamedTuple):
     """What an event edge led away from: `resume` goes back there, with the state as it was at `step`."""
 
     cause: str
@@ -67,8 +64,7 @@ class Interruption:
         }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """`chain` is the hash (SHA-256) of everything that led here, apart from time.
 
     `applied` names the steps whose deltas were reduced on arriving here, in that order; None means the step's own.
@@ -76,8 +72,8 @@ class Position:
 
     active: tuple[Active, ...]
     chain: bytes
-    loops: Mapping[str, int] = field(default_factory=dict)
-    arrived: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    loops: Mapping[str, int] = _NONE
+    arrived: Mapping[str, Sequence[str]] = _NONE
     interruption: Interruption | None = None
     applied: Sequence[int] | None = None
 

@@ -68,6 +68,7 @@ class Runtime:
         self._poll_seconds = poll_seconds
         self._timeout_seconds = timeout_seconds
         self._new_run_id = new_run_id
+        self._driven: dict[str, Loop] = {}
 
     def stream(
         self,
@@ -134,6 +135,11 @@ class Runtime:
         await self._drive(session, lambda session: self._begin(session, input, metadata or {}))
         return await self.result(name)
 
+    def time_out(self, run_id: str) -> None:
+        """Let the time of a run that this runtime drives be over now; of any other nothing happens."""
+        if run_id in self._driven:
+            self._driven[run_id].interrupt("timeout")
+
     async def result(self, run_id: str) -> RunResult:
         """A stored run with its state."""
         record = await self.checkpointer.run(run_id)
@@ -173,6 +179,7 @@ class Runtime:
         watcher = asyncio.create_task(self._watch(loop))
         limits = [seconds for seconds in (self._timeout_seconds, self.graph.spec.limits.seconds) if seconds is not None]
         loop.limit(min(limits, default=None))
+        self._driven[loop.frame.session.run_id] = loop
         try:
             await loop.run()
         except Suspended as stop:
@@ -180,6 +187,7 @@ class Runtime:
             if stop.refused is not None:
                 raise stop.refused from None
         finally:
+            del self._driven[loop.frame.session.run_id]
             watcher.cancel()
             await asyncio.wait([watcher])
             problem = None if watcher.cancelled() else watcher.exception()
@@ -253,7 +261,7 @@ class Runtime:
             graph_hash=self.graph.hash if changed else None,
             definition=stored,
         )
-        told = (RunResumed, {"status": row.status, "possibly_paid_twice": lost})
+        told = {"type": RunResumed.type, "status": row.status, "possibly_paid_twice": lost}
         await session.write(events=[told], texts=texts, run=patch)
 
     async def _tell_end(self, session: Session) -> None:

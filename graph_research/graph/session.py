@@ -9,22 +9,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import orjson
-
 from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.codec import decode, references
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock
-from graph_research.graph.events import Event
+from graph_research.graph.events import Draft, Event, event_of, packed_events
 from graph_research.graph.loan import AncestorLoan, Loan, ancestors
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.routes import Routes
 
-__all__ = ["Draft", "History", "Session"]
-
-Draft = tuple[type[Event], Mapping[str, Any]]
-"""An event before it has its number and time."""
+__all__ = ["History", "Session"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,10 +166,6 @@ class Session:
     ) -> tuple[_Batch, Write]:
         batch = _Batch(events, self._seq, self.clock.now(), self._step)
         self._seq += len(events)
-        stored = [
-            {"type": kind.type, "seq": seq, "at": batch.at, "step": batch.step, **fields}
-            for seq, (kind, fields) in enumerate(events, start=batch.seq + 1)
-        ]
         new = self._new_texts(texts) if texts or self._texts else {}
         self._batches.append(batch)
         return batch, Write(
@@ -182,7 +173,7 @@ class Session:
             steps=steps,
             calls=calls,
             last_seq=self._seq,
-            events=orjson.dumps(stored, default=str) if stored else None,
+            events=packed_events(events, seq=batch.seq + 1, at=batch.at, step=batch.step) if events else None,
             texts=new,
             snapshot=snapshot,
             run=run,
@@ -207,6 +198,6 @@ class Session:
             first = self._batches.popleft()
             if self._outlet.open:
                 self._outlet.push(
-                    kind(run_id=self.run_id, seq=seq, at=first.at, step=first.step, **fields)
-                    for seq, (kind, fields) in enumerate(first.drafts, start=first.seq + 1)
+                    event_of(draft, run_id=self.run_id, seq=seq, at=first.at, step=first.step)
+                    for seq, draft in enumerate(first.drafts, start=first.seq + 1)
                 )

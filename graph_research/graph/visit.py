@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import struct
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,9 @@ from graph_research.graph.codec import decode, duplicate, encode, plain
 from graph_research.graph.contracts import Contract
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, StoreDamaged
 from graph_research.graph.errors import NodeFailed as NodeFailedError
-from graph_research.graph.events import InputRequested, ItemFinished, NodeFailed, NodeFinished
+from graph_research.graph.events import Draft, InputRequested, ItemFinished, NodeFailed, NodeFinished
 from graph_research.graph.journal import JournalContext
 from graph_research.graph.position import Active
-from graph_research.graph.session import Draft
 from graph_research.graph.spec import InputSpec, OutputSpec, RetrySpec
 from graph_research.graph.state import Delta, DeltaRefused, make_delta
 
@@ -141,9 +141,17 @@ class Visit:
         calls, events = context.taken() if context else ([], [])
         told = {"path": self._frame.path + self._spec.name, "visit": self._active.visit, "node": self._spec.name}
         if failure is None:
-            events = [*events, (NodeFinished, {**told, "seconds": seconds})]
+            events.append({"type": NodeFinished.type, **told, "seconds": seconds})
         else:
-            events = [*events, (NodeFailed, {**told, "error": _told(failure), "will_retry": False, "attempt": attempt})]
+            events.append(
+                {
+                    "type": NodeFailed.type,
+                    **told,
+                    "error": _told(failure),
+                    "will_retry": False,
+                    "attempt": attempt,
+                }
+            )
         row = StepRow(
             step=self._session.next_step(),
             scope=self._frame.scope,
@@ -229,7 +237,8 @@ class Visit:
         )
 
     def _failed(self, context: JournalContext, failure: Failure, *, retry: bool) -> Draft:
-        return NodeFailed, {
+        return {
+            "type": NodeFailed.type,
             "path": context.path,
             "visit": context.visit,
             "node": self._spec.name,
@@ -287,8 +296,9 @@ class Visit:
     def _asking(self, key: str, refused: InputInvalid | None = None) -> Suspended:
         assert self._program.ask is not None
         question = self._program.ask.evaluate(self._scope)
-        fields = {"path": self._frame.path + self._spec.name, "visit": self._active.visit, "question": question}
-        return Suspended("awaiting_input", key, (InputRequested, fields), refused)
+        path = self._frame.path + self._spec.name
+        told = {"type": InputRequested.type, "path": path, "visit": self._active.visit, "question": question}
+        return Suspended("awaiting_input", key, told, refused)
 
     # Fan-out
 
@@ -392,10 +402,11 @@ class Visit:
         status = "finished" if failure is None else "failed"
         hashed = self._hash(context.item, data, *filter(None, [self._chains.get(context.item)]))
         calls, events = context.taken()
-        fields = {"path": self._frame.path + self._spec.name, "visit": context.visit, "node": self._spec.name}
+        told = {"path": self._frame.path + self._spec.name, "visit": context.visit, "node": self._spec.name}
         if failure is not None:
             events.append(self._failed(context, failure, retry=False))
-        events.append((ItemFinished, {**fields, "item": context.item, "status": status, "seconds": seconds}))
+        told |= {"item": context.item, "status": status, "seconds": seconds}
+        events.append({"type": ItemFinished.type, **told})
         row = self._row(context.item, context.attempt, status, seconds, hashed, data)
         await self._session.write(steps=[row], calls=calls, events=events, texts=texts)
         return _Ended(output=output, failure=failure, hash=hashed)
@@ -455,7 +466,7 @@ def check(contract: Contract, value: Any, node: str) -> None:
 
 def digest(*parts: bytes) -> bytes:
     """SHA-256 of the parts and their lengths."""
-    lengths = b"".join([len(part).to_bytes(8) for part in parts])
+    lengths = struct.pack(f">{len(parts)}Q", *map(len, parts))
     return hashlib.sha256(b"".join((lengths, *parts))).digest()
 
 

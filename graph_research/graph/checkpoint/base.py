@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
@@ -14,7 +14,7 @@ from graph_research.graph.address import path_of
 from graph_research.graph.checkpoint.fold import fold
 from graph_research.graph.codec import decode, references
 from graph_research.graph.errors import StoreDamaged
-from graph_research.graph.events import Event, event_from_json
+from graph_research.graph.events import Event, event_from_json, unpacked_events
 from graph_research.graph.position import Position
 
 __all__ = [
@@ -171,17 +171,16 @@ class RunPatch:
     definition: bytes | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Write:
-    """What one transaction writes. A call row replaces the one with its number. `events` is a JSON list that ends
-    with event `last_seq`; `texts` maps SHA-256 (hex) to text."""
+class Write(NamedTuple):
+    """What one transaction writes. A call row replaces the one with its number. `events` is what `packed_events` makes,
+    and ends with event `last_seq`; `texts` maps SHA-256 (hex) to text."""
 
     run_id: str
     steps: Sequence[StepRow] = ()
     calls: Sequence[CallRow] = ()
     last_seq: int = 0
     events: bytes | None = None
-    texts: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = {}
     snapshot: Snapshot | None = None
     run: RunPatch | None = None
     alone: bool = False
@@ -250,7 +249,7 @@ class Checkpointer(ABC):
 
     @abstractmethod
     async def event_batches(self, run_id: str, after: int) -> list[bytes]:
-        """The JSON lists that hold the events after `after`, and perhaps a few before."""
+        """The lists (`unpacked_events` reads them) that hold the events after `after`, and perhaps a few before."""
 
     @abstractmethod
     async def last_seq(self, run_id: str) -> int: ...
@@ -310,7 +309,7 @@ class Checkpointer(ABC):
         """The stored events with a number above `after`."""
         await self.run_row(run_id)
         batches = await self.event_batches(run_id, after)
-        stored = (event for batch in batches for event in orjson.loads(batch))
+        stored = (event for batch in batches for event in unpacked_events(batch))
         return [event_from_json({**event, "run_id": run_id}) for event in stored if event["seq"] > after]
 
     async def calls(self, run_id: str) -> list[CallRecord]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -40,7 +39,7 @@ class CheckpointerConformance:
 
     async def test_shared_texts_stay_when_their_first_owner_goes(self, store: Checkpointer) -> None:
         await store.create(run_row("a"), first("a", {}, texts=["shared " * 1000]))
-        await store.create(run_row("b"), replace(first("b", {}), shares="a"))
+        await store.create(run_row("b"), first("b", {})._replace(shares="a"))
         name = text_hash("shared " * 1000)
         assert name in await store.text_hashes("b")
         await store.delete("a")

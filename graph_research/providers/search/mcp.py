@@ -1,0 +1,293 @@
+"""Any MCP server's search and fetch tools as a search: one named tool of one configured server, pinned by hash."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+import orjson
+
+from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
+from graph_research.text.document import Document
+from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
+from graph_research.text.plain_document import plain_document
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.types import CallToolResult, Tool
+
+__all__ = ["McpSearch", "McpServer", "Pins"]
+
+_MOST_TEXT_CHARS = 2_000_000
+_SNIPPET_CHARS = 400
+_COUNT_NAMES = ("max_results", "limit", "num_results", "count", "top_k", "k", "n")
+_QUERY_NAMES = ("query", "q", "question", "search_query", "text")
+_LIST_NAMES = ("results", "items", "documents", "data", "papers", "hits")
+_TITLE_NAMES = ("title", "name")
+_URL_NAMES = ("url", "link", "uri", "href")
+_TEXT_NAMES = ("text", "content", "abstract", "snippet", "summary", "description")
+_DATE_NAMES = ("published_at", "published", "publication_date", "date")
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpServer:
+    """A server as the user configured it: a `command` line for standard input and output, or a `url`.
+
+    `environ` is the whole environment of a command beside PATH and the like. `fetch_tool`, if named, is asked for the
+    text behind each result that has an id.
+    """
+
+    name: str
+    command: Sequence[str] = ()
+    url: str | None = None
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    search_tool: str = "search"
+    fetch_tool: str | None = None
+    serves: frozenset[str] = frozenset({"web", "academic", "news"})
+    timeout_seconds: float = 60.0
+
+
+class Pins(Protocol):
+    """Remembers which definition of a tool the user works with."""
+
+    def pinned(self, name: str) -> str | None:
+        """The hash that stands for `name`, None where it was never used."""
+        ...
+
+    def pin(self, name: str, digest: str) -> None: ...
+
+
+@dataclass
+class McpSearch:
+    """`mcp:NAME`. The server is started or called up at the first search and left when `closing` ends.
+
+    Nothing that the server says of itself reaches a prompt: results are documents like those of any search. The
+    definitions of the tools are pinned at the first use; a server whose tools changed since is not used.
+    """
+
+    server: McpServer
+    pins: Pins
+    closing: AsyncExitStack
+    _session: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
+    _ready: asyncio.Future[_Ready] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        return f"mcp:{self.server.name}"
+
+    @property
+    def serves(self) -> frozenset[str]:
+        return self.server.serves
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """The tool's results in its order, at most as many as were asked for."""
+        ready = await self._open()
+        rows = _rows(await self._call(ready.client, self.server.search_tool, ready.arguments(request)))
+        rows = rows[: request.max_results]
+        if self.server.fetch_tool is not None:
+            fetch = self.server.fetch_tool
+            rows = await asyncio.gather(*(self._fetched(ready.client, fetch, row) for row in rows))
+        hits = [_hit(row, rank, request.query, self.name) for rank, row in enumerate(rows)]
+        return [hit for hit in hits if hit is not None]
+
+    async def tools(self) -> Sequence[str]:
+        """The names of the server's tools, after checking that those to be used are there and unchanged."""
+        return (await self._open()).names
+
+    async def _fetched(self, client: Client, tool: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The row with its whole text; where the server has none, the row as it was."""
+        key = row.get("id")
+        if not isinstance(key, str | int):
+            return row
+        try:
+            answer = await self._call(client, tool, {"id": key})
+        except ProviderError:
+            return row
+        whole = answer if isinstance(answer, Mapping) else {"text": answer}
+        return {**row, **{name: value for name, value in whole.items() if value}}
+
+    async def _call(self, client: Client, tool: str, arguments: Mapping[str, Any]) -> Any:
+        from mcp import MCPError
+
+        try:
+            result = await client.call_tool(tool, dict(arguments), read_timeout_seconds=self.server.timeout_seconds)
+        except (MCPError, OSError, TimeoutError) as error:
+            raise ProviderUnavailable(
+                f"{self.name}: the tool {tool!r} did not answer: {error}", provider=self.name
+            ) from error
+        value = _value(result)
+        if result.is_error:
+            raise ProviderUnavailable(f"{self.name}: {str(value)[:300]}", provider=self.name)
+        return value
+
+    async def _open(self) -> _Ready:
+        """The open session; it lives in a task of its own, since a session is left by the task that entered it."""
+        if self._session is None or self._session.done():
+            self._ready = asyncio.get_running_loop().create_future()
+            leave = asyncio.Event()
+            self._session = asyncio.create_task(self._live(self._ready, leave))
+            self.closing.push_async_callback(_left, self._session, leave)
+        assert self._ready is not None
+        return await asyncio.shield(self._ready)
+
+    async def _live(self, ready: asyncio.Future[_Ready], leave: asyncio.Event) -> None:
+        with tempfile.TemporaryFile("w+") as errors:
+            await self._serve(ready, leave, errors)
+
+    async def _serve(self, ready: asyncio.Future[_Ready], leave: asyncio.Event, errors: TextIO) -> None:
+        try:
+            async with _client(self.server, errors) as client:
+                ready.set_result(await self._checked(client))
+                await leave.wait()
+        except Exception as error:  # noqa: BLE001 -- whatever keeps a foreign server from starting is its failure
+            if not ready.done():
+                ready.set_exception(self._failure(error, errors))
+        finally:
+            ready.cancel()
+
+    def _failure(self, error: BaseException, errors: TextIO) -> ProviderError:
+        """The innermost of grouped errors as a provider's, with the last line that the server complained with."""
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if isinstance(error, ProviderError):
+            return error
+        reason = _last_line(errors) or f"{type(error).__name__}: {error}"
+        return ProviderUnavailable(
+            f"{self.name} cannot be started: {reason}",
+            provider=self.name,
+            help=f"check [research.mcp_servers.{self.server.name}]; `graph-research doctor` tries it",
+        )
+
+    async def _checked(self, client: Client) -> _Ready:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        used = [name for name in (self.server.search_tool, self.server.fetch_tool) if name is not None]
+        for name in used:
+            if name not in tools:
+                raise ProviderRefused(
+                    f"{self.name} has no tool {name!r}",
+                    provider=self.name,
+                    help=f"it has {', '.join(sorted(tools))[:300] or 'none'}",
+                )
+        digest = _digest([tools[name] for name in used])
+        known = self.pins.pinned(self.name)
+        if known is None:
+            self.pins.pin(self.name, digest)
+        elif known != digest:
+            raise ProviderRefused(
+                f"{self.name}: the definition of its tools has changed since you first used it",
+                provider=self.name,
+                help=f"look at what changed, then accept it with: graph-research doctor --accept {self.name}",
+            )
+        return _Ready(client=client, tool=tools[self.server.search_tool], names=tuple(sorted(tools)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ready:
+    client: Client
+    tool: Tool
+    names: tuple[str, ...]
+
+    def arguments(self, request: SearchRequest) -> dict[str, Any]:
+        """The query under the name that the tool's own schema has for it, and how many results, if it takes that."""
+        properties = self.tool.input_schema.get("properties") or {}
+        required = self.tool.input_schema.get("required") or []
+        name = next((one for one in _QUERY_NAMES if one in properties), required[0] if required else "query")
+        arguments: dict[str, Any] = {name: request.query}
+        count = next((one for one in _COUNT_NAMES if one in properties), None)
+        return {**arguments, count: request.max_results} if count else arguments
+
+
+def _client(server: McpServer, errors: TextIO) -> Client:
+    """The client of a server, not connected yet; what a command prints as errors goes into `errors`."""
+    try:
+        from mcp import Client, StdioServerParameters, stdio_client
+    except ImportError as error:
+        raise NoProvider(
+            f"search mcp:{server.name} needs the MCP package", help="install it with: pip install 'graph-research[mcp]'"
+        ) from error
+    if server.url is not None:
+        return Client(server.url, read_timeout_seconds=server.timeout_seconds)
+    program, *arguments = server.command
+    parameters = StdioServerParameters(command=program, args=arguments, env=dict(server.environ))
+    return Client(stdio_client(parameters, errlog=errors), read_timeout_seconds=server.timeout_seconds)
+
+
+async def _left(session: asyncio.Task[None], leave: asyncio.Event) -> None:
+    leave.set()
+    await asyncio.wait([session])
+
+
+def _last_line(errors: TextIO) -> str:
+    errors.seek(0)
+    lines = [line.strip() for line in errors.read()[-4_000:].splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""
+
+
+def _digest(tools: Sequence[Tool]) -> str:
+    definitions = [tool.model_dump(mode="json", include={"name", "description", "input_schema"}) for tool in tools]
+    return "sha256:" + hashlib.sha256(orjson.dumps(definitions, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _value(result: CallToolResult) -> Any:
+    """The structured answer, else the JSON in its texts, else the texts."""
+    if result.structured_content is not None:
+        return result.structured_content
+    text = "\n".join(block.text for block in result.content if block.type == "text")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    """The results in an answer of whatever shape; a plain text is one result."""
+    if isinstance(value, str):
+        return [{"text": value}] if value.strip() else []
+    if isinstance(value, Mapping):
+        inner = next((value[name] for name in (*_LIST_NAMES, "result") if isinstance(value.get(name), list)), None)
+        if inner is None and isinstance(value.get("result"), str):
+            return _rows(_parsed(value["result"]))
+        value = [value] if inner is None else inner
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _hit(row: Mapping[str, Any], rank: int, query: str, provider: str) -> SearchHit | None:
+    text = _first(row, _TEXT_NAMES)
+    title = _first(row, _TITLE_NAMES)
+    document = plain_document((text or title)[:_MOST_TEXT_CHARS])
+    if not document.text.strip():
+        return None
+    document = Document(text=document.text, blocks=document.blocks, pages=document.pages, title=title or document.title)
+    found = select_evidence(document, query)
+    url = _first(row, _URL_NAMES)
+    return SearchHit(
+        provider=provider,
+        title=document.title,
+        url=url if url.startswith(("http://", "https://")) else None,
+        snippet=document.text[found[0].start : found[0].end] if found else document.text[:_SNIPPET_CHARS],
+        relevance=1 / (1 + rank),
+        document=document,
+        passages=tuple(Passage(start=one.start, end=one.end, score=one.score / HIGHEST_SCORE) for one in found),
+        authors=tuple(str(one) for one in row["authors"]) if isinstance(row.get("authors"), list) else (),
+        published_at=_first(row, _DATE_NAMES)[:10] or None,
+        doi=_first(row, ("doi",)) or None,
+        metadata={"id": str(row["id"])} if isinstance(row.get("id"), str | int) else {},
+    )
+
+
+def _first(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    return next((row[name].strip() for name in names if isinstance(row.get(name), str) and row[name].strip()), "")

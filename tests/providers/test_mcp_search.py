@@ -1,0 +1,106 @@
+"""An MCP server's tools as a search, against a real server on standard input and output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
+from graph_research.providers.search.base import SearchRequest
+from graph_research.providers.search.mcp import McpSearch, McpServer
+
+SERVER = McpServer(
+    name="library",
+    command=(sys.executable, str(Path(__file__).with_name("mcp_library.py"))),
+    fetch_tool="fetch",
+    timeout_seconds=30,
+)
+
+
+class Notebook:
+    """Pins in memory."""
+
+    def __init__(self) -> None:
+        self.notes: dict[str, str] = {}
+
+    def pinned(self, name: str) -> str | None:
+        return self.notes.get(name)
+
+    def pin(self, name: str, digest: str) -> None:
+        self.notes[name] = digest
+
+
+@pytest.fixture
+async def closing() -> AsyncIterator[AsyncExitStack]:
+    async with AsyncExitStack() as stack:
+        yield stack
+
+
+async def test_results_carry_the_texts_that_the_fetch_tool_gives(closing: AsyncExitStack) -> None:
+    search = McpSearch(SERVER, Notebook(), closing)
+
+    hits = await search.search(SearchRequest(query="how many turbines", max_results=2))
+
+    assert [(hit.title, hit.url) for hit in hits] == [("Turbines", "https://example.org/turbines"), ("Mudflats", None)]
+    assert hits[0].document.text == "The lagoon has 16 bulb turbines of 20 megawatts each."
+    assert hits[0].provider == "mcp:library"
+
+
+async def test_the_number_of_results_goes_under_the_name_that_the_tool_has_for_it(closing: AsyncExitStack) -> None:
+    search = McpSearch(SERVER, Notebook(), closing)
+
+    assert len(await search.search(SearchRequest(query="turbines", max_results=1))) == 1
+
+
+async def test_without_a_fetch_tool_a_result_is_what_the_search_said(closing: AsyncExitStack) -> None:
+    search = McpSearch(replace(SERVER, fetch_tool=None), Notebook(), closing)
+
+    assert [hit.document.text for hit in await search.search(SearchRequest(query="x"))] == ["Turbines", "Mudflats"]
+
+
+async def test_a_tool_whose_definition_changed_is_not_used(closing: AsyncExitStack) -> None:
+    pins = Notebook()
+    await McpSearch(SERVER, pins, closing).search(SearchRequest(query="turbines"))
+    changed = McpSearch(replace(SERVER, command=(*SERVER.command, "--changed")), pins, closing)
+
+    with pytest.raises(ProviderRefused, match=r"has changed since .*doctor --accept mcp:library"):
+        await changed.search(SearchRequest(query="turbines"))
+
+
+async def test_a_tool_that_is_not_there_is_named_with_those_that_are(closing: AsyncExitStack) -> None:
+    search = McpSearch(replace(SERVER, search_tool="find"), Notebook(), closing)
+
+    with pytest.raises(ProviderRefused, match=r"no tool 'find'; it has environment, fetch, search"):
+        await search.search(SearchRequest(query="turbines"))
+
+
+async def test_a_tool_that_fails_says_why(closing: AsyncExitStack) -> None:
+    search = McpSearch(SERVER, Notebook(), closing)
+
+    with pytest.raises(ProviderUnavailable, match="the index is closed"):
+        await search.search(SearchRequest(query="fail"))
+
+
+async def test_a_server_that_cannot_be_started_is_told_with_its_setting(closing: AsyncExitStack) -> None:
+    search = McpSearch(replace(SERVER, command=("no-such-program",)), Notebook(), closing)
+
+    with pytest.raises(ProviderUnavailable, match=r"research\.mcp_servers\.library"):
+        await search.search(SearchRequest(query="turbines"))
+
+
+async def test_a_server_sees_only_the_variables_that_were_named(
+    closing: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    server = replace(SERVER, search_tool="environment", fetch_tool=None, environ={"LIBRARY_TOKEN": "t"})
+
+    hits = await McpSearch(server, Notebook(), closing).search(SearchRequest(query="x", max_results=99))
+
+    names = {hit.title for hit in hits}
+    assert "LIBRARY_TOKEN" in names
+    assert "OPENAI_API_KEY" not in names

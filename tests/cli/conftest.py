@@ -67,6 +67,7 @@ class User:
             cwd=self.folder,
             env={
                 "PATH": os.environ["PATH"],
+                "PYTHONPATH": os.environ["PYTHONPATH"],
                 "HOME": str(self.folder),
                 "GRAPH_RESEARCH_HOME": str(self.home),
                 "LANG": "C.UTF-8",

@@ -1,0 +1,51 @@
+"""For every test: no socket leaves this machine, and no key or setting of whoever runs the tests is seen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import guard
+import pytest
+from wire import WireServer
+
+from graph_research.config import ENV_PREFIX, KEYS
+
+GUARDED = Path(__file__).with_name("guarded")
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+
+def pytest_configure() -> None:
+    guard.put_under_every_socket()
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(GUARDED), *filter(None, [os.environ.get("PYTHONPATH")])])
+    _forget_keys()
+
+
+@pytest.fixture(autouse=True)
+def nothing_reached_outside() -> Iterator[list[str]]:
+    """What was refused at the sockets. A test that means to try takes this and clears it; any other fails."""
+    _forget_keys()
+    guard.ATTEMPTS.clear()
+    yield guard.ATTEMPTS
+    assert not guard.ATTEMPTS, f"a test wanted to leave this machine: {guard.ATTEMPTS}"
+
+
+@pytest.fixture
+def server() -> Iterator[WireServer]:
+    """A loopback server with nothing written down yet."""
+    with WireServer() as running:
+        yield running
+
+
+@pytest.fixture
+def tls_server() -> Iterator[WireServer]:
+    """The same behind a certificate that nobody but its own `trust` believes in."""
+    with WireServer(tls=True) as running:
+        yield running
+
+
+def _forget_keys() -> None:
+    for name in list(os.environ):
+        if name in KEYS or name.startswith(ENV_PREFIX) or name.lower() in PROXIES:
+            del os.environ[name]

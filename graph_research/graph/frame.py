@@ -66,7 +66,6 @@ class Frame:
         for active in folded.position.active:
             self.visits[active.node] = max(active.visit, self.visits.get(active.node, 0))
         self.resumed = {(active.node, active.visit) for active in folded.position.active} if loaded else set()
-        self.limited = folded.position.interruption is None
         self.ended = self.end_of(folded.position)
         self.look()
 
@@ -120,6 +119,11 @@ class Frame:
         return cls(graph, session, scope, folded, loaded=True)
 
     @property
+    def limited(self) -> bool:
+        """Whether `limits.steps` counts: not on the way to the end that an event edge has led to."""
+        return self.position.interruption is None
+
+    @property
     def resumable(self) -> bool:
         """Whether there is something to go on with: it has not ended, or an event led it to its end."""
         return self.ended is None or (self.ended.status != "completed" and self.position.interruption is not None)
@@ -157,7 +161,7 @@ class Frame:
             loops=came_from.loops,
             arrived=came_from.arrived,
         )
-        self.ended, self.limited = None, True
+        self.ended = None
         self.resumed = {(active.node, active.visit) for active in came_from.active}
         await self.amend("rewound", delta)
 

@@ -13,6 +13,7 @@ from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.errors import GuardFailed, NodeFailed
 from graph_research.graph.events import Draft, EdgeTaken, RunPaused
+from graph_research.graph.fence import Fence, Struck
 from graph_research.graph.frame import Ended, Frame
 from graph_research.graph.position import Active, Interruption, Position
 from graph_research.graph.spec import EdgeSpec
@@ -21,16 +22,12 @@ from graph_research.graph.visit import Failure, Outcome, Suspended, Visit, diges
 __all__ = ["Loop"]
 
 
-_Taken = dict[str, list[tuple[EdgeSpec, Failure | None]]]
-"""By node, the edges it takes; with the failure where an event edge does."""
+_Taken = tuple[str, EdgeSpec, Failure | None]
+"""A node, an edge it takes, and the failure where that is an event edge."""
 
 
 _LONGEST_TURN_SECONDS = 0.01
 """Nodes that wait for nothing let others have the event loop after this time."""
-
-
-class _Interrupted(Exception):
-    """The whole graph is cancelled or out of time."""
 
 
 class Loop:
@@ -39,7 +36,7 @@ class Loop:
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self._cause: str | None = None
-        self._fence: asyncio.Timeout | None = None
+        self._fence = Fence()
         self._deadline: float | None = None
 
     def limit(self, seconds: float | None) -> None:
@@ -49,19 +46,27 @@ class Loop:
     def interrupt(self, cause: str) -> None:
         """Stop what runs, and go over the edges for `cause`."""
         self._cause = cause
-        if self._fence is not None and not self._fence.expired():
-            self._fence.reschedule(asyncio.get_running_loop().time())
+        self._fence.strike()
 
     async def run(self) -> Ended:
         """Step on to the end. Raises `Suspended` where a human is waited for."""
-        clock = asyncio.get_running_loop().time
-        turned = clock()
-        while self.frame.ended is None:
-            await self._superstep()
-            if clock() - turned > _LONGEST_TURN_SECONDS:
-                await asyncio.sleep(0)
-                turned = clock()
+        loop = asyncio.get_running_loop()
+        timer = None if self._deadline is None else loop.call_at(self._deadline, self._late)
+        turned = loop.time()
+        try:
+            while self.frame.ended is None:
+                await self._superstep()
+                if loop.time() - turned > _LONGEST_TURN_SECONDS:
+                    await asyncio.sleep(0)
+                    turned = loop.time()
+        finally:
+            if timer is not None:
+                timer.cancel()
         return self.frame.ended
+
+    def _late(self) -> None:
+        if self._deadline is not None:
+            self._fence.strike()
 
     async def _superstep(self) -> None:
         waiting = [active for active in self.frame.position.active if not active.done]
@@ -70,9 +75,10 @@ class Loop:
             await self._divert(failure_of(waiting[0], "error", "NodeFailed", f"more than {most} steps (limits.steps)"))
             return
         try:
-            await self._pause_before(waiting)
+            if self.frame.routes.pausing:
+                await self._pause_before(waiting)
             outcomes = await self._fenced(waiting)
-        except _Interrupted:
+        except Struck:
             await self._divert(self._interruption())
         else:
             await self._leave(outcomes)
@@ -80,22 +86,11 @@ class Loop:
     async def _fenced(self, waiting: Sequence[Active]) -> Sequence[Outcome]:
         """Run the nodes until they have ended, or the graph is interrupted."""
         if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
-            raise _Interrupted
-        if len(waiting) == 1 and self.frame.graph.spec.nodes[waiting[0].node].kind == "set":
-            return [await self._visited(waiting[0])]
-        try:
-            async with asyncio.timeout_at(self._deadline) as self._fence:
-                return await self._together(waiting)
-        except TimeoutError:
-            if self._fence is None or not self._fence.expired():
-                raise
-            raise _Interrupted from None
-        finally:
-            self._fence = None
+            raise Struck
+        with self._fence:
+            return [await self._visited(waiting[0])] if len(waiting) == 1 else await self._together(waiting)
 
     async def _together(self, waiting: Sequence[Active]) -> Sequence[Outcome]:
-        if len(waiting) == 1:
-            return [await self._visited(waiting[0])]
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._branch(active)) for active in waiting]
@@ -120,8 +115,9 @@ class Loop:
         return replace(outcome, written=True)
 
     async def _visited(self, active: Active) -> Outcome:
-        resumed = (active.node, active.visit) in self.frame.resumed
-        return await Visit(self.frame, self.child, active, await self._rows_of(active) if resumed else ()).run()
+        frame = self.frame
+        resumed = frame.resumed and (active.node, active.visit) in frame.resumed
+        return await Visit(frame, self.child, active, await self._rows_of(active) if resumed else ()).run()
 
     async def _rows_of(self, active: Active) -> Sequence[StepRow]:
         """What is stored of a visit so far."""
@@ -164,28 +160,31 @@ class Loop:
     async def _leave(self, outcomes: Sequence[Outcome]) -> None:
         """Reduce what the nodes gave, pick the edges, and commit both."""
         frame = self.frame
-        outcomes = self._without_conflicts(outcomes)
+        if len(outcomes) > 1:
+            outcomes = self._without_conflicts(outcomes)
         loops = dict(frame.position.loops)
-        taken: _Taken = {}
+        taken: list[_Taken] = []
         for outcome in outcomes:
             if outcome.failure is not None:
                 edge, failure = self._event_edge(outcome.active, outcome.failure, loops)
                 if edge is None:
                     await self._end_here(failure, outcomes)
                     return
-                taken[outcome.active.node] = [(edge, failure)]
+                taken.append((outcome.active.node, edge, failure))
+        failing = {node for node, _, _ in taken}
         before = (frame.step, frame.position)
         frame.apply(outcomes)
-        await self._pause_after(outcomes)
+        if frame.routes.pausing:
+            await self._pause_after(outcomes)
         for active in frame.position.active:
-            if active.node in taken:
+            if active.node in failing:
                 continue
             try:
                 edges = frame.routes.leave(active.node, frame.scope_values, loops)
             except (GuardFailed, NodeFailed) as problem:
                 await self._leave_failing(active, problem, outcomes)
                 return
-            taken[active.node] = [(edge, None) for edge in edges]
+            taken += [(active.node, edge, None) for edge in edges]
         await self._move(taken, loops, outcomes, before)
 
     async def _leave_failing(
@@ -199,12 +198,10 @@ class Loop:
             await self._end_here(failure, outcomes)
             return
         before = (_step_of(outcomes, self.frame.step), self.frame.position)
-        await self._move({active.node: [(edge, failure)]}, loops, outcomes, before)
+        await self._move([(active.node, edge, failure)], loops, outcomes, before)
 
     def _without_conflicts(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         """Nodes that ran side by side may not replace the same channel: the later in the file has failed."""
-        if len(outcomes) < 2:
-            return outcomes
         outcomes = sorted(outcomes, key=lambda outcome: self.frame.routes.order[outcome.active.node])
         writers: dict[str, str] = {}
         checked = []
@@ -222,46 +219,38 @@ class Loop:
 
     async def _move(
         self,
-        taken: _Taken,
+        taken: Sequence[_Taken],
         loops: dict[str, int],
         outcomes: Sequence[Outcome],
         before: tuple[int, Position],
     ) -> None:
         """Take the edges: enter their targets, and commit everything since the last step."""
-        step = _step_of(outcomes, None) or self.frame.session.next_step()
-        edges = [(node, edge, failure) for node, leaving in taken.items() for edge, failure in leaving]
-        edges = [taken for taken in edges if taken[1].source == "*"][:1] or edges
-        failed = next((failure for _, _, failure in edges if failure is not None), None)
-        active, arrived = self._entered(edges, step)
-        interruption = self.frame.position.interruption
+        frame = self.frame
+        step = _step_of(outcomes, None) or frame.session.next_step()
+        taken = [one for one in taken if one[1].source == "*"][:1] or taken
+        failed = next((failure for _, _, failure in taken if failure is not None), None)
+        active, arrived = self._entered(taken, step)
+        old = frame.position
+        interruption = old.interruption
         if failed is not None:
             interruption = _interruption(failed, *before)
-            self.frame.limited = False
-        if any(one.node in self.frame.routes.hopeful for one in active if not self.frame.is_end(one)):
-            interruption, self.frame.limited = None, True
-        self.frame.position = Position(
-            active=active,
-            chain=_counted(self.frame.position, loops),
-            loops=loops,
-            arrived=arrived,
-            interruption=interruption,
-            applied=self.frame.position.applied,
-        )
-        self.frame.step = step
-        self.frame.look()
-        self.frame.ended = self.frame.end_of(self.frame.position)
+        if interruption is not None and any(one.node in frame.routes.hopeful for one in active):
+            interruption = None
+        frame.position = Position(active, _counted(old, loops), loops, arrived, interruption, old.applied)
+        frame.step = step
+        frame.look()
+        frame.ended = frame.end_of(frame.position)
         visits = {one.node: one.visit for one in before[1].active}
-        events = [self._told(node, visits.get(node, 0), edge, failure) for node, edge, failure in edges]
-        await self.frame.commit(step, outcomes, [*events, *self.frame.started(active)], cancelled=_cancelled(failed))
+        events = [self._told(node, visits.get(node, 0), edge, failure) for node, edge, failure in taken]
+        await frame.commit(step, outcomes, [*events, *frame.started(active)], cancelled=_cancelled(failed))
 
-    def _entered(
-        self, edges: Sequence[tuple[str, EdgeSpec, Failure | None]], step: int
-    ) -> tuple[tuple[Active, ...], Mapping[str, Sequence[str]]]:
+    def _entered(self, taken: Sequence[_Taken], step: int) -> tuple[tuple[Active, ...], Mapping[str, Sequence[str]]]:
         """The nodes that become active, and who has arrived at joins that still wait."""
-        arrived = {node: list(sources) for node, sources in self.frame.position.arrived.items()}
+        frame = self.frame
+        arrived = {node: list(sources) for node, sources in frame.position.arrived.items()}
         targets: dict[str, Failure | None] = {}
-        for node, edge, failure in edges:
-            join = self.frame.graph.spec.nodes[edge.target].join
+        for node, edge, failure in taken:
+            join = frame.graph.spec.nodes[edge.target].join
             if not join or failure is not None:
                 targets[edge.target] = failure
                 continue
@@ -273,11 +262,10 @@ class Loop:
             targets = dict.fromkeys(arrived)
             arrived = {}
         active = []
-        for target in targets if len(targets) == 1 else sorted(targets, key=self.frame.routes.order.__getitem__):
+        for target in targets if len(targets) == 1 else sorted(targets, key=frame.routes.order.__getitem__):
             failure = targets[target]
-            self.frame.visits[target] = self.frame.visits.get(target, 0) + 1
-            error = None if failure is None else failure.error
-            active.append(Active(node=target, visit=self.frame.visits[target], entered=step, error=error))
+            frame.visits[target] = visit = frame.visits.get(target, 0) + 1
+            active.append(Active(target, visit, step, error=None if failure is None else failure.error))
         return tuple(active), arrived
 
     def _interruption(self) -> Failure:
@@ -296,7 +284,7 @@ class Loop:
                 self.frame.position = self.frame.position._replace(applied=None)
                 before = (self.frame.step, self.frame.position)
                 await self._keep_finished_items()
-                await self._move({active.node: [(edge, failure)]}, loops, (), before)
+                await self._move([(active.node, edge, failure)], loops, (), before)
                 self._cause = None  # a request to cancel that was noticed meanwhile is this one
                 return
         await self._end_here(failure, ())
@@ -374,7 +362,10 @@ class Loop:
 
 def _step_of(outcomes: Sequence[Outcome], default: Any) -> Any:
     """The step of the only node's row, which is still to be written."""
-    return next((outcome.row.step for outcome in outcomes if not outcome.written), default)
+    for outcome in outcomes:
+        if not outcome.written:
+            return outcome.row.step
+    return default
 
 
 def _counted(position: Position, loops: Mapping[str, int]) -> bytes:

@@ -28,6 +28,8 @@ class Routes:
     """By node (or `*`) and event."""
     hopeful: frozenset[str]
     """Nodes from which an end `completed` can be reached without event edges: on one of them a run has recovered."""
+    pausing: frozenset[str]
+    """Nodes with a `pause`."""
     under_any: frozenset[str]
     """Nodes that the edges from `*` hold for: all but those that only such edges reach."""
 
@@ -47,7 +49,9 @@ class Routes:
             events={key: tuple(edges) for key, edges in events.items()},
             hopeful=_reached(
                 _completed(graph), [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on]
-            ),
+            )
+            - {name for name, node in graph.spec.nodes.items() if node.kind == "end"},
+            pausing=frozenset(name for name, node in graph.spec.nodes.items() if node.pause),
             under_any=_reached(
                 [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != _ANY]
             ),

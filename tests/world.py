@@ -36,14 +36,14 @@ class Faults:
     rate: float = 0.0
     status: int = 500
     window_chars: int | None = None
-    broken_json: frozenset[int] = frozenset()
-    """Numbers of the model calls, from 1, whose answer is cut in the middle of its JSON."""
-    context_errors: frozenset[int] = frozenset()
-    """Numbers of the model calls that are refused once as too long, whatever their length."""
-    agents: frozenset[str] = frozenset()
-    """Confines faults to these agents; empty: all."""
+    broken_json: frozenset[str] = frozenset()
+    """The first answer of each of these agents is cut in the middle of its JSON."""
+    context_errors: frozenset[str] = frozenset()
+    """The first call of each of these agents is refused as too long, whatever its length."""
     deaf_agents: frozenset[str] = frozenset()
     """These agents' calls always answer 500."""
+    deaf_queries: frozenset[str] = frozenset()
+    """Searches for a query with one of these words always answer 500."""
     prose: bool = False
     """The model answers in prose, never in JSON."""
 
@@ -142,7 +142,7 @@ class _Server:
         self.log = Path(options["log"])
         self.pages = dict(_pages())
         self.seen: Counter[str] = Counter()
-        self.model_calls = 0
+        self.asked: Counter[str] = Counter()
 
     async def connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -187,37 +187,37 @@ class _Server:
             return status, "text/event-stream" if streamed else "text/html; charset=utf-8", content
         return status, "application/json", content
 
-    def fails(self, key: str, agent: str = "") -> bool:
-        if self.faults.agents and agent not in self.faults.agents:
-            return False
+    def fails(self, key: str) -> bool:
         self.seen[key] += 1
         draw = hashlib.sha256(f"{key}/{self.seen[key]}".encode()).digest()
         return int.from_bytes(draw[:4]) / 2**32 < self.faults.rate
 
     def complete(self, request: Mapping[str, Any]) -> tuple[int, Any, str]:
-        self.model_calls += 1
         texts = [message["content"] for message in request["messages"]]
         prompt = "\n".join(text if isinstance(text, str) else json.dumps(text) for text in texts)
         schema = schema_of(request, prompt)
         agent = agent_of(schema)
+        self.asked[agent] += 1
+        first = self.asked[agent] == 1
         key = hashlib.sha256(prompt.encode()).hexdigest()
         if agent in self.faults.deaf_agents:
             return 500, {"error": {"message": "the model is out of order", "type": "server_error"}}, agent
         too_long = self.faults.window_chars is not None and len(prompt) > self.faults.window_chars
-        if too_long or self.model_calls in self.faults.context_errors:
+        if too_long or (first and agent in self.faults.context_errors):
             return 400, _too_long(prompt), agent
-        if self.fails(key, agent):
+        if self.fails(key):
             return self.faults.status, {"error": {"message": "injected", "type": "server_error"}}, agent
         said = "I would rather not say." if self.faults.prose else answer(agent, schema, prompt, self.options)
         text = said if isinstance(said, str) else json.dumps(said)
-        if self.model_calls in self.faults.broken_json:
+        if first and agent in self.faults.broken_json:
             text = text[: len(text) // 2]
         make = _streamed if request.get("stream") else _completion
         return 200, make(request, prompt, text), agent
 
     def search(self, query: str) -> tuple[int, Any]:
         asked = parse_qs(query).get("q", [""])[0]
-        if not self.faults.agents and self.fails("search " + asked):
+        deaf = any(word in asked for word in self.faults.deaf_queries)
+        if deaf or self.fails("search " + asked):
             return self.faults.status, {"error": "injected"}
         words = set(_WORD.findall(asked.lower()))
         scored = []

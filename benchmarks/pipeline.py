@@ -1,0 +1,171 @@
+"""A research of three iterations against servers of fixed latency: how much of the wall time is not waiting for them.
+
+    python benchmarks/pipeline.py [--rounds N] [--model-seconds S] [--search-seconds S] [--page-seconds S]
+
+The models, the search and its pages are a process of their own on loopback (`tests/world.py`). The critical path is the
+longest chain of calls of which none began before the one ahead of it had ended, each counted with its latency; the
+rest of the wall time is ours. Warm is the second research of a process, cold a whole command from its start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from world import Call, World, open_world  # noqa: E402 -- it stands beside the tests
+
+SCRIPT = Path(sys.executable).with_name("graph-research")
+QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()
+ITERATIONS = 3
+WARM_PROGRAM = """
+import asyncio, json, os, sys, time
+from graph_research import deep_research
+
+async def main():
+    rows = []
+    for number in (1, 2):
+        open(os.environ["WORLD_LOG"], "w").close()
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = await deep_research(
+            sys.argv[1], llm=sys.argv[2], search=["searxng"], max_iterations=3, out=f"warm-{number}")
+        rows.append({"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "result": result.to_json()})
+    print(json.dumps(rows[-1]))
+
+asyncio.run(main())
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One research: seconds of wall time and CPU, its calls as the servers saw them, its result."""
+
+    wall: float
+    cpu: float
+    path: float
+    calls: Sequence[Call]
+    result: dict[str, Any]
+
+
+def critical_path(calls: Sequence[Call], seconds: dict[str, float]) -> float:
+    """Seconds of the heaviest chain of calls that did not overlap; a call weighs its kind's latency."""
+    ordered = sorted(calls, key=lambda call: call.ended)
+    ends = [call.ended for call in ordered]
+    best = [0.0]
+    for place, call in enumerate(ordered):
+        before = bisect_right(ends, call.started, hi=place)
+        best.append(max(best[place], best[before] + seconds[call.kind]))
+    return best[-1]
+
+
+def warm(world: World, folder: Path, log: Path, seconds: dict[str, float]) -> Measured:
+    """The second of two researches in one process."""
+    command = [sys.executable, "-c", WARM_PROGRAM, QUESTION, world.model]
+    done = run(command, world, folder, log)
+    row = json.loads(done)
+    calls = world.calls()
+    path = critical_path(calls, seconds)
+    return Measured(wall=row["wall"], cpu=row["cpu"], path=path, calls=calls, result=row["result"])
+
+
+def cold(world: World, folder: Path, log: Path, seconds: dict[str, float]) -> Measured:
+    """A whole command, from the start of its process."""
+    world.forget()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = time.perf_counter()
+    options = ["--llm", world.model, "--search", "searxng", "--max-iterations", str(ITERATIONS), "--json"]
+    done = run([str(SCRIPT), "run", QUESTION, *options, "--out", "cold"], world, folder, log)
+    wall = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    calls = world.calls()
+    return Measured(wall=wall, cpu=cpu, path=critical_path(calls, seconds), calls=calls, result=json.loads(done))
+
+
+def run(command: Sequence[str], world: World, folder: Path, log: Path) -> str:
+    """Standard output of a command in the world; its failure ends the benchmark with what it said."""
+    home = {"GRAPH_RESEARCH_HOME": str(folder / "home"), "WORLD_LOG": str(log)}
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **home, **world.environ()}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)[:200]}\n{done.stderr}")
+    return done.stdout
+
+
+def show(what: str, values: Sequence[float], unit: str, bound: float | None = None) -> bool:
+    """One row: median, spread and bound; whether the bound is kept."""
+    median = statistics.median(values)
+    kept = bound is None or median <= bound
+    verdict = "" if bound is None else f"  bound {bound:g} {unit}  {'ok' if kept else 'OVER'}"
+    print(f"  {what:<44} {median:9.3f} {unit:<2} ({min(values):.3f} to {max(values):.3f}){verdict}")
+    return kept
+
+
+def tell(measured: Measured) -> None:
+    """What one research asked for, and what it cost."""
+    kinds = Counter(call.kind for call in measured.calls)
+    answered = Counter(call.key for call in measured.calls if call.status == 200)
+    agents = Counter(call.agent for call in measured.calls if call.agent)
+    report = json.loads(Path(measured.result["report"]["json"]).read_text())
+    tokens = sum(row.get("input_tokens", 0) + row.get("output_tokens", 0) for row in report["statistics"]["by_role"])
+    cited = {citation["source_id"] for citation in report["citations"]}
+    print(f"  calls: {', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}")
+    print(f"  model calls: {', '.join(f'{count} {agent}' for agent, count in sorted(agents.items()))}")
+    print(f"  repeated calls: {sum(count - 1 for count in answered.values())}")
+    print(f"  iterations: {measured.result['iterations']}, sources cited: {len(cited)}")
+    print(f"  tokens: {tokens:,} a run, {tokens // max(len(cited), 1):,} a cited source")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--model-seconds", type=float, default=0.3)
+    parser.add_argument("--search-seconds", type=float, default=0.2)
+    parser.add_argument("--page-seconds", type=float, default=0.1)
+    options = parser.parse_args()
+    seconds = {"model": options.model_seconds, "search": options.search_seconds, "page": options.page_seconds}
+    print(
+        f"Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; models "
+        f"{options.model_seconds * 1000:.0f} ms, search {options.search_seconds * 1000:.0f} ms, "
+        f"pages {options.page_seconds * 1000:.0f} ms\n"
+    )
+    runs: dict[str, list[Measured]] = {"warm": [], "cold": []}
+    with tempfile.TemporaryDirectory() as name:
+        for number in range(options.rounds):
+            for kind, measure in (("warm", warm), ("cold", cold)):
+                folder = Path(name) / f"{kind}-{number}"
+                folder.mkdir()
+                latencies = {f"{what}_seconds": latency for what, latency in seconds.items()}
+                with open_world(folder / "calls", always_gaps=True, **latencies) as world:
+                    runs[kind].append(measure(world, folder, folder / "calls", seconds))
+        print(f"A research of {ITERATIONS} iterations")
+        tell(runs["warm"][-1])
+        print("\nWarm: the second research of a process")
+        show("critical path", [one.path for one in runs["warm"]], "s")
+        show("wall", [one.wall for one in runs["warm"]], "s")
+        kept = [show("wall / critical path", [one.wall / one.path for one in runs["warm"]], "x", 1.05)]
+        kept.append(show("CPU of our own", [one.cpu for one in runs["warm"]], "s", 0.3))
+        print("\nCold: a whole command")
+        show("wall", [one.wall for one in runs["cold"]], "s")
+        kept.append(show("wall / critical path", [one.wall / one.path for one in runs["cold"]], "x", 1.3))
+        show("CPU, start of the process and imports included", [one.cpu for one in runs["cold"]], "s")
+        print(f"\n{kept.count(False)} over their bounds")
+
+
+if __name__ == "__main__":
+    main()

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from graph_research.graph.address import path_of
-from graph_research.graph.checkpoint.base import RunPatch, RunRow, Snapshot, StepRow
+from graph_research.graph.checkpoint.base import CallRow, RunPatch, RunRow, Snapshot, StepRow
 from graph_research.graph.checkpoint.fold import Folded, fold
 from graph_research.graph.checkpoint.pieces import packed
 from graph_research.graph.codec import encode
@@ -67,6 +67,7 @@ class Frame:
             self.visits[active.node] = max(active.visit, self.visits.get(active.node, 0))
         self.resumed = {(active.node, active.visit) for active in folded.position.active} if loaded else set()
         self.ended = self.end_of(folded.position)
+        self._unturned = dict.fromkeys(graph.spec.loops, 0)
         self.look()
 
     @classmethod
@@ -134,18 +135,12 @@ class Frame:
             if outcome.delta is not None:
                 self.state.apply(outcome.delta)
                 self._tail_bytes += len(outcome.row.delta or b"") + _ROW_BYTES
-        hashes = [outcome.row.hash for outcome in outcomes if outcome.delta is not None]
-        active = self.position.active
+        active, chain, loops, arrived, interruption, _ = self.position
         if len(active) > 1:
             active = tuple(sorted(active, key=lambda active: self.routes.order[active.node]))
-        self.position = Position(
-            active=tuple([one if one.done else one.ended() for one in active]),
-            chain=joined(self.position.chain, hashes),
-            loops=self.position.loops,
-            arrived=self.position.arrived,
-            interruption=self.position.interruption,
-            applied=_applied(outcomes),
-        )
+        done = tuple([one if one.done else one.ended() for one in active])
+        chain = joined(chain, [outcome.row.hash for outcome in outcomes if outcome.delta is not None])
+        self.position = Position(done, chain, loops, arrived, interruption, _applied(outcomes))
         self.look()
 
     async def reopen(self) -> None:
@@ -191,29 +186,33 @@ class Frame:
     async def commit(self, step: int, outcomes: Sequence[Outcome], events: Sequence[Draft], *, cancelled: bool) -> None:
         """Write the position, with the row of the only node of this step or with one of its own."""
         position = self.position.to_bytes()
-        calls: list[Any] = []
+        calls: Sequence[CallRow] = ()
         texts: dict[str, str] = {}
-        fresh = next((outcome for outcome in outcomes if not outcome.written), None)
-        if fresh is None:
-            row = self._mark(step, "moved", self.position, None)
+        fresh = [outcome for outcome in outcomes if not outcome.written]
+        if fresh:
+            row = StepRow(*fresh[0].row[:-1], position)
+            calls, texts, events = fresh[0].calls, {**fresh[0].texts}, [*fresh[0].events, *events]
         else:
-            row = StepRow(*fresh.row[:-1], position)
-            calls, texts, events = [*fresh.calls], {**fresh.texts}, [*fresh.events, *events]
-        patch, ending = self.ending(cancelled=cancelled)
+            row = self._mark(step, "moved", self.position, None)
+        patch = None
+        if cancelled or self.ended:
+            patch, ending = self.ending(cancelled=cancelled)
+            events = [*events, *ending]
+        taken = None
+        if self._tail_bytes > max(self._snapshot_bytes, _LEAST_TAIL_BYTES):
+            taken = self._snapshot(step, position, texts)
         await self.session.write(
             steps=[row],
             calls=calls,
-            events=[*events, *ending],
+            events=events,
             texts=texts,
-            snapshot=self._snapshot(step, position, texts),
+            snapshot=taken,
             run=patch,
             alone=not self.scope,
         )
 
-    def _snapshot(self, step: int, position: bytes, texts: dict[str, str]) -> Snapshot | None:
-        """All channels, when the deltas since the last snapshot have outgrown it."""
-        if self._tail_bytes <= max(self._snapshot_bytes, _LEAST_TAIL_BYTES):
-            return None
+    def _snapshot(self, step: int, position: bytes, texts: dict[str, str]) -> Snapshot:
+        """All channels; it is time when the deltas since the last snapshot have outgrown it."""
         channels = self.graph.spec.channels.values()
         growing = {spec.name: spec.reduce == "upsert" for spec in channels if spec.reduce in ("append", "upsert")}
         values = encode(packed(self.state, growing, texts), texts)
@@ -258,22 +257,18 @@ class Frame:
         return [
             {"type": NodeStarted.type, "path": self.path + one.node, "visit": one.visit, "node": one.node}
             for one in active
-            if not self.is_end(one)
+            if one.node not in self.routes.ends
         ]
 
     def look(self) -> None:
         """What expressions see from now on."""
-        loops = {name: self.position.loops.get(name, 0) for name in self.graph.spec.loops}
+        loops = {**self._unturned, **self.position.loops}
         self.scope_values: Mapping[str, Any] = {**self.state.values, "loops": loops}
-
-    def is_end(self, active: Active) -> bool:
-        return self.graph.spec.nodes[active.node].kind == "end"
 
     def end_of(self, position: Position) -> Ended | None:
         """How the graph has ended if it stands on an end; on several the first of the file counts."""
         for active in position.active:
-            if self.is_end(active):
-                status = self.graph.spec.nodes[active.node].target or "completed"
+            if (status := self.routes.ends.get(active.node)) is not None:
                 if status == "completed" or position.interruption is None:
                     return Ended(status=status)
                 return Ended(status=status, cause=position.interruption.cause, error=position.interruption.error)

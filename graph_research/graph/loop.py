@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -112,7 +111,7 @@ class Loop:
             await self.frame.session.write(
                 steps=[outcome.row], calls=outcome.calls, events=outcome.events, texts=outcome.texts
             )
-        return replace(outcome, written=True)
+        return outcome._replace(written=True)
 
     async def _visited(self, active: Active) -> Outcome:
         frame = self.frame
@@ -212,7 +211,7 @@ class Loop:
                 if other != outcome.active.node:
                     message = f'"{other}" and "{outcome.active.node}" replaced channel "{channel}" in the same step'
                     failure = failure_of(outcome.active, "error", "NodeFailed", message)
-                    outcome = replace(outcome, failure=failure, delta=None)
+                    outcome = outcome._replace(failure=failure, delta=None)
                     break
             checked.append(outcome)
         return checked
@@ -238,7 +237,8 @@ class Loop:
             interruption = None
         frame.position = Position(active, _counted(old, loops), loops, arrived, interruption, old.applied)
         frame.step = step
-        frame.look()
+        if loops != old.loops:
+            frame.look()
         frame.ended = frame.end_of(frame.position)
         visits = {one.node: one.visit for one in before[1].active}
         events = [self._told(node, visits.get(node, 0), edge, failure) for node, edge, failure in taken]

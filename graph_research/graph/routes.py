@@ -26,6 +26,8 @@ class Routes:
     leaving: Mapping[str, tuple[EdgeSpec, ...]]
     events: Mapping[tuple[str, str], tuple[EdgeSpec, ...]]
     """By node (or `*`) and event."""
+    ends: Mapping[str, str]
+    """The nodes on which a graph ends, with the status it ends with."""
     hopeful: frozenset[str]
     """Nodes from which an end `completed` can be reached without event edges: on one of them a run has recovered."""
     pausing: frozenset[str]
@@ -37,6 +39,7 @@ class Routes:
     def of(cls, graph: Graph) -> Routes:
         leaving: dict[str, list[EdgeSpec]] = defaultdict(list)
         events: dict[tuple[str, str], list[EdgeSpec]] = defaultdict(list)
+        ends = {name: node.target or "completed" for name, node in graph.spec.nodes.items() if node.kind == "end"}
         for edge in graph.spec.edges:
             if not edge.on:
                 leaving[edge.source].append(edge)
@@ -47,10 +50,12 @@ class Routes:
             order={name: place for place, name in enumerate(graph.spec.nodes)},
             leaving={node: tuple(edges) for node, edges in leaving.items()},
             events={key: tuple(edges) for key, edges in events.items()},
+            ends=ends,
             hopeful=_reached(
-                _completed(graph), [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on]
+                [name for name, status in ends.items() if status == "completed"],
+                [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on],
             )
-            - {name for name, node in graph.spec.nodes.items() if node.kind == "end"},
+            - ends.keys(),
             pausing=frozenset(name for name, node in graph.spec.nodes.items() if node.pause),
             under_any=_reached(
                 [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != _ANY]
@@ -115,10 +120,6 @@ class Routes:
 
 
 _EDGE_HELP = "give the node a last edge without `when`"
-
-
-def _completed(graph: Graph) -> list[str]:
-    return [name for name, node in graph.spec.nodes.items() if node.kind == "end" and node.target == "completed"]
 
 
 def _reached(starts: Iterable[str], arrows: Iterable[tuple[str, str]]) -> frozenset[str]:

@@ -131,7 +131,8 @@ class Session:
         """Store the run itself with its first step."""
         batch, write = self._prepare(steps=(step,), events=events, texts=texts)
         await self.store.create(run, write)
-        await self._release(batch)
+        if batch is not None:
+            await self._release(batch)
 
     async def write(
         self,
@@ -149,9 +150,11 @@ class Session:
         try:
             await self.store.write(write)
         except asyncio.CancelledError:
-            self._let_out(batch)
+            if batch is not None:
+                self._let_out(batch)
             raise
-        await self._release(batch)
+        if batch is not None:
+            await self._release(batch)
 
     def _prepare(
         self,
@@ -163,22 +166,16 @@ class Session:
         run: RunPatch | None = None,
         *,
         alone: bool = False,
-    ) -> tuple[_Batch, Write]:
-        batch = _Batch(events, self._seq, self.clock.now(), self._step)
+    ) -> tuple[_Batch | None, Write]:
+        """A transaction; and its events, if there is somebody who takes them."""
+        at, seq, batch = self.clock.now(), self._seq, None
         self._seq += len(events)
+        if self._outlet.open:
+            batch = _Batch(events, seq, at, self._step)
+            self._batches.append(batch)
+        told = packed_events(events, seq=seq + 1, at=at, step=self._step) if events else None
         new = self._new_texts(texts) if texts or self._texts else {}
-        self._batches.append(batch)
-        return batch, Write(
-            run_id=self.run_id,
-            steps=steps,
-            calls=calls,
-            last_seq=self._seq,
-            events=packed_events(events, seq=batch.seq + 1, at=batch.at, step=batch.step) if events else None,
-            texts=new,
-            snapshot=snapshot,
-            run=run,
-            alone=alone,
-        )
+        return batch, Write(self.run_id, steps, calls, self._seq, told, new, snapshot, run, alone)
 
     def _new_texts(self, texts: Mapping[str, str] | None) -> dict[str, str]:
         """Those of `texts`, and of what waits for the next write, that this process has not stored yet."""
@@ -189,8 +186,7 @@ class Session:
 
     async def _release(self, batch: _Batch) -> None:
         self._let_out(batch)
-        if self._outlet.open:
-            await self._outlet.drained()
+        await self._outlet.drained()
 
     def _let_out(self, batch: _Batch) -> None:
         batch.durable = True

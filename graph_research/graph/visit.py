@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 import struct
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
 from graph_research.graph.address import Address
@@ -40,8 +40,7 @@ class Failure:
     error: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A visit that has ended: the row of the update log that says so (`written` when it is stored already), and what is
     to be written with it."""
 
@@ -51,7 +50,7 @@ class Outcome:
     failure: Failure | None = None
     calls: Sequence[CallRow] = ()
     events: Sequence[Draft] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = {}
     written: bool = False
 
 

@@ -1,0 +1,103 @@
+"""A circuit breaker over a sliding window: who mostly failed of late is left alone for a while, then asked once."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+__all__ = ["BreakerOpen", "BreakerPolicy", "CircuitBreaker"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreakerPolicy:
+    """When a breaker opens: strictly more than `failure_rate` of the last `window` attempts failed, and there were at
+    least `least_attempts`. It lets one attempt pass after `cooldown_seconds`."""
+
+    window: int = 10
+    least_attempts: int = 5
+    failure_rate: float = 0.7
+    cooldown_seconds: float = 60.0
+
+
+class BreakerOpen(Exception):
+    """Nothing is tried for now; `seconds` is how long the breaker stays open, `failures` of `attempts` failed."""
+
+    def __init__(self, seconds: float, failures: int, attempts: int) -> None:
+        super().__init__(f"{failures} of the last {attempts} attempts failed; the next one in {seconds:.0f} s")
+        self.seconds = seconds
+        self.failures = failures
+        self.attempts = attempts
+
+
+class CircuitBreaker:
+    """Counts attempts made under `attempt()`. `clock` gives seconds that only grow."""
+
+    def __init__(self, policy: BreakerPolicy | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._policy = policy or BreakerPolicy()
+        self._clock = clock
+        self._failed: deque[bool] = deque(maxlen=self._policy.window)
+        self._opened_at: float | None = None
+        self._probing = False
+
+    @property
+    def failures(self) -> int:
+        """Failed attempts within the window."""
+        return sum(self._failed)
+
+    @property
+    def attempts(self) -> int:
+        """Attempts within the window."""
+        return len(self._failed)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether attempts are refused or, after the cooldown, one alone is let through."""
+        return self._opened_at is not None
+
+    @contextmanager
+    def attempt(self, *, failing: tuple[type[BaseException], ...]) -> Iterator[None]:
+        """One attempt: `BreakerOpen` where none is due. Errors of the kinds `failing`, and timeouts, count as failures;
+        other errors mean that somebody answered; an attempt that was cancelled counts not at all."""
+        probe = self._admit()
+        failed = False
+        counts = True
+        try:
+            yield
+        except BaseException as error:
+            failed = isinstance(error, (TimeoutError, *failing))
+            counts = failed or isinstance(error, Exception)
+            raise
+        finally:
+            self._probing = self._probing and not probe
+            if counts:
+                self._count(failed=failed, probe=probe)
+
+    def reset(self) -> None:
+        """Forget everything, as at the start."""
+        self._failed.clear()
+        self._opened_at, self._probing = None, False
+
+    def _admit(self) -> bool:
+        """Whether this attempt is the probe of a breaker that was open long enough."""
+        if self._opened_at is None:
+            return False
+        left = self._opened_at + self._policy.cooldown_seconds - self._clock()
+        if left > 0 or self._probing:
+            raise BreakerOpen(max(left, 0.0), self.failures, self.attempts)
+        self._probing = True
+        return True
+
+    def _count(self, *, failed: bool, probe: bool) -> None:
+        if probe and not failed:
+            self.reset()
+        self._failed.append(failed)
+        if probe:
+            opens = failed
+        else:
+            enough = self._opened_at is None and self.attempts >= self._policy.least_attempts
+            opens = failed and enough and self.failures > self._policy.failure_rate * self.attempts
+        if opens:
+            self._opened_at = self._clock()

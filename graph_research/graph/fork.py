@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -15,6 +15,7 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import unpacked_events
 from graph_research.graph.position import Position
+from graph_research.graph.session import FORGIVING
 from graph_research.graph.start import definition
 from graph_research.graph.visit import check, digest, joined
 
@@ -53,6 +54,8 @@ async def fork(
     """
     old = await store.run_row(parent)
     place = await _place(store, graph, parent, step)
+    if await _was_over(store, old, step):
+        place = replace(place, rows=[_to_be_tried(row) for row in place.rows])
     texts: dict[str, str] = {}
     edit = await _edit(store, graph, parent, step, values or {})
     data = encode({"replace": edit}, texts) if edit else None
@@ -91,6 +94,17 @@ async def _first(store: Checkpointer, row: RunRow, steps: Sequence[StepRow], tex
     )
 
 
+async def _was_over(store: Checkpointer, run: RunRow, step: int) -> bool:
+    """Whether the run ended of what had failed until `step`, so that nobody waits for that failure any more."""
+    after = await store.step_rows(run.run_id, None, after=step, upto=step + 1)
+    return after[0].status in FORGIVING if after else run.status in ("failed", "aborted")
+
+
+def _to_be_tried(row: StepRow) -> StepRow:
+    """A failure that is known by its number alone: the node is tried again."""
+    return row._replace(delta=None) if row.status == "failed" and row.item is None else row
+
+
 async def log_until(store: Checkpointer, run_id: str, step: int) -> list[StepRow]:
     """The whole update log of a run up to `step`, with the deltas and positions of every scope."""
     marks = await store.step_rows(run_id, None, upto=step)
@@ -108,7 +122,7 @@ async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _
             help=f"its last is {last.step if last else 0}; `graph-research history {run_id}` lists them",
         )
     root = [row for row in rows if not row.scope]
-    taken = root[-1].step == step and root[-1].node and root[-1].delta is not None
+    taken = root[-1].step == step and root[-1].node and root[-1].updates
     placed = [row for row in (root[:-1] if taken else root) if row.position is not None]
     base = Position.from_bytes(placed[-1].position or b"")
     ended = _ended(base, root)

@@ -17,7 +17,7 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged
 from graph_research.graph.events import Draft, NodeStarted, RunEnded, RunStarted
 from graph_research.graph.position import Active, Position
-from graph_research.graph.session import Session
+from graph_research.graph.session import FORGIVING, Session
 from graph_research.graph.start import first_values
 from graph_research.graph.state import Delta, State, replaced
 from graph_research.graph.visit import Outcome, digest, joined
@@ -178,6 +178,8 @@ class Frame:
         self.state.apply(delta)
         self.look()
         self.step = self.session.next_step()
+        if not self.scope and status in FORGIVING:
+            self.session.forgive()
         self.position = self.position._replace(applied=None)
         self._tail_bytes += len(data) + _ROW_BYTES
         row = self._mark(self.step, status, self.position, data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -105,8 +106,9 @@ class _Scratch(MemoryCheckpointer):
         super().__init__()
         self._source = source
         self._died = died
-        self._expected = {_key(step): step for step in recorded if step.node or step.status == "started"}
-        self._addresses = {key[:-1] for key in self._expected}
+        self._expected = dict(_numbered(step for step in recorded if step.node or step.status == "started"))
+        self._addresses = {tuple(_address(step)) for step in self._expected.values()}
+        self._come: Counter[tuple[Any, ...]] = Counter()
         self._interruptions = list(_interruptions(recorded))
         self.loop: Loop | None = None
         self.first: Difference | None = None
@@ -160,7 +162,9 @@ class _Scratch(MemoryCheckpointer):
     def _compare(self, step: StepRow) -> None:
         if not step.node and step.status != "started":
             return
-        recorded = self._expected.pop(_key(step), None)
+        key = _key(step)
+        recorded = self._expected.pop((*key, self._come[key]), None)
+        self._come[key] += 1
         if recorded is None:
             ended = self.ended(_address(step))
             raise self.differ(
@@ -232,9 +236,9 @@ async def _drive(scratch: _Scratch, session: Session, graph: Graph, row: RunRow,
     else:
         given = decode(row.input, await scratch.texts(references(row.input)))
         frame = await Frame.start(graph, session, given, root=NewRun(row=begun, texts={}))
-    reached = -1
-    while frame is not None and frame.step > reached:
-        reached = frame.step
+    reached = (-1, -1)
+    while frame is not None and (frame.step, scratch.matched) != reached:
+        reached = (frame.step, scratch.matched)
         scratch.loop = loop = Loop(frame)
         scratch.look()
         with contextlib.suppress(Suspended):
@@ -242,6 +246,8 @@ async def _drive(scratch: _Scratch, session: Session, graph: Graph, row: RunRow,
         if not scratch.left and (loop.frame.ended or row.status != "completed"):
             return
         frame = await _loaded(session, graph)
+        if loop.frame.ended:
+            session.forgive()
 
 
 async def _loaded(session: Session, graph: Graph) -> Frame | None:
@@ -312,6 +318,15 @@ def _address(step: StepRow) -> Address:
 
 def _key(step: StepRow) -> tuple[Any, ...]:
     return (step.scope, step.node, step.visit, step.item, step.attempt, step.status)
+
+
+def _numbered(steps: Iterable[StepRow]) -> Iterator[tuple[tuple[Any, ...], StepRow]]:
+    """Each step with its key and how many of the same came before: a subgraph that is tried again keeps its attempt."""
+    come: Counter[tuple[Any, ...]] = Counter()
+    for step in steps:
+        key = _key(step)
+        yield (*key, come[key]), step
+        come[key] += 1
 
 
 def _closed() -> Outlet:

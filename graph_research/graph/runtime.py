@@ -243,6 +243,8 @@ class Runtime:
         if answer is not NO_ANSWER and row.waiting is not None:
             session.answers[row.waiting] = answer
         session.asked = row.waiting
+        if frame.ended is None and row.status in ("failed", "aborted"):
+            await frame.amend("resumed", {})
         await self._announce(session, row, changed=differences is not None)
         await frame.reopen()
         if differences is not None:

@@ -19,7 +19,10 @@ from graph_research.graph.loan import AncestorLoan, Loan, ancestors
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.routes import Routes
 
-__all__ = ["History", "Session"]
+__all__ = ["FORGIVING", "History", "Session"]
+
+FORGIVING = frozenset({"resumed", "rewound"})
+"""Statuses of the rows that let a run go on after its failures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,8 @@ class Session:
         self.loan: Loan | None = None
         self.answers: dict[str, Any] = {}
         """Answers of a human, by the key of the node that asked."""
+        self.forgiven = -1
+        """Failures of nodes until this step are over: the run was resumed, or forked, to try those nodes again."""
         self.asked: str | None = None
         """The key of the node whose question the run stopped for."""
         self._outlet = outlet
@@ -74,6 +79,8 @@ class Session:
         for row in await self.store.step_rows(self.run_id, None):
             visits[row.scope][row.node] = max(row.visit, visits[row.scope].get(row.node, 0))
             self._step = row.step
+            if not row.node and not row.scope and row.status in FORGIVING:
+                self.forgiven = row.step
         keys, self._call = await self.store.call_keys(self.run_id)
         self._seq = await self.store.last_seq(self.run_id)
         self.history = History(visits=visits, call_keys=frozenset(keys))
@@ -101,6 +108,10 @@ class Session:
         if id(graph) not in self._routes:
             self._routes[id(graph)] = Routes.of(graph)
         return self._routes[id(graph)]
+
+    def forgive(self) -> None:
+        """What has failed until now is to be tried again."""
+        self.forgiven = self._step
 
     def next_step(self) -> int:
         self._step += 1

@@ -103,10 +103,8 @@ class Visit:
 
     async def run(self) -> Outcome:
         """Run the node to its end. Raises `Suspended` when it has to wait for a human."""
-        finished = next((row for row in self._earlier if row.item is None and row.status == "finished"), None)
-        if finished is not None and finished.delta is not None:
-            delta = await self._session.value(finished.delta)
-            return Outcome(active=self._active, row=finished, delta=delta, written=True)
+        if self._earlier and (known := await self._known()) is not None:
+            return known
         clock = self._session.clock
         started_at, began = clock.now().timestamp(), clock.monotonic()
         context: JournalContext | None = None
@@ -124,6 +122,20 @@ class Visit:
                 raise
             failure = self._failure("error", problem, 1)
         return self._outcome(started_at, clock.monotonic() - began, attempt, context, delta, failure, parts)
+
+    async def _known(self) -> Outcome | None:
+        """How the visit ended, if it had: its update, or a failure that nothing has come of yet."""
+        for row in reversed(self._earlier):
+            if row.item is not None or row.delta is None:
+                continue
+            if row.status == "finished":
+                delta = await self._session.value(row.delta)
+                return Outcome(active=self._active, row=row, delta=delta, written=True)
+            if row.status == "failed" and row.step > self._session.forgiven:
+                error = await self._session.value(row.delta)
+                failure = Failure(event=self._event_of(error), error=error)
+                return Outcome(active=self._active, row=row, failure=failure, written=True)
+        return None
 
     def _outcome(
         self,
@@ -162,7 +174,7 @@ class Visit:
             started_at=started_at,
             seconds=seconds,
             hash=self._frame.position.chain if data is None else self._hash(None, data, *parts),
-            delta=data,
+            delta=data if failure is None else encode(failure.error, texts),
             position=None,
         )
         delta = None if data is None else decode(data, texts)
@@ -230,10 +242,11 @@ class Visit:
 
     async def _record_retry(self, context: JournalContext, failure: Failure, seconds: float) -> None:
         calls, events = context.taken()
-        row = self._row(context.item, context.attempt, "retried", seconds, self._frame.position.chain, None)
-        await self._session.write(
-            steps=[row], calls=calls, events=[*events, self._failed(context, failure, retry=True)]
-        )
+        texts: dict[str, str] = {}
+        data = encode(failure.error, texts)
+        row = self._row(context.item, context.attempt, "retried", seconds, self._frame.position.chain, data)
+        told = self._failed(context, failure, retry=True)
+        await self._session.write(steps=[row], calls=calls, events=[*events, told], texts=texts)
 
     def _failed(self, context: JournalContext, failure: Failure, *, retry: bool) -> Draft:
         return {

@@ -43,6 +43,17 @@ STRAIGHT = """    edges:
       - {from: middle, to: after}
       - {from: after, to: done}
 """
+MOODY = """
+    graph: moody
+    version: "1"
+    state: {word: {type: string, input: true}, answer: {type: string, default: "", output: true}}
+    start: look
+    nodes:
+      look: {run: asks, input: {with: {word: word}}, output: {into: {answer: output.word}}}
+      dice: {run: moody, input: {with: {word: '"moody"'}}, output: {into: {answer: answer + output.word}}}
+      done: {end: completed}
+    edges: [{from: look, to: dice}, {from: dice, to: done}]
+"""
 CONSTRUCTS = {
     "ask": """      middle: {ask: '"who?"', into: said, default: '"nobody"'}
 """
@@ -67,6 +78,23 @@ CONSTRUCTS = {
         retry: {attempts: 3, backoff: {initial_seconds: 0.001}}
         input: {with: {word: '"shy"'}}
         output: {into: {log: "[output.word]"}}
+"""
+    + STRAIGHT,
+    "subgraph with retry": """      middle:
+        graph: moody
+        retry: {attempts: 6, backoff: {initial_seconds: 0.001}}
+        input: {with: {word: '"deep"'}}
+        output: {into: {log: "[output.answer]"}}
+"""
+    + STRAIGHT,
+    "each subgraph with retry": """      middle:
+        each: '["a", "b", "c"]'
+        as: word
+        at_once: 2
+        graph: moody
+        retry: {attempts: 9, backoff: {initial_seconds: 0.001}}
+        input: {with: {word: word}}
+        output: {into: {log: outputs}}
 """
     + STRAIGHT,
     "error edge": """      middle: {run: refuses, input: {with: {word: '"no"'}}}
@@ -108,7 +136,8 @@ CONSTRUCTS = {
 
 
 class Outside:
-    """Answers, and notes what it was asked; `shy` answers only the third time, `refuses` never does."""
+    """Answers, and notes what it was asked; `shy` answers only the third time, `refuses` never does, and `moody` when
+    its dice are high, which fall anew for each attempt of the subgraph around it."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -128,13 +157,16 @@ class Outside:
     async def shy(self, handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         return await self._ask(handoff["word"], ctx, fails=ctx.attempt < 3)
 
+    async def moody(self, handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        return await self._ask(handoff["word"], ctx, fails=ctx.random.random() < 0.5)
+
     async def refuses(self, handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         return await self._ask(handoff["word"], ctx, fails=True)
 
 
 def drive(name: str, store: Checkpointer, outside: Outside) -> Any:
-    handlers = {"asks": outside.asks, "shy": outside.shy, "refuses": outside.refuses}
-    return runtime(graph_of(HEAD + CONSTRUCTS[name], {"child": CHILD}, **handlers), store)
+    handlers = {"asks": outside.asks, "shy": outside.shy, "refuses": outside.refuses, "moody": outside.moody}
+    return runtime(graph_of(HEAD + CONSTRUCTS[name], {"child": CHILD, "moody": MOODY}, **handlers), store)
 
 
 async def whole(name: str) -> tuple[MemoryCheckpointer, Outside, list[Event]]:
@@ -149,6 +181,12 @@ async def hashes(store: Checkpointer, run_id: str = "r") -> dict[Any, str]:
     return {(step.path, step.visit, step.item, step.attempt): step.hash for step in await store.steps(run_id)}
 
 
+@pytest.mark.parametrize("name", [name for name in CONSTRUCTS if "retry" in name])
+async def test_what_is_retried_was_tried_more_than_once(name: str) -> None:
+    store, _, _ = await whole(name)
+    assert "retried" in {step.status for step in await store.steps("r") if step.path.startswith("middle")}
+
+
 @pytest.mark.parametrize("name", CONSTRUCTS)
 async def test_resumed_at_every_event_it_ends_the_same_and_asks_nothing_twice(name: str) -> None:
     first, outside, events = await whole(name)
@@ -161,7 +199,7 @@ async def test_resumed_at_every_event_it_ends_the_same_and_asks_nothing_twice(na
         await collect(drive(name, store, again).resume("r"))
         assert await store.state("r") == await first.state("r"), cut
         assert (await hashes(store)).items() >= {k: v for k, v in (await hashes(first)).items() if k[3] == 1}.items()
-        if name not in ("retry", "error edge"):
+        if "retry" not in name and name != "error edge":
             in_flight = 3
             assert len(again.asked) <= len(outside.asked) + in_flight, cut
             assert await hashes(store) == await hashes(first), cut
@@ -186,6 +224,6 @@ async def test_forked_at_every_step_it_ends_the_same_and_asks_only_what_failed(n
         events = await collect(runner.resume(fork))
         assert isinstance(events[-1], RunEnded) and events[-1].status == "completed", step
         assert await store.state(fork) == await store.state("r"), step
-        assert set(again.asked) <= {"shy", "no"}, step
+        assert set(again.asked) <= {"shy", "no", "moody"}, step
         assert await hashes(store, fork) == await hashes(store), step
         assert (await replay(store, runner.graph, fork)).identical, step

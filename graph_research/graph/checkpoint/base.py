@@ -112,7 +112,7 @@ class RunRow(NamedTuple):
 
 class StepRow(NamedTuple):
     """One entry of the update log. `node` is empty for a start, a move or a rewinding. `delta` of an item is its
-    output; `position` is set where a step of the graph is complete."""
+    output, that of what failed or is tried again its error; `position` is set where a step of the graph is complete."""
 
     step: int
     scope: str
@@ -126,6 +126,11 @@ class StepRow(NamedTuple):
     hash: bytes
     delta: bytes | None
     position: bytes | None
+
+    @property
+    def updates(self) -> bool:
+        """Whether `delta` changes the state."""
+        return self.item is None and self.delta is not None and self.status not in ("failed", "retried")
 
 
 class CallRow(NamedTuple):

@@ -30,7 +30,7 @@ async def fold(store: Checkpointer, run_id: str, scope: str, upto: int | None = 
     """The state of a scope after step `upto` (the latest when None); None if the scope had not started by then."""
     snapshot = await store.snapshot(run_id, scope, upto)
     rows = await store.step_rows(run_id, scope, snapshot.step if snapshot else -1, upto)
-    parts = [row.delta for row in rows if row.item is None and row.delta is not None]
+    parts = [row.delta for row in rows if row.updates and row.delta is not None]
     names = {name for data in [*parts, *([snapshot.values] if snapshot else [])] for name in references(data)}
     texts = await store.texts(names)
     state = await _unpacked(store, snapshot.values, texts) if snapshot else State({})
@@ -38,7 +38,7 @@ async def fold(store: Checkpointer, run_id: str, scope: str, upto: int | None = 
     step = snapshot.step if snapshot else 0
     pending: dict[int, bytes] = {}
     for row in rows:
-        if row.item is None and row.delta is not None:
+        if row.updates and row.delta is not None:
             pending[row.step] = row.delta
         if row.position is not None:
             position, step = Position.from_bytes(row.position), row.step

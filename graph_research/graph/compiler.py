@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from graph_research.graph.contracts import Contract, SchemaInvalid
@@ -34,6 +35,12 @@ class NodeProgram:
     into: Mapping[str, Compiled] = field(default_factory=dict)
     short: bool = False
     assignments: Mapping[str, Compiled] = field(default_factory=dict)
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether whatever the expressions make is JSON: no registered function may make something else of it."""
+        own = (self.each, self.ask, self.default, *self.into.values(), *self.assignments.values())
+        return all(compiled.plain for compiled in own if compiled is not None)
 
     def handoff(self, scope: Mapping[str, Any]) -> dict[str, Any]:
         """What the node is given, from the channels (and the item) in `scope`. Raises `GuardFailed`."""

@@ -48,10 +48,12 @@ class Contract:
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as problem:
             raise SchemaInvalid(_reason(problem)) from problem
+        self.fits: Callable[[Any], bool] = self._validator.is_valid
+        """Whether a value fits."""
 
     def check(self, value: Any, node: str) -> None:
         """Return if `value` fits, else raise `HandoffInvalid` for the first misfit, naming up to three."""
-        if self._validator.is_valid(value):
+        if self.fits(value):
             return
         problems = list(islice(self._validator.iter_errors(value), _MOST_SHOWN + 1))
         first = problems[0]
@@ -64,10 +66,6 @@ class Contract:
             path=pointer(first.instance_path),
             value=first.instance,
         )
-
-    def fits(self, value: Any) -> bool:
-        """Whether `value` fits."""
-        return bool(self._validator.is_valid(value))
 
 
 def pointer(path: list[str | int]) -> str:

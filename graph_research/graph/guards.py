@@ -65,9 +65,10 @@ class Compiled:
     """An expression ready to be evaluated; may be shared between threads.
 
     `names` are the free names it reads, `calls` the functions it calls, `tree` its syntax: found without running it.
+    `plain` tells that it makes JSON of JSON, because it calls none but the built-in functions.
     """
 
-    __slots__ = ("_evaluator", "_shortcut", "calls", "expression", "names", "tree")
+    __slots__ = ("_evaluator", "_shortcut", "calls", "expression", "names", "plain", "tree")
 
     def __init__(self, expression: Expression, tree: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> None:
         self.expression = expression
@@ -76,6 +77,7 @@ class Compiled:
         self.calls = frozenset(
             node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         )
+        self.plain = all(functions[name] is BUILTIN_FUNCTIONS.get(name) for name in self.calls)
         self._evaluator = _Evaluator(functions)
         self._shortcut = _shortcut(tree)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -24,9 +24,7 @@ _ID_DIGITS = 10
 class JournalContext:
     """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `taken` empties them."""
 
-    def __init__(
-        self, session: Session, address: Address, recorded: list[CallRow], lent: Sequence[CallRow] = ()
-    ) -> None:
+    def __init__(self, session: Session, address: Address) -> None:
         self.run_id = session.run_id
         self.node = address.node
         self.path = address.path
@@ -36,14 +34,20 @@ class JournalContext:
         self.interactive = session.interactive
         self._session = session
         self._address = address
-        self._recorded = {
-            (row.kind, row.request_hash, row.ordinal): row for row in recorded if row.status == "answered"
-        }
-        self._lent = {(row.kind, row.request_hash, row.ordinal): row for row in lent}
+        self._recorded: dict[tuple[str, bytes, int], CallRow] = {}
+        self._lent: dict[tuple[str, bytes, int], CallRow] = {}
         self._equal: dict[tuple[str, bytes], int] = {}
         self._ids: dict[str, int] = {}
         self._calls: list[CallRow] = []
         self._events: list[Draft] = []
+
+    async def remember(self) -> None:
+        """Take up what is recorded of the same attempt, here and in a run that lends."""
+        for known, rows in (
+            (self._recorded, await self._session.recorded(self._address)),
+            (self._lent, await self._session.lent(self._address)),
+        ):
+            known.update(((row.kind, row.request_hash, row.ordinal), row) for row in rows)
 
     @cached_property
     def random(self) -> random.Random:

@@ -89,11 +89,16 @@ class Session:
         if self.loan is None and (lenders := await ancestors(self.store, run)):
             self.loan = AncestorLoan(self.store, list(lenders))
 
+    @property
+    def remembers(self) -> bool:
+        """Whether an attempt may have been made before, here or in a run that lends."""
+        return self.loan is not None or bool(self.history.call_keys)
+
     async def recorded(self, address: Address) -> list[CallRow]:
-        """The journal of an attempt that was interrupted; empty for a new one."""
+        """The answers in the journal of an attempt that was interrupted; empty for a new one."""
         if address.key not in self.history.call_keys:
             return []
-        return await self.store.call_rows(self.run_id, address.key)
+        return [row for row in await self.store.call_rows(self.run_id, address.key) if row.status == "answered"]
 
     async def lent(self, address: Address) -> Sequence[CallRow]:
         """What another run recorded of the same attempt, as far as this one may use it."""

@@ -148,7 +148,12 @@ class Visit:
         parts: Sequence[bytes],
     ) -> Outcome:
         texts: dict[str, str] = {}
-        data = None if delta is None else encode(delta, texts)
+        hashed, data = self._frame.position.chain, None
+        if delta is not None:
+            data = encode(delta, texts)
+            hashed = self._hash(None, data, *parts)
+            if not self._program.plain:
+                delta = decode(data, texts)
         calls, events = context.taken() if context else ([], [])
         told = {"path": self._frame.path + self._spec.name, "visit": self._active.visit, "node": self._spec.name}
         if failure is None:
@@ -173,14 +178,11 @@ class Visit:
             status="finished" if failure is None else "failed",
             started_at=started_at,
             seconds=seconds,
-            hash=self._frame.position.chain if data is None else self._hash(None, data, *parts),
+            hash=hashed,
             delta=data if failure is None else encode(failure.error, texts),
             position=None,
         )
-        delta = None if data is None else decode(data, texts)
-        return Outcome(
-            active=self._active, row=row, delta=delta, failure=failure, calls=calls, events=events, texts=texts
-        )
+        return Outcome(self._active, row, delta, failure, calls, events, texts)
 
     async def _update(self) -> tuple[Delta, JournalContext | None, Sequence[bytes]]:
         """The update, the context of the attempt that made it and the hashes that go into the step's."""
@@ -191,33 +193,32 @@ class Visit:
             return self._delta({self._spec.into: self._answer()}), None, ()
         if self._program.each is not None:
             return await self._fan_out(self._program.each.evaluate(self._scope))
-
-        async def body(context: JournalContext) -> Delta:
-            output = await self._output(self._scope, context)
-            return self._delta(self._program.update({**self._scope, "output": output}))
-
-        delta, context = await self._attempts(None, body)
+        delta, context = await self._attempts(None, self._scope, self._updated)
         return delta, context, tuple(self._chains.values())
+
+    def _updated(self, output: Any) -> Delta:
+        return self._delta(self._program.update({**self._scope, "output": output}))
 
     # Attempts
 
     async def _attempts(
-        self, item: int | None, body: Callable[[JournalContext], Awaitable[Any]]
+        self, item: int | None, scope: Mapping[str, Any], made: Callable[[Any], Any]
     ) -> tuple[Any, JournalContext]:
-        attempt, used = self._before(item)
+        """What `made` makes of the output of the first attempt that succeeds, and the context of that attempt."""
+        attempt, used = self._before(item) if self._earlier else (1, 0)
         while True:
             address = Address(self._frame.scope, self._spec.name, self._active.visit, item, attempt)
-            context = JournalContext(
-                self._session, address, await self._session.recorded(address), await self._session.lent(address)
-            )
+            context = JournalContext(self._session, address)
+            if self._session.remembers:
+                await context.remember()
             began = self._session.clock.monotonic()
             seconds = self._spec.timeout_seconds
             fence = None if seconds is None else asyncio.timeout(seconds)
             try:
                 if fence is None:
-                    return await body(context), context
+                    return made(await self._output(scope, context)), context
                 async with fence:
-                    return await body(context), context
+                    return made(await self._output(scope, context)), context
             except (Suspended, StoreDamaged):
                 raise
             except Exception as problem:
@@ -270,19 +271,22 @@ class Visit:
         self._check(self._spec.output, output)
         return output
 
-    async def _called(self, handoff: Mapping[str, Any], context: JournalContext) -> Any:
+    def _called(self, handoff: Mapping[str, Any], context: JournalContext) -> Awaitable[Any]:
         registry, target = self._frame.graph.registry, self._spec.target or ""
-        if self._spec.kind == "graph":
-            address = Address(self._frame.scope, self._spec.name, context.visit, context.item, context.attempt)
-            output, self._chains[context.item] = await self._child(target, handoff, address)
-            return output
         if self._spec.kind == "run":
-            return await registry.handlers[target](handoff, context)
+            return registry.handlers[target](handoff, context)
+        if self._spec.kind == "graph":
+            return self._subgraph(target, handoff, context)
         if registry.prompter is None:
             raise NodeFailedError(f'node "{self._spec.name}": nobody runs prompts', help="register a prompter")
         schema = self._spec.output.schema if self._spec.output else None
         contract = self._frame.graph.contracts[schema].schema if schema else None
-        return await registry.prompter(target, self._spec.role or "", handoff, contract, context)
+        return registry.prompter(target, self._spec.role or "", handoff, contract, context)
+
+    async def _subgraph(self, name: str, handoff: Mapping[str, Any], context: JournalContext) -> Any:
+        address = Address(self._frame.scope, self._spec.name, context.visit, context.item, context.attempt)
+        output, self._chains[context.item] = await self._child(name, handoff, address)
+        return output
 
     def _answer(self) -> Any:
         key = Address(self._frame.scope, self._spec.name, self._active.visit).key
@@ -393,13 +397,9 @@ class Visit:
 
     async def _item(self, index: int, item: Any) -> _Ended:
         scope = {**self._scope, self._spec.item_name: item, "index": index}
-
-        async def body(context: JournalContext) -> Any:
-            return await self._output(scope, context)
-
         began = self._session.clock.monotonic()
         try:
-            output, context = await self._attempts(index, body)
+            output, context = await self._attempts(index, scope, lambda output: output)
         except _GaveUp as end:
             assert end.context is not None
             ended = await self._end_item(end.context, None, end.failure, self._session.clock.monotonic() - began)
@@ -471,9 +471,11 @@ class Visit:
 def check(contract: Contract, value: Any, node: str) -> None:
     """`Contract.check`, where datetimes and the like count as their texts."""
     try:
-        contract.check(value, node)
+        if contract.fits(value):
+            return
     except ValueError:
-        contract.check(plain(value), node)
+        value = plain(value)
+    contract.check(value, node)
 
 
 def digest(*parts: bytes) -> bytes:

@@ -1,0 +1,123 @@
+"""arXiv: preprints of physics, mathematics, computer science and more. Its Atom API, `GET /api/query`.
+
+Format: info.arxiv.org/help/api/user-manual.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from graph_research.providers.errors import ProviderRefused
+from graph_research.providers.http import Http, Peer
+from graph_research.providers.search.asking import ask_xml, user_agent
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.dates import iso_date
+from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.keywords import keywords
+from graph_research.providers.search.loose_json import line
+from graph_research.providers.search.xml_tree import Element
+
+__all__ = ["ArxivSearch", "arxiv_hits", "arxiv_peer"]
+
+NAME = "arxiv"
+QUERY_WORDS = 10
+QUERY_CHARS = 300
+"""No limit is documented; a paper that has all of more than ten words is not found."""
+MOST_RESULTS = 100
+PER_SECOND = 1 / 3
+"""One request in three seconds (terms of use of the arXiv APIs)."""
+_ID = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(?P<id>[\w.\-/]+?)(?P<version>v\d+)?$")
+
+_PART = re.compile(r"[^\W_]+")
+
+
+def arxiv_peer(
+    *, contact: str | None = None, base_url: str = "https://export.arxiv.org", per_second: float = PER_SECOND
+) -> Peer:
+    """The host for programs."""
+    return Peer(name=NAME, base_url=base_url, headers={"User-Agent": user_agent(contact)}, per_second=per_second)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArxivSearch:
+    """Preprints, by abstract."""
+
+    http: Http = field(repr=False)
+    peer: Peer
+    name: str = NAME
+    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """Papers that have all of the question's words, or if there is none, any of them."""
+        words = keywords(request.query, most_words=QUERY_WORDS, most_chars=QUERY_CHARS)
+        if not words:
+            return []
+        hits = await self._ask(words, " AND ", request)
+        return hits if hits or len(words) == 1 else await self._ask(words, " OR ", request)
+
+    async def _ask(self, words: Sequence[str], joint: str, request: SearchRequest) -> list[SearchHit]:
+        params = {
+            "search_query": joint.join(_term(word) for word in words),
+            "start": "0",
+            "max_results": str(min(request.max_results, MOST_RESULTS)),
+            "sortBy": "relevance",
+            "sortOrder": "descending",
+        }
+        return arxiv_hits(await ask_xml(self.http, self.peer, "/api/query", params=params), request)
+
+
+def arxiv_hits(feed: Element, request: SearchRequest) -> list[SearchHit]:
+    """The entries of a feed in its order. `ProviderRefused` for the one entry by which arXiv tells an error."""
+    entries = list(feed.children("entry"))
+    for entry in entries:
+        if "/api/errors" in entry.text("id"):
+            raise ProviderRefused(f"arxiv: {line(entry.text('summary'))[:200]}", provider=NAME)
+    hits = [_hit(entry, rank, request) for rank, entry in enumerate(entries)]
+    return [hit for hit in hits if hit is not None][: request.max_results]
+
+
+def _hit(entry: Element, rank: int, request: SearchRequest) -> SearchHit | None:
+    known = _ID.fullmatch(entry.text("id").strip())
+    if known is None:
+        return None
+    number = known["id"]
+    version = known["version"] or ""
+    category = entry.child("primary_category")
+    return make_hit(
+        provider=NAME,
+        query=request.query,
+        title=entry.text("title"),
+        url=f"https://arxiv.org/abs/{number}{version}",
+        body=entry.text("summary"),
+        extent="abstract",
+        relevance=by_rank(rank),
+        authors=[author.text("name") for author in entry.children("author")],
+        publisher="arXiv",
+        published_at=iso_date(entry.text("updated")) or iso_date(entry.text("published")),
+        doi=normal_doi(entry.text("doi")) or normal_doi(f"10.48550/arxiv.{number}"),
+        tier="AUTHORITATIVE",
+        metadata={
+            "pdf_url": _pdf(entry) or f"https://arxiv.org/pdf/{number}{version}",
+            "arxiv_id": number,
+            "journal": line(entry.text("journal_ref")),
+            "category": line(category.attributes.get("term")) if category else None,
+        },
+    )
+
+
+def _term(word: str) -> str:
+    """One word in all fields; one with signs in it as a phrase."""
+    if word.isalnum():
+        return f"all:{word}"
+    phrase = " ".join(_PART.findall(word))
+    return f'all:"{phrase}"'
+
+
+def _pdf(entry: Element) -> str | None:
+    links = (link.attributes for link in entry.children("link") if link.attributes.get("title") == "pdf")
+    address = next((web_address(link.get("href")) for link in links), None)
+    return re.sub(r"^http:", "https:", address) if address else None

@@ -1,0 +1,62 @@
+"""Asking a search's server: its JSON or XML, or an error that says that it sent something else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+from graph_research.providers.errors import ProviderUnavailable
+from graph_research.providers.http import Http, Peer
+from graph_research.providers.search.loose_json import line, mapping
+from graph_research.providers.search.xml_tree import Element, XmlRefused, read_xml
+
+__all__ = ["ask_json", "ask_xml", "message_in", "user_agent"]
+
+
+async def ask_json(
+    http: Http, peer: Peer, path: str, *, params: Mapping[str, str] | None = None, json: Any = None
+) -> Mapping[str, Any]:
+    """The object that a GET of `params`, or a POST of `json`, was answered with. `ProviderError` where it was none."""
+    reply = await http.ask(peer, "GET" if json is None else "POST", path, params=params, json=json)
+    try:
+        answer = reply.json()
+    except ValueError as error:
+        raise _unreadable(peer, "JSON") from error
+    if not isinstance(answer, Mapping):
+        raise _unreadable(peer, "JSON")
+    return answer
+
+
+async def ask_xml(http: Http, peer: Peer, path: str, *, params: Mapping[str, str]) -> Element:
+    """The root of the XML that a GET was answered with. `ProviderError` where it was none."""
+    reply = await http.ask(peer, "GET", path, params=params)
+    try:
+        return read_xml(reply.body)
+    except XmlRefused as error:
+        raise _unreadable(peer, "XML") from error
+
+
+def user_agent(contact: str | None) -> str:
+    """Who asks, as the open services want to know it; `contact` is the user's mail address, if they gave one."""
+    try:
+        version = metadata.version("graph-research")
+    except metadata.PackageNotFoundError:
+        version = "0"
+    return f"graph-research/{version}" + (f" (mailto:{contact})" if contact else "")
+
+
+def message_in(body: Any, *path: str) -> str:
+    """The server's own words in an error's JSON, found over `path`; empty where there are none."""
+    found: Any = body
+    for key in path:
+        found = mapping(found).get(key)
+    return line(found)[:200]
+
+
+def _unreadable(peer: Peer, what: str) -> ProviderUnavailable:
+    return ProviderUnavailable(
+        f"{peer.name} answered with something that is not the {what} it documents",
+        provider=peer.name,
+        help="try again later; if it stays so, leave this search out",
+    )

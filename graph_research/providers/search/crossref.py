@@ -1,0 +1,134 @@
+"""Crossref: what publishers register with their DOIs, papers and books. REST API, `GET /works`.
+
+Format: api.crossref.org (Swagger), crossref.org/documentation/retrieve-metadata/rest-api.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from graph_research.providers.http import Http, Peer
+from graph_research.providers.search.asking import ask_json, user_agent
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.dates import iso_from_parts
+from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.keywords import shortened
+from graph_research.providers.search.loose_json import count, line, lines, mapping, rows, text
+
+__all__ = ["CrossrefSearch", "crossref_hits", "crossref_peer"]
+
+NAME = "crossref"
+QUERY_CHARS = 1_000
+"""No limit is documented beyond that of an address, 4 kB."""
+MOST_RESULTS = 100
+PER_SECOND = 1.0
+PER_SECOND_WITH_CONTACT = 3.0
+"""List queries of the public and of the polite pool since 1 December 2025 (Crossref's blog, 5 November 2025)."""
+FIELDS = (
+    "DOI,title,abstract,author,container-title,publisher,type,issued,published,URL,link,is-referenced-by-count,score"
+)
+_TIERS = {
+    "journal-article": "PRIMARY_SOURCE",
+    "proceedings-article": "PRIMARY_SOURCE",
+    "posted-content": "AUTHORITATIVE",
+    "book": "AUTHORITATIVE",
+    "book-chapter": "AUTHORITATIVE",
+    "monograph": "AUTHORITATIVE",
+    "report": "AUTHORITATIVE",
+    "standard": "AUTHORITATIVE",
+    "dissertation": "AUTHORITATIVE",
+}
+_OTHER_TIER = "SECONDARY"
+_JATS_TAG = re.compile(r"<(/?)(?:jats:)?(\w+)")
+_HTML_OF_JATS = {"title": "h3", "sec": "section", "italic": "i", "bold": "b", "list": "ul", "list-item": "li"}
+
+
+def crossref_peer(
+    *, contact: str | None = None, base_url: str = "https://api.crossref.org", per_second: float | None = None
+) -> Peer:
+    """The public pool, or with a mail address the polite one."""
+    default = PER_SECOND_WITH_CONTACT if contact else PER_SECOND
+    return Peer(
+        name=NAME,
+        base_url=base_url,
+        headers={"User-Agent": user_agent(contact)},
+        params={"mailto": contact} if contact else {},
+        per_second=default if per_second is None else per_second,
+        remedy="" if contact else "set contact_email for the pool with higher limits",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossrefSearch:
+    """Registered works, by abstract where the publisher gave one."""
+
+    http: Http = field(repr=False)
+    peer: Peer
+    name: str = NAME
+    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """One request; the API sorts by relevance."""
+        params = {
+            "query.bibliographic": shortened(request.query, QUERY_CHARS),
+            "rows": str(min(request.max_results, MOST_RESULTS)),
+            "select": FIELDS,
+        }
+        return crossref_hits(await ask_json(self.http, self.peer, "/works", params=params), request)
+
+
+def crossref_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
+    """The works of a reply in its order."""
+    works = rows(mapping(answer.get("message")).get("items"))
+    hits = [_hit(work, rank, request) for rank, work in enumerate(works)]
+    return [hit for hit in hits if hit is not None][: request.max_results]
+
+
+def _hit(work: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+    doi = normal_doi(work.get("DOI"))
+    return make_hit(
+        provider=NAME,
+        query=request.query,
+        title=next(iter(lines(work.get("title"))), ""),
+        url=f"https://doi.org/{doi}" if doi else work.get("URL"),
+        body=_html(text(work.get("abstract"))),
+        form="text/html",
+        extent="abstract",
+        relevance=by_rank(rank),
+        authors=[_name(author) for author in rows(work.get("author"))],
+        publisher=next(iter(lines(work.get("container-title"))), "") or work.get("publisher"),
+        published_at=_date(work.get("published")) or _date(work.get("issued")),
+        doi=doi,
+        tier=_TIERS.get(line(work.get("type")), _OTHER_TIER),
+        metadata={
+            "pdf_url": _pdf(work),
+            "cited_by": count(work.get("is-referenced-by-count")),
+            "type": line(work.get("type")),
+        },
+    )
+
+
+def _html(jats: str) -> str:
+    """The JATS of an abstract as the HTML that means the same."""
+    return _JATS_TAG.sub(lambda tag: f"<{tag[1]}{_HTML_OF_JATS.get(tag[2], tag[2])}", jats)
+
+
+def _name(author: Mapping[str, Any]) -> str:
+    """A person's two names, or what an organisation is called."""
+    return " ".join(filter(None, (line(author.get("given")), line(author.get("family"))))) or line(author.get("name"))
+
+
+def _date(value: Any) -> str | None:
+    """`{"date-parts": [[2024, 5, 7]]}`, whose month and day may be missing."""
+    parts = mapping(value).get("date-parts")
+    first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
+    return iso_from_parts(*first[:3]) if first else None
+
+
+def _pdf(work: Mapping[str, Any]) -> str | None:
+    links = (one for one in rows(work.get("link")) if line(one.get("content-type")) == "application/pdf")
+    return next((address for one in links if (address := web_address(one.get("URL")))), None)

@@ -1,0 +1,23 @@
+"""Digital object identifiers in one form, so that the same paper has the same one whoever found it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from graph_research.providers.search.loose_json import line
+
+__all__ = ["normal_doi"]
+
+_PREFIX = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
+_MOST_CHARS = 300
+
+
+def normal_doi(value: Any) -> str | None:
+    """`10.1000/abc` for `https://doi.org/10.1000/ABC` and `doi:10.1000/abc`; None for what is no DOI.
+
+    Letters are small ones, since DOIs are the same in either (DOI Handbook, 2.4).
+    """
+    found = _PREFIX.sub("", line(value), count=1).strip().lower()
+    return found if len(found) <= _MOST_CHARS and _DOI.fullmatch(found) else None

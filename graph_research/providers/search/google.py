@@ -1,0 +1,137 @@
+"""Google's Programmable Search, Custom Search JSON API: `GET /customsearch/v1` with a key and an engine's id.
+
+Format: developers.google.com/custom-search/v1. The API takes no new customers and ends for the others on 1 January
+2027, so the page on searches says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.http import Http, Peer, Reply
+from graph_research.providers.search.asking import ask_json, message_in
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.dates import iso_date
+from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.hit import by_rank, make_hit
+from graph_research.providers.search.keywords import shortened
+from graph_research.providers.search.loose_json import line, mapping, rows
+
+__all__ = ["GoogleSearch", "google_hits", "google_peer"]
+
+NAME = "google"
+QUERY_CHARS = 1_500
+"""The API takes 2,048 characters of address in all; what does not fit is refused."""
+PAGE = 10
+LAST_START = 91
+"""`start` + `num` may not go beyond 100 (reference of cse.list)."""
+PER_SECOND = 1.6
+"""100 queries a minute and user, the quota of a new project (Cloud console)."""
+
+_DATES = ("article:published_time", "datePublished", "date", "dc.date", "citation_publication_date", "pubdate")
+_TRY_AGAIN = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "backendError"})
+
+
+def google_peer(
+    key: str, engine: str, *, base_url: str = "https://www.googleapis.com", per_second: float = PER_SECOND
+) -> Peer:
+    """The official host with the user's key and engine, which the API takes as parameters."""
+    return Peer(
+        name=NAME,
+        base_url=base_url,
+        params={"key": key, "cx": engine},
+        secrets=(key, engine),
+        classify=_classify,
+        per_second=per_second,
+        remedy="check GOOGLE_API_KEY and GOOGLE_CSE_ID, and that the key's project has the Custom Search API",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoogleSearch:
+    """Web pages, by snippet; `date_restrict` is the API's (`d7`, `w2`, `m6`, `y1`), for news `d30` without one."""
+
+    http: Http = field(repr=False)
+    peer: Peer
+    date_restrict: str | None = None
+    name: str = NAME
+    serves: ClassVar[frozenset[str]] = frozenset({"web", "news"})
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """Ten results a request, one after the other until there are enough or no more."""
+        news = "news" in request.source_types and "web" not in request.source_types
+        restrict = self.date_restrict or ("d30" if news else None)
+        found: list[SearchHit] = []
+        start: int | None = 1
+        while start is not None and start <= LAST_START and len(found) < request.max_results:
+            params = {
+                "q": shortened(request.query, QUERY_CHARS),
+                "num": str(min(PAGE, request.max_results - len(found))),
+                "start": str(start),
+            }
+            if restrict:
+                params["dateRestrict"] = restrict
+            answer = await ask_json(self.http, self.peer, "/customsearch/v1", params=params)
+            found += google_hits(answer, request, first_rank=start - 1)
+            start = _next_start(answer, start)
+        return found[: request.max_results]
+
+
+def google_hits(answer: Mapping[str, Any], request: SearchRequest, *, first_rank: int = 0) -> list[SearchHit]:
+    """The items of a reply, whose first has the rank `first_rank`, 0 for the best of all."""
+    hits = [_hit(row, first_rank + place, request) for place, row in enumerate(rows(answer.get("items")))]
+    return [hit for hit in hits if hit is not None]
+
+
+def _hit(item: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+    tags = _metatags(item)
+    return make_hit(
+        provider=NAME,
+        query=request.query,
+        title=tags.get("og:title") or item.get("title"),
+        url=item.get("link"),
+        body=item.get("snippet"),
+        extent="snippet",
+        snippet=item.get("snippet"),
+        relevance=by_rank(rank),
+        authors=(tags.get("author") or tags.get("citation_author"),),
+        publisher=tags.get("og:site_name"),
+        published_at=next((found for name in _DATES if (found := iso_date(tags.get(name)))), None),
+        doi=normal_doi(tags.get("citation_doi")),
+        metadata={"pdf_url": item.get("link") if line(item.get("mime")) == "application/pdf" else None},
+    )
+
+
+def _metatags(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    return next(iter(rows(mapping(item.get("pagemap")).get("metatags"))), {})
+
+
+def _next_start(answer: Mapping[str, Any], start: int) -> int | None:
+    """Where the next page begins, None after the last one; never a page that was there before."""
+    following = next(iter(rows(mapping(answer.get("queries")).get("nextPage"))), {}).get("startIndex")
+    return following if isinstance(following, int) and following > start else None
+
+
+def _classify(reply: Reply) -> ProviderError | None:
+    """Google says in `errors[].reason` whether a refusal is for good; a quota of the day answers 429 like a short one,
+    and is told apart by its words."""
+    if reply.status not in (403, 429):
+        return None
+    try:
+        error = mapping(mapping(reply.json()).get("error"))
+    except ValueError:
+        return None
+    reasons = {line(one.get("reason")) for one in rows(error.get("errors"))}
+    words = message_in(error, "message")
+    if "per day" in words or "dailyLimitExceeded" in reasons:
+        return ProviderRefused(
+            f"google: the queries of the day are used up ({words})",
+            provider=NAME,
+            help="100 a day are free; turn on billing in the Cloud console, wait for tomorrow, or use another search",
+        )
+    if reply.status == 429 or reasons & _TRY_AGAIN:
+        return ProviderUnavailable(f"google: too many requests ({words})", provider=NAME)
+    return None

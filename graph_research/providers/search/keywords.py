@@ -1,0 +1,37 @@
+"""A question in the words that a search engine takes: short enough, and without what it would take for a command."""
+
+from __future__ import annotations
+
+import re
+
+from graph_research.text.terms import STOP_WORDS
+
+__all__ = ["keywords", "shortened"]
+
+_WORD = re.compile(r"[^\W_]+(?:[.'’/+-][^\W_]+)*\+*", re.UNICODE)
+
+
+def shortened(query: str, most_chars: int) -> str:
+    """The query as one line of at most `most_chars` characters, cut between words where there are any."""
+    text = " ".join(query.split())
+    if len(text) <= most_chars:
+        return text
+    head, space, _ = text[: most_chars + 1].rpartition(" ")
+    return head if space else text[:most_chars]
+
+
+def keywords(query: str, *, most_words: int, most_chars: int) -> list[str]:
+    """The words of the query that carry it, in their order and each once: no small words, no signs, no operators.
+
+    A query of small words alone keeps them. Together with spaces between them they have at most `most_chars`.
+    """
+    words = [word.lower() for word in _WORD.findall(query[: 20 * most_chars])]
+    carrying = [word for word in words if word not in STOP_WORDS] or words
+    chosen: list[str] = []
+    left = most_chars
+    for word in dict.fromkeys(carrying):
+        if len(chosen) == most_words or len(word) > left:
+            break
+        chosen.append(word)
+        left -= len(word) + 1
+    return chosen

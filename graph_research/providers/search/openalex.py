@@ -1,0 +1,143 @@
+"""OpenAlex: 250 million scholarly works with abstracts, citations and open copies. `GET /works?search=`.
+
+Format: developers.openalex.org.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.http import Http, Peer, Reply
+from graph_research.providers.search.asking import ask_json, user_agent
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.dates import iso_date, iso_from_parts
+from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.keywords import keywords
+from graph_research.providers.search.loose_json import count, line, mapping, number, rows
+
+__all__ = ["OpenAlexSearch", "abstract_of", "openalex_hits", "openalex_peer"]
+
+NAME = "openalex"
+QUERY_CHARS = 1_000
+QUERY_WORDS = 12
+"""All words have to match, so that a long question would find nothing; an address may have 4 kB."""
+MOST_RESULTS = 100
+PER_SECOND = 10.0
+"""100 a second are allowed; what ends first is the day's allowance: 100 searches without a key, 1,000 with a free one
+(developers.openalex.org, Authentication & Pricing)."""
+FIELDS = (
+    "id,doi,title,publication_date,publication_year,type,is_retracted,authorships,primary_location,best_oa_location,"
+    "abstract_inverted_index,cited_by_count,relevance_score"
+)
+_MOST_ABSTRACT_WORDS = 20_000
+
+
+def openalex_peer(
+    key: str | None = None,
+    *,
+    contact: str | None = None,
+    base_url: str = "https://api.openalex.org",
+    per_second: float = PER_SECOND,
+) -> Peer:
+    """The official host; a key is optional and goes as a parameter, as the API has it."""
+    params = {"api_key": key or "", "mailto": contact or ""}
+    return Peer(
+        name=NAME,
+        base_url=base_url,
+        headers={"User-Agent": user_agent(contact)},
+        params={name: value for name, value in params.items() if value},
+        secrets=(key,) if key else (),
+        classify=_classify,
+        per_second=per_second,
+        remedy="check OPENALEX_API_KEY" if key else "set OPENALEX_API_KEY, which is free",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenAlexSearch:
+    """Scholarly works, by abstract."""
+
+    http: Http = field(repr=False)
+    peer: Peer
+    name: str = NAME
+    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """One request for the question's words, in small letters, so that none is an operator."""
+        words = keywords(request.query, most_words=QUERY_WORDS, most_chars=QUERY_CHARS)
+        if not words:
+            return []
+        params = {
+            "search": " ".join(words),
+            "per_page": str(min(request.max_results, MOST_RESULTS)),
+            "select": FIELDS,
+        }
+        return openalex_hits(await ask_json(self.http, self.peer, "/works", params=params), request)
+
+
+def openalex_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
+    """The works of a reply in its order, which is by relevance."""
+    hits = [_hit(work, rank, request) for rank, work in enumerate(rows(answer.get("results")))]
+    return [hit for hit in hits if hit is not None][: request.max_results]
+
+
+def abstract_of(index: Any) -> str:
+    """The text of an inverted index `{word: [positions]}`: the words in the order of their places."""
+    places: dict[int, str] = {}
+    for word, positions in mapping(index).items():
+        for place in positions if isinstance(positions, list) else ():
+            if isinstance(place, int) and not isinstance(place, bool) and 0 <= place < _MOST_ABSTRACT_WORDS:
+                places[place] = str(word)
+    return " ".join(places[place] for place in sorted(places))
+
+
+def _hit(work: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+    primary = mapping(work.get("primary_location"))
+    journal = mapping(primary.get("source"))
+    doi = normal_doi(work.get("doi"))
+    return make_hit(
+        provider=NAME,
+        query=request.query,
+        title=work.get("title"),
+        url=(f"https://doi.org/{doi}" if doi else None) or primary.get("landing_page_url") or work.get("id"),
+        body=abstract_of(work.get("abstract_inverted_index")),
+        extent="abstract",
+        relevance=by_rank(rank),
+        authors=[mapping(one.get("author")).get("display_name") for one in rows(work.get("authorships"))],
+        publisher=journal.get("display_name"),
+        published_at=iso_date(work.get("publication_date")) or iso_from_parts(work.get("publication_year")),
+        doi=doi,
+        tier=_tier(work, journal),
+        metadata={
+            "pdf_url": web_address(mapping(work.get("best_oa_location")).get("pdf_url"))
+            or web_address(primary.get("pdf_url")),
+            "cited_by": count(work.get("cited_by_count")),
+            "type": line(work.get("type")),
+            "openalex_id": line(work.get("id")),
+        },
+    )
+
+
+def _tier(work: Mapping[str, Any], journal: Mapping[str, Any]) -> str:
+    """Flagged where it was retracted; peer-reviewed where it is a journal's or a conference's article."""
+    if work.get("is_retracted") is True:
+        return "FLAGGED"
+    reviewed = line(journal.get("type")) in ("journal", "conference")
+    return "PRIMARY_SOURCE" if reviewed and line(work.get("type")) in ("article", "review") else "AUTHORITATIVE"
+
+
+def _classify(reply: Reply) -> ProviderError | None:
+    """429 is the day's allowance where the headers say that none of it is left, else the pace; 403 is the pace too."""
+    if reply.status == 429 and number(reply.headers.get("x-ratelimit-remaining")) == 0:
+        return ProviderRefused(
+            "openalex: the searches of the day are used up",
+            provider=NAME,
+            help="set OPENALEX_API_KEY, which is free and allows ten times as many, or wait for tomorrow",
+        )
+    if reply.status in (403, 429):
+        return ProviderUnavailable("openalex: too many requests", provider=NAME, help="set OPENALEX_API_KEY")
+    return None

@@ -1,0 +1,159 @@
+"""PubMed: the literature of medicine and the life sciences. NCBI's E-utilities, esearch for ids and efetch for XML.
+
+Format: ncbi.nlm.nih.gov/books/NBK25499 (E-utilities) and the PubMed DTD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from graph_research.providers.errors import ProviderUnavailable
+from graph_research.providers.http import Http, Peer
+from graph_research.providers.search.asking import ask_json, ask_xml, message_in
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.dates import iso_from_parts
+from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.hit import by_rank, make_hit
+from graph_research.providers.search.keywords import keywords
+from graph_research.providers.search.loose_json import line, lines, mapping
+from graph_research.providers.search.xml_tree import Element
+
+__all__ = ["PubmedSearch", "pubmed_hits", "pubmed_ids", "pubmed_peer"]
+
+NAME = "pubmed"
+QUERY_WORDS = 12
+QUERY_CHARS = 600
+"""An address should stay below 2,000 characters or so (NBK25499); all words have to match."""
+MOST_RESULTS = 100
+PER_SECOND = 3.0
+PER_SECOND_WITH_KEY = 10.0
+"""NBK25497, Usage Guidelines."""
+_PLACE = "/entrez/eutils"
+_TIERS = {"Retracted Publication": "FLAGGED", "Preprint": "AUTHORITATIVE", "News": "SECONDARY"}
+
+
+def pubmed_peer(
+    key: str | None = None,
+    *,
+    contact: str | None = None,
+    base_url: str = "https://eutils.ncbi.nlm.nih.gov",
+    per_second: float | None = None,
+) -> Peer:
+    """NCBI's host; a key is optional. NCBI asks for `tool` and `email` to write to before it blocks anyone."""
+    default = PER_SECOND_WITH_KEY if key else PER_SECOND
+    params = {"db": "pubmed", "tool": "graph-research", "email": contact or "", "api_key": key or ""}
+    return Peer(
+        name=NAME,
+        base_url=base_url,
+        params={name: value for name, value in params.items() if value},
+        secrets=(key,) if key else (),
+        per_second=default if per_second is None else per_second,
+        remedy="check NCBI_API_KEY" if key else "",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PubmedSearch:
+    """Articles, by abstract."""
+
+    http: Http = field(repr=False)
+    peer: Peer
+    name: str = NAME
+    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """Articles that have all of the question's words, or if there is none, any of them. Two or three requests."""
+        words = keywords(request.query, most_words=QUERY_WORDS, most_chars=QUERY_CHARS)
+        if not words:
+            return []
+        ids = await self._ids(" AND ".join(words), request)
+        if not ids and len(words) > 1:
+            ids = await self._ids(" OR ".join(words), request)
+        if not ids:
+            return []
+        params = {"id": ",".join(ids), "retmode": "xml"}
+        return pubmed_hits(await ask_xml(self.http, self.peer, f"{_PLACE}/efetch.fcgi", params=params), ids, request)
+
+    async def _ids(self, term: str, request: SearchRequest) -> list[str]:
+        most = min(request.max_results, MOST_RESULTS)
+        params = {"term": term, "retmode": "json", "sort": "relevance", "retmax": str(most)}
+        return pubmed_ids(await ask_json(self.http, self.peer, f"{_PLACE}/esearch.fcgi", params=params))[:most]
+
+
+def pubmed_ids(answer: Any) -> list[str]:
+    """The ids of a reply to esearch, best first. `ProviderUnavailable` where it tells a failure with status 200."""
+    told = message_in(answer, "esearchresult", "ERROR") or message_in(answer, "error")
+    if told:
+        raise ProviderUnavailable(f"pubmed: {told}", provider=NAME)
+    return [one for one in lines(mapping(mapping(answer).get("esearchresult")).get("idlist")) if one.isdecimal()]
+
+
+def pubmed_hits(articles: Element, ids: Sequence[str], request: SearchRequest) -> list[SearchHit]:
+    """The articles of a reply to efetch in the order of `ids`, since it has one of its own."""
+    found: dict[str, Element] = {}
+    for article in articles.content:
+        if isinstance(article, Element):
+            body = article.child("MedlineCitation") or article.child("BookDocument")
+            if body is not None:
+                found.setdefault(body.text("PMID").strip(), article)
+    known = [one for one in ids if one in found]
+    hits = [_hit(found[one], one, rank, request) for rank, one in enumerate(known)]
+    return [hit for hit in hits if hit is not None][: request.max_results]
+
+
+def _hit(entry: Element, pubmed_id: str, rank: int, request: SearchRequest) -> SearchHit | None:
+    article = entry.child("MedlineCitation", "Article") or entry.child("BookDocument") or entry
+    ids = {one.attributes.get("IdType", ""): one.text() for one in _identifiers(entry)}
+    types = lines([one.text() for one in article.all("PublicationType")])
+    return make_hit(
+        provider=NAME,
+        query=request.query,
+        title=article.text("ArticleTitle") or article.text("Book", "BookTitle"),
+        url=f"https://pubmed.ncbi.nlm.nih.gov/{pubmed_id}/",
+        body=_abstract(article),
+        extent="abstract",
+        relevance=by_rank(rank),
+        authors=[_name(author) for author in article.all("Author")],
+        publisher=article.text("Journal", "Title") or article.text("Book", "Publisher", "PublisherName"),
+        published_at=_date(article),
+        doi=normal_doi(ids.get("doi")),
+        tier=next((_TIERS[one] for one in types if one in _TIERS), "PRIMARY_SOURCE"),
+        metadata={"pubmed_id": pubmed_id, "pmc_id": line(ids.get("pmc")), "types": types},
+    )
+
+
+def _identifiers(entry: Element) -> list[Element]:
+    """The article's own ids, not those of what it cites."""
+    lists = (entry.child("PubmedData", "ArticleIdList"), entry.child("BookDocument", "ArticleIdList"))
+    return [one for ids in lists if ids is not None for one in ids.children("ArticleId")]
+
+
+def _abstract(article: Element) -> str:
+    """The parts of the abstract as paragraphs, each after its label, if it has one."""
+    abstract = article.child("Abstract")
+    parts = abstract.children("AbstractText") if abstract else ()
+    return "\n\n".join(filter(None, map(_paragraph, parts)))
+
+
+def _paragraph(part: Element) -> str:
+    words = " ".join(part.text().split())
+    label = line(part.attributes.get("Label"))
+    return f"{label.capitalize()}: {words}" if label and words else words
+
+
+def _name(author: Element) -> str:
+    person = " ".join(filter(None, (author.text("ForeName") or author.text("Initials"), author.text("LastName"))))
+    return person or author.text("CollectiveName")
+
+
+def _date(article: Element) -> str | None:
+    """The day of the issue, else the electronic one's; `MedlineDate` is text that begins with a year."""
+    for place in (("Journal", "JournalIssue", "PubDate"), ("ArticleDate",), ("Book", "PubDate")):
+        date = article.child(*place)
+        if date is not None:
+            year = date.text("Year") or date.text("MedlineDate")[:4]
+            if found := iso_from_parts(year, date.text("Month"), date.text("Day")):
+                return found
+    return None

@@ -1,0 +1,122 @@
+"""SearXNG: a metasearch engine that one runs oneself, so that no key is needed. `GET /search?format=json`.
+
+Format: docs.searxng.org/dev/search_api.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.http import Http, Peer, Reply
+from graph_research.providers.search.asking import ask_json
+from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
+from graph_research.providers.search.dates import iso_date
+from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.keywords import shortened
+from graph_research.providers.search.loose_json import line, lines, rows
+
+__all__ = ["SearxngSearch", "searxng_hits", "searxng_peer"]
+
+NAME = "searxng"
+QUERY_CHARS = 1_000
+"""No limit is documented; the engines behind it have their own."""
+MOST_PAGES = 5
+PER_SECOND = 5.0
+"""No limit is documented; it is the user's own server, and the engines behind it are not."""
+_COMMAND = re.compile(r"(?:^|(?<=\s))[!:?]+")
+"""What begins a word that would choose engines or a language, or send the searcher elsewhere."""
+_CATEGORIES = {"web": "general", "academic": "science", "news": "news"}
+
+
+def searxng_peer(url: str, *, per_second: float = PER_SECOND) -> Peer:
+    """The user's own server, which may stand below a path."""
+    return Peer(name=NAME, base_url=url.rstrip("/"), classify=_classify, per_second=per_second)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearxngSearch:
+    """What the server's engines find, by snippet. The kinds of sources asked for choose its categories."""
+
+    http: Http = field(repr=False)
+    peer: Peer
+    name: str = NAME
+    serves: ClassVar[frozenset[str]] = SOURCE_TYPES
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """Page after page until there are enough or no more; the server fixes how many stand on one."""
+        kinds = [_CATEGORIES[kind] for kind in request.source_types if kind in _CATEGORIES]
+        found: list[SearchHit] = []
+        for page in range(1, MOST_PAGES + 1):
+            params = {
+                "q": shortened(_COMMAND.sub(" ", request.query), QUERY_CHARS),
+                "format": "json",
+                "categories": ",".join(dict.fromkeys(kinds)) or _CATEGORIES["web"],
+                "pageno": str(page),
+            }
+            answer = await ask_json(self.http, self.peer, "/search", params=params)
+            more = searxng_hits(answer, request, first_rank=len(found))
+            fresh = [hit for hit in more if hit.url not in {one.url for one in found}]
+            if not found and not fresh:
+                _see_that_engines_answered(answer)
+            found += fresh
+            if not fresh or len(found) >= request.max_results:
+                break
+        return found[: request.max_results]
+
+
+def searxng_hits(answer: Mapping[str, Any], request: SearchRequest, *, first_rank: int = 0) -> list[SearchHit]:
+    """The results of a reply in its order, whose scores have no fixed scale; `first_rank` is the first one's rank."""
+    hits = [_hit(row, first_rank + place, request) for place, row in enumerate(rows(answer.get("results")))]
+    return [hit for hit in hits if hit is not None]
+
+
+def _hit(row: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+    if web_address(row.get("url")) is None:
+        return None
+    return make_hit(
+        provider=NAME,
+        query=request.query,
+        title=row.get("title"),
+        url=row.get("url"),
+        body=row.get("content"),
+        extent="snippet",
+        relevance=by_rank(rank),
+        authors=lines(row.get("authors")) or lines(row.get("author")),
+        publisher=row.get("journal") or row.get("publisher"),
+        published_at=iso_date(row.get("publishedDate")),
+        doi=normal_doi(row.get("doi")),
+        metadata={
+            "pdf_url": web_address(row.get("pdf_url")),
+            "engines": sorted(lines(row.get("engines"))),
+            "category": line(row.get("category")),
+        },
+    )
+
+
+def _see_that_engines_answered(answer: Mapping[str, Any]) -> None:
+    """Nothing found while engines failed is no finding: `ProviderUnavailable` names them, `[[name, reason], …]`."""
+    silent = answer.get("unresponsive_engines")
+    failed = [": ".join(lines(one)) for one in silent if isinstance(one, list)] if isinstance(silent, list) else []
+    if any(failed):
+        raise ProviderUnavailable(f"searxng: none of its engines answered ({'; '.join(failed)[:200]})", provider=NAME)
+
+
+def _classify(reply: Reply) -> ProviderError | None:
+    if reply.status == 403:
+        return ProviderRefused(
+            "searxng: the server does not give JSON",
+            provider=NAME,
+            help="add `- json` to `search: formats:` in its settings.yml and restart it",
+        )
+    if reply.status == 429:
+        return ProviderUnavailable(
+            "searxng: its limiter takes this program for a robot",
+            provider=NAME,
+            help="set `limiter: false` in its settings.yml, or allow this machine's address in its limiter.toml",
+        )
+    return None

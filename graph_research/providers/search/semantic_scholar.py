@@ -1,0 +1,122 @@
+"""Semantic Scholar: papers with abstracts, citations and open PDFs. Academic Graph API, `GET /graph/v1/paper/search`.
+
+Format: api.semanticscholar.org/api-docs/graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from graph_research.providers.errors import ProviderError, ProviderUnavailable
+from graph_research.providers.http import Http, Peer, Reply
+from graph_research.providers.search.asking import ask_json, user_agent
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.dates import iso_date, iso_from_parts
+from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.keywords import shortened
+from graph_research.providers.search.loose_json import count, line, lines, mapping, rows
+
+__all__ = ["SemanticScholarSearch", "semantic_scholar_hits", "semantic_scholar_peer"]
+
+NAME = "semantic_scholar"
+QUERY_CHARS = 300
+"""No limit is documented; longer queries find nothing, since all words have to match."""
+MOST_RESULTS = 100
+PER_SECOND = 1.0
+"""What a key is given at first; without one all anonymous users share a pool (semanticscholar.org/product/api)."""
+FIELDS = (
+    "title,abstract,year,publicationDate,authors,venue,journal,externalIds,url,openAccessPdf,publicationTypes,"
+    "citationCount"
+)
+_REVIEWED = frozenset({"JournalArticle", "Conference", "Review", "MetaAnalysis", "ClinicalTrial"})
+_PREPRINTS = ("arxiv", "biorxiv", "medrxiv", "ssrn", "preprint", "research square")
+
+
+def semantic_scholar_peer(
+    key: str | None = None,
+    *,
+    base_url: str = "https://api.semanticscholar.org",
+    per_second: float = PER_SECOND,
+    contact: str | None = None,
+) -> Peer:
+    """The official host; a key is optional."""
+    return Peer(
+        name=NAME,
+        base_url=base_url,
+        headers={"User-Agent": user_agent(contact), **({"x-api-key": key} if key else {})},
+        secrets=(key,) if key else (),
+        classify=None if key else _classify,
+        per_second=per_second,
+        remedy="check SEMANTIC_SCHOLAR_API_KEY" if key else "set SEMANTIC_SCHOLAR_API_KEY, which is free",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SemanticScholarSearch:
+    """Papers, by abstract."""
+
+    http: Http = field(repr=False)
+    peer: Peer
+    name: str = NAME
+    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """One request; hyphens become spaces, since the API matches no hyphenated word."""
+        params = {
+            "query": shortened(request.query.replace("-", " "), QUERY_CHARS),
+            "limit": str(min(request.max_results, MOST_RESULTS)),
+            "fields": FIELDS,
+        }
+        answer = await ask_json(self.http, self.peer, "/graph/v1/paper/search", params=params)
+        return semantic_scholar_hits(answer, request)
+
+
+def semantic_scholar_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
+    """The papers of a reply in its order, which is by relevance."""
+    hits = [_hit(row, rank, request) for rank, row in enumerate(rows(answer.get("data")))]
+    return [hit for hit in hits if hit is not None][: request.max_results]
+
+
+def _hit(paper: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+    ids = mapping(paper.get("externalIds"))
+    venue = line(mapping(paper.get("journal")).get("name")) or line(paper.get("venue"))
+    return make_hit(
+        provider=NAME,
+        query=request.query,
+        title=paper.get("title"),
+        url=paper.get("url"),
+        body=paper.get("abstract"),
+        extent="abstract",
+        relevance=by_rank(rank),
+        authors=[author.get("name") for author in rows(paper.get("authors"))],
+        publisher=venue,
+        published_at=iso_date(paper.get("publicationDate")) or iso_from_parts(paper.get("year")),
+        doi=normal_doi(ids.get("DOI")),
+        tier=_tier(venue, lines(paper.get("publicationTypes"))),
+        metadata={
+            "pdf_url": web_address(mapping(paper.get("openAccessPdf")).get("url")),
+            "cited_by": count(paper.get("citationCount")),
+            "arxiv_id": line(ids.get("ArXiv")),
+            "pubmed_id": line(ids.get("PubMed")),
+        },
+    )
+
+
+def _tier(venue: str, types: Sequence[str]) -> str:
+    """Peer-reviewed where it is an article with a venue that reviews; a preprint is what arXiv is."""
+    if not venue or any(name in venue.lower() for name in _PREPRINTS):
+        return "AUTHORITATIVE"
+    return "PRIMARY_SOURCE" if _REVIEWED.intersection(types) else "AUTHORITATIVE"
+
+
+def _classify(reply: Reply) -> ProviderError | None:
+    if reply.status != 429:
+        return None
+    return ProviderUnavailable(
+        "semantic_scholar: the pool of users without a key is full",
+        provider=NAME,
+        help="set SEMANTIC_SCHOLAR_API_KEY, which is free",
+    )

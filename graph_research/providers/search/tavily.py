@@ -1,0 +1,141 @@
+"""Tavily: a web and news search that gives pages' texts with its results, and an extractor that reads pages.
+
+Format: docs.tavily.com, endpoints `POST /search` and `POST /extract`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from graph_research.providers.errors import ProviderError, ProviderRefused
+from graph_research.providers.http import Http, Peer, Reply
+from graph_research.providers.search.asking import ask_json, message_in
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.dates import iso_date
+from graph_research.providers.search.hit import by_rank, make_hit
+from graph_research.providers.search.keywords import shortened
+from graph_research.providers.search.loose_json import line, number, rows, text
+
+__all__ = ["TavilyOptions", "TavilySearch", "tavily_hits", "tavily_peer"]
+
+NAME = "tavily"
+QUERY_CHARS = 400
+"""A longer query is answered with 400 (Tavily's guide to good searches)."""
+MOST_RESULTS = 20
+EXTRACT_URLS = 20
+PER_SECOND = 1.6
+"""100 requests a minute with a development key (Tavily's page on rate limits)."""
+
+
+def tavily_peer(key: str, *, base_url: str = "https://api.tavily.com", per_second: float = PER_SECOND) -> Peer:
+    """The official host with the user's key."""
+    return Peer(
+        name=NAME,
+        base_url=base_url,
+        headers={"Authorization": f"Bearer {key}"},
+        secrets=(key,),
+        classify=_classify,
+        per_second=per_second,
+        remedy="check TAVILY_API_KEY",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TavilyOptions:
+    """The API's parameters of these names; None and empty ones are not sent.
+
+    `search_depth` is `basic` or `advanced` (which costs double), `time_range` one of day, week, month, year; `days`
+    stands for a range of so many days and wins over it. Without `include_raw_content` hits hold snippets alone.
+    """
+
+    search_depth: str = "basic"
+    include_raw_content: bool = True
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    time_range: str | None = None
+
+    def body(self) -> dict[str, Any]:
+        """What of them is sent."""
+        raw = "markdown" if self.include_raw_content else False
+        given = {
+            "search_depth": self.search_depth,
+            "include_raw_content": raw,
+            "include_domains": list(self.include_domains),
+            "exclude_domains": list(self.exclude_domains),
+            "time_range": self.time_range,
+        }
+        return {name: value for name, value in given.items() if value not in (None, [])}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TavilySearch:
+    """Web pages, or news where a query asks for news alone. `extract` reads pages."""
+
+    http: Http = field(repr=False)
+    peer: Peer
+    options: TavilyOptions = field(default_factory=TavilyOptions)
+    name: str = NAME
+    serves: ClassVar[frozenset[str]] = frozenset({"web", "news"})
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """One request, whatever the number of results, of which it gives 20 at most."""
+        news = "news" in request.source_types and "web" not in request.source_types
+        query = {
+            "query": shortened(request.query, QUERY_CHARS),
+            "topic": "news" if news else "general",
+            "max_results": min(request.max_results, MOST_RESULTS),
+        }
+        answer = await ask_json(self.http, self.peer, "/search", json={**query, **self.options.body()})
+        return tavily_hits(answer, request)
+
+    async def extract(self, urls: Sequence[str]) -> Mapping[str, str]:
+        """The texts of pages in Markdown by address, at most 20 at once; a page that it cannot read is not in it."""
+        body = {"urls": list(urls)[:EXTRACT_URLS], "format": "markdown", "extract_depth": self.options.search_depth}
+        answer = await ask_json(self.http, self.peer, "/extract", json=body)
+        asked = frozenset(urls)
+        found = {line(row.get("url")): text(row.get("raw_content")) for row in rows(answer.get("results"))}
+        return {url: page for url, page in found.items() if url in asked and page.strip()}
+
+
+def tavily_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
+    """The results of a reply to `/search`; `score` is its own measure, 0 to 1."""
+    hits = [_hit(row, rank, request) for rank, row in enumerate(rows(answer.get("results")))]
+    return [hit for hit in hits if hit is not None][: request.max_results]
+
+
+def _hit(row: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+    score = number(row.get("score"))
+    whole = text(row.get("raw_content"))
+    return make_hit(
+        provider=NAME,
+        query=request.query,
+        title=row.get("title"),
+        url=row.get("url"),
+        body=whole if whole.strip() else row.get("content"),
+        extent="full" if whole.strip() else "snippet",
+        form="text/markdown" if whole.strip() else "text/plain",
+        snippet=row.get("content"),
+        relevance=by_rank(rank) if score is None else score,
+        published_at=iso_date(row.get("published_date")),
+    )
+
+
+def _classify(reply: Reply) -> ProviderError | None:
+    """432 and 433 are Tavily's own: the plan's credits, or the limit of pay-as-you-go, are used up."""
+    if reply.status not in (432, 433):
+        return None
+    return ProviderRefused(
+        f"tavily: the credits of this key are used up {_words(reply)}".rstrip(),
+        provider=NAME,
+        help="raise the plan's limit at app.tavily.com, or use another search",
+    )
+
+
+def _words(reply: Reply) -> str:
+    try:
+        told = message_in(reply.json(), "detail", "error")
+    except ValueError:
+        return ""
+    return f"({told})" if told else ""

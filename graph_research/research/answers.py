@@ -1,17 +1,23 @@
-"""The JSON in a model's reply, whatever prose and fences stand around it."""
+"""The JSON in a model's reply, whatever prose, fences and thoughts stand around it, and however carelessly written."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["NoJson", "extract_json"]
+from graph_research.research.lenient import LenientReader
+
+__all__ = ["NoJson", "extract_json", "json_candidates"]
 
 _MOST_CHARS = 2_000_000
 _MOST_STARTS = 200
-_FENCED = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
+_MOST_LENIENT_STARTS = 8
+_FENCED = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_THOUGHTS = ("think", "thinking", "thought", "reasoning", "reflection")
 _STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|,(?=\s*[}\]])', re.DOTALL)
+_OPENING = re.compile(r"[{\[]")
 
 
 class NoJson(ValueError):
@@ -19,19 +25,79 @@ class NoJson(ValueError):
 
 
 def extract_json(text: str) -> Any:
-    """The object or array in `text`: the whole of it, else a fenced block's, else the longest that stands in the prose.
+    """The object or array in `text`: the whole of it, else a fenced block's, else the longest that stands in the prose,
+    else what can be read of one that is written carelessly or breaks off. Raises `NoJson`.
+    """
+    for found in json_candidates(text):
+        return found
+    raise NoJson("the reply holds no JSON object or array")
 
-    Commas before a closing bracket are forgiven, `NaN` and `Infinity` are not. Raises `NoJson`.
+
+def json_candidates(text: str) -> Iterator[Any]:
+    """Every object or array that `text` may mean as its answer, the likeliest first.
+
+    What a reasoning model thought aloud (`<think>…</think>`) counts only where nothing stands outside of it. Commas
+    before a closing bracket are forgiven; then come readings with mended quotes, names and endings. `NaN` and
+    `Infinity` are not JSON.
     """
     text = text[:_MOST_CHARS].strip().removeprefix("\ufeff")
-    for candidate in (text, *(block.strip() for block in _FENCED.findall(text))):
-        found = _decoded(candidate)
-        if found is not None:
-            return found
-    longest = max(_embedded(text), key=lambda pair: pair[0], default=None)
-    if longest is None:
-        raise NoJson("the reply holds no JSON object or array")
-    return longest[1]
+    seen: list[Any] = []
+    for part in dict.fromkeys((_without_thoughts(text), text)):
+        for read in (_strict, _lenient):
+            for value in read(part):
+                if value not in seen:
+                    seen.append(value)
+                    yield value
+        if seen:
+            return
+
+
+def _without_thoughts(text: str) -> str:
+    """The text outside of thinking marks; a mark that only closes ends a thought that began with the reply."""
+    for mark in _THOUGHTS:
+        opening, closing = f"<{mark}>", f"</{mark}>"
+        if closing in text:
+            text = text.rpartition(closing)[2] if opening not in text else _outside(text, opening, closing)
+        elif text.startswith(opening):
+            text = text.removeprefix(opening)
+    return text.strip()
+
+
+def _outside(text: str, opening: str, closing: str) -> str:
+    parts = []
+    while opening in text:
+        before, _, rest = text.partition(opening)
+        parts.append(before.rpartition(closing)[2])
+        _, closed, text = rest.partition(closing)
+        if not closed:
+            return "".join(parts)
+    return "".join([*parts, text])
+
+
+def _strict(text: str) -> list[Any]:
+    found: list[Any] = []
+    for candidate in (text, *sorted((block.strip() for block in _FENCED.findall(text)), key=len, reverse=True)):
+        value = _decoded(candidate)
+        if value is not None:
+            found.append(value)
+    embedded = sorted(_embedded(text), key=lambda pair: pair[0], reverse=True)
+    return found + [value for _, value in embedded if value not in found]
+
+
+def _lenient(text: str) -> list[Any]:
+    """What can be read of carelessly written JSON: of the fenced blocks, then of the text, longest first."""
+    found: list[tuple[int, Any]] = []
+    for part in dict.fromkeys((*(block.strip() for block in _FENCED.findall(text)[:_MOST_LENIENT_STARTS]), text)):
+        position = 0
+        for _ in range(_MOST_LENIENT_STARTS):
+            start = _OPENING.search(part, position)
+            if start is None:
+                break
+            value, end = LenientReader(part, start.start()).value()
+            if value:
+                found.append((end - start.start(), value))
+            position = max(end, start.start() + 1) if value else start.start() + 1
+    return [value for _, value in sorted(found, key=lambda pair: pair[0], reverse=True)]
 
 
 def _decoded(text: str) -> Any:
@@ -40,6 +106,8 @@ def _decoded(text: str) -> Any:
             value = json.loads(candidate, parse_constant=_refuse)
         except (ValueError, RecursionError):
             continue
+        if isinstance(value, str) and candidate is text:
+            return _decoded(value)  # JSON that was written as a text
         if isinstance(value, (dict, list)):
             return value
     return None
@@ -52,7 +120,7 @@ def _embedded(text: str) -> list[tuple[int, Any]]:
     found: list[tuple[int, Any]] = []
     position = 0
     for _ in range(_MOST_STARTS):
-        start = re.compile(r"[{\[]").search(cleaned, position)
+        start = _OPENING.search(cleaned, position)
         if start is None:
             break
         try:

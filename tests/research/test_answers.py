@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.answers import NoJson, extract_json
+from graph_research.research.answers import NoJson, extract_json, json_candidates
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -50,3 +50,39 @@ def test_a_long_hostile_text_is_read_in_linear_time() -> None:
 def test_any_text_gives_json_or_no_json(text: str) -> None:
     with contextlib.suppress(NoJson):
         assert isinstance(extract_json(text), (dict, list))
+
+
+@pytest.mark.parametrize(
+    ("reply", "meant"),
+    [
+        ('<think>Perhaps {"a": 0}? No.</think>\n{"a": 1}', {"a": 1}),
+        ('Perhaps {"a": 0}.</think> {"a": 1}', {"a": 1}),
+        ('<think>{"a": 1}</think>', {"a": 1}),
+        ("{'a': 'it\\'s', 'b': 'don't'}", {"a": "it's", "b": "don't"}),
+        ("{a: 1, b_c: True, d: None,}", {"a": 1, "b_c": True, "d": None}),
+        ("{“a”: “quoted”}", {"a": "quoted"}),
+        ('{"a": 1 // one\n, /* two */ "b": 2}', {"a": 1, "b": 2}),
+        ('{"a": "two\nlines"}', {"a": "two\nlines"}),
+        ('{"a": "\\ud83d\\ude00 \\u00e9", b: 1}', {"a": "😀 é", "b": 1}),
+        ('```json\n{"a": [1, 2], "b": {"c": [3', {"a": [1, 2], "b": {"c": []}}),
+        ('{"rows": [{"x": "whole"}, {"x": "bro', {"x": "whole"}),
+        ('"{\\"a\\": 1}"', {"a": 1}),
+        ('{"a": 1}\n{"a": 1, "b": 2}', {"a": 1, "b": 2}),
+    ],
+)
+def test_a_careless_reply_is_read_as_it_was_meant(reply: str, meant: object) -> None:
+    assert meant in list(json_candidates(reply))
+
+
+def test_what_breaks_off_loses_what_is_incomplete_and_keeps_the_rest() -> None:
+    reply = '{"rows": [{"x": "first"}, {"x": "second"}, {"x": "thi'
+    assert {"rows": [{"x": "first"}, {"x": "second"}]} in list(json_candidates(reply))
+    assert {"a": 1} in list(json_candidates('{"a": 1, "b": "half a sent'))
+
+
+@given(st.dictionaries(st.text(max_size=5), VALUES, min_size=1, max_size=4), st.data())
+def test_an_answer_cut_anywhere_never_gains_anything(value: dict[str, object], data: st.DataObject) -> None:
+    text = json.dumps(value)
+    cut = text[: data.draw(st.integers(0, len(text)))]
+    for found in json_candidates(cut):
+        assert len(json.dumps(found)) <= len(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -11,10 +12,13 @@ from graph_research.graph.contracts import Contract
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.llm.base import Model, ModelRequest
-from graph_research.research.answers import NoJson, extract_json
+from graph_research.research.answers import json_candidates
+from graph_research.research.mending import mended, wrapped_in
 from graph_research.research.services import Services
 
 __all__ = ["Agent", "AgentResult", "AnswerUnreadable", "Fallback", "ask_model"]
+
+_MOST_READINGS = 12
 
 Fallback = Callable[[str], Mapping[str, Any]]
 """Makes an answer that fits the schema without a model; it is given the last reply's text."""
@@ -168,14 +172,24 @@ def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[d
 
 
 def _read(reply: str, contract: Contract, ctx: Context) -> tuple[dict[str, Any] | None, str]:
-    """The answer in a reply, or None and what is wrong with it."""
+    """The answer in a reply, or None and what is wrong with it: the likeliest reading that fits, as it stands or else
+    mended."""
+    problem = "the reply holds no JSON object or array"
+    readings = list(islice(json_candidates(reply), _MOST_READINGS))
+    readings += [inner for one in readings for inner in wrapped_in(one)]
+    for mend in (False, True):
+        for place, one in enumerate(readings):
+            value = mended(one, contract.schema) if mend else one
+            if isinstance(value, dict) and contract.fits(value):
+                return value, ""
+            if place == 0 and not mend:
+                problem = _misfit(value, contract, ctx)
+    return None, problem
+
+
+def _misfit(value: Any, contract: Contract, ctx: Context) -> str:
     try:
-        value = extract_json(reply)
         contract.check(value, ctx.node)
-    except NoJson as problem:
-        return None, str(problem)
     except HandoffInvalid as problem:
-        return None, problem.message.partition("schema ")[2] or problem.message
-    if not isinstance(value, dict):
-        return None, "the answer must be one JSON object"
-    return value, ""
+        return problem.message.partition("schema ")[2] or problem.message
+    return "the answer must be one JSON object"

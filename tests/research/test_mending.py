@@ -1,0 +1,94 @@
+"""Mending answers that nearly fit: only where one thing can have been meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.research.mending import mended, wrapped_in
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["rows"],
+    "properties": {
+        "rows": {"type": "array", "items": {"$ref": "#/$defs/row"}},
+        "note": {"type": "string"},
+        "research_complete": {"type": "boolean"},
+    },
+    "$defs": {
+        "row": {
+            "type": "object",
+            "properties": {
+                "confidence": {"enum": ["low", "medium", "high"]},
+                "sourceId": {"type": "string"},
+                "priority": {"type": "integer"},
+                "category": {"type": ["string", "null"]},
+            },
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ({"Rows": []}, {"rows": []}),
+        ({"rows": [{"Confidence": "HIGH"}]}, {"rows": [{"confidence": "high"}]}),
+        ({"rows": [{"source_id": "s"}]}, {"rows": [{"sourceId": "s"}]}),
+        ({"rows": [{"priority": "2"}]}, {"rows": [{"priority": 2}]}),
+        ({"rows": {"priority": 1}}, {"rows": [{"priority": 1}]}),
+        ({"rows": None, "note": None}, {"rows": []}),
+        ({"rows": [{"category": None}]}, {"rows": [{"category": None}]}),
+        ({"rows": [], "researchComplete": "yes"}, {"rows": [], "research_complete": True}),
+    ],
+)
+def test_what_can_only_mean_one_thing_is_mended(value: Any, meant: Any) -> None:
+    assert mended(value, SCHEMA) == meant
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"rows": [{"confidence": "rather high"}]},
+        {"rows": [], "Note": "a", "NOTE": "b"},
+        {"rows": "a text"},
+        {"rows": [{"priority": "first"}]},
+        {"lines": []},
+        ["a"],
+        7,
+    ],
+)
+def test_what_is_not_certain_stays_as_it_is(value: Any) -> None:
+    kept = mended(value, SCHEMA)
+    assert kept == value or kept == {"rows": [], "note": "a", "NOTE": "b"}
+
+
+def test_a_key_that_is_written_twice_in_other_cases_is_taken_once_and_nothing_is_lost() -> None:
+    assert mended({"rows": [], "Note": "a", "NOTE": "b"}, SCHEMA) == {"rows": [], "note": "a", "NOTE": "b"}
+
+
+def test_a_wrapping_is_opened() -> None:
+    assert wrapped_in([{"rows": []}]) == [{"rows": []}]
+    assert wrapped_in({"answer": {"rows": []}}) == [{"rows": []}]
+    assert wrapped_in({"answer": '{"rows": []}'}) == [{"rows": []}]
+    assert wrapped_in([1, 2]) == []
+    assert wrapped_in({"a": 1, "b": 2}) == []
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["rows", "ROWS", "note", "priority", "confidence"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(VALUES)
+def test_mending_takes_anything_and_once_is_enough(value: Any) -> None:
+    once = mended(value, SCHEMA)
+    assert mended(once, SCHEMA) == once

@@ -16,6 +16,7 @@ from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.confined import ConfinedRenderer
+from graph_research.research.extractive.model import SPEC as EXTRACTIVE
 from graph_research.research.services import AnswerSchemas, ModelRouter
 
 __all__ = ["offline_registry", "recorded_failures"]
@@ -70,6 +71,11 @@ class _Either:
 @dataclass(frozen=True)
 class _NamedModel:
     spec: str
+    window_tokens: int | None = None
+
+    @property
+    def in_process(self) -> bool:
+        return self.spec == EXTRACTIVE
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         raise NodeFailed(f"{request.agent}: a replay asks no model")

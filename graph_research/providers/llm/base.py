@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-__all__ = ["Model", "ModelReply", "ModelRequest", "Usage"]
+__all__ = ["CHARS_A_TOKEN", "Model", "ModelReply", "ModelRequest", "Usage", "estimated"]
+
+CHARS_A_TOKEN = 4
+"""What counts as a token where nobody counted (requirement 13.11)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Tokens of one call as the provider counted them, or 4 characters a token where it did not say."""
+    """Tokens of one call as the provider counted them, or 4 characters a token where it did not say.
+
+    `cached_input_tokens` are those of `input_tokens` that the provider had kept from an earlier call; they cost less.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_input_tokens: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +32,7 @@ class ModelRequest:
     `compression`, `reflection`, `report`). `schema` is the JSON Schema the answer must fit, or None for prose.
     `material` is the validated handoff with the documents it refers to, for models that read data instead of
     prose (`extractive`, `scripted`); it never leaves the process. `attempt` counts the repair turns, from 1.
+    `on_text`, where it is set, is given the answer piece by piece while it is written, by models that can.
     """
 
     agent: str
@@ -35,15 +43,18 @@ class ModelRequest:
     max_output_tokens: int = 4096
     attempt: int = 1
     material: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    on_text: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelReply:
-    """The model's text as it came, with its usage."""
+    """The model's text as it came, with its usage. `model` is the spec that answered; `cut` is true where the answer
+    ended because it may not be longer, not because it was complete."""
 
     text: str
     usage: Usage
     model: str
+    cut: bool = False
 
 
 class Model(Protocol):
@@ -54,4 +65,22 @@ class Model(Protocol):
         """The spec string that names it, such as `extractive` or `openai:gpt-5-mini`; never holds a key."""
         ...
 
+    @property
+    def window_tokens(self) -> int | None:
+        """What a prompt and its answer may take together, None where nobody knows or nothing limits it."""
+        ...
+
+    @property
+    def in_process(self) -> bool:
+        """True for a model that answers from `request.material` in this process: nothing is sent, fitted or paid."""
+        ...
+
     async def complete(self, request: ModelRequest) -> ModelReply: ...
+
+
+def estimated(request: ModelRequest, text: str) -> Usage:
+    """The usage of a call that nobody counted."""
+    return Usage(
+        input_tokens=(len(request.system) + len(request.user)) // CHARS_A_TOKEN,
+        output_tokens=len(text) // CHARS_A_TOKEN,
+    )

@@ -11,7 +11,7 @@ from typing import Any
 
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
+from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
 
 __all__ = ["ScriptExhausted", "ScriptInvalid", "ScriptedModel"]
 
@@ -20,7 +20,6 @@ _ERRORS: Mapping[str, type[ProviderError]] = {
     "refused": ProviderRefused,
     "context_exceeded": ContextExceeded,
 }
-_CHARS_A_TOKEN = 4
 
 Reply = Any
 """A text, a JSON value (sent as text), `{"error": NAME, "message": TEXT}`, `{"text": TEXT, "delay_seconds": N}`, an
@@ -45,12 +44,15 @@ class ScriptedModel:
 
     The key `"*"` serves agents without a list of their own. `requests` keeps what was asked. Errors are named
     `unavailable`, `refused` and `context_exceeded`. Delays go through `sleep`, so that a test need not wait.
-    Usage is counted at 4 characters a token.
+    Usage is counted at 4 characters a token. It stands in for a model behind a wire: it has a window where one is
+    given, and is no model `in_process`.
     """
 
     replies: Mapping[str, Sequence[Reply]]
     spec: str = "scripted"
     repeat_last: bool = True
+    window_tokens: int | None = None
+    in_process: bool = False
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     requests: list[ModelRequest] = field(default_factory=list, init=False)
     _given: dict[str, int] = field(default_factory=dict, init=False, repr=False)
@@ -84,11 +86,7 @@ class ScriptedModel:
         if isinstance(reply, Mapping) and "error" in reply:
             raise self._error(reply)
         text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
-        usage = Usage(
-            input_tokens=(len(request.system) + len(request.user)) // _CHARS_A_TOKEN,
-            output_tokens=len(text) // _CHARS_A_TOKEN,
-        )
-        return ModelReply(text=text, usage=usage, model=self.spec)
+        return ModelReply(text=text, usage=estimated(request, text), model=self.spec)
 
     def asked(self, agent: str) -> list[ModelRequest]:
         """The requests of one agent, in order."""

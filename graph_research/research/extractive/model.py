@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
+from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
 from graph_research.research.extractive import (
     analyzer,
     clarifier,
@@ -23,7 +23,6 @@ from graph_research.research.extractive import (
 __all__ = ["SPEC", "ExtractiveModel"]
 
 SPEC = "extractive"
-_CHARS_A_TOKEN = 4
 
 _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "analyzer": analyzer.answer,
@@ -48,6 +47,14 @@ class ExtractiveModel:
     def spec(self) -> str:
         return SPEC
 
+    @property
+    def window_tokens(self) -> int | None:
+        return None
+
+    @property
+    def in_process(self) -> bool:
+        return True
+
     async def complete(self, request: ModelRequest) -> ModelReply:
         answer = _ANSWERS.get(request.agent)
         if answer is None:
@@ -55,8 +62,4 @@ class ExtractiveModel:
         else:
             given = await asyncio.to_thread(answer, request.material)
         text = json.dumps(given, ensure_ascii=False, sort_keys=True)
-        usage = Usage(
-            input_tokens=(len(request.system) + len(request.user)) // _CHARS_A_TOKEN,
-            output_tokens=len(text) // _CHARS_A_TOKEN,
-        )
-        return ModelReply(text=text, usage=usage, model=SPEC)
+        return ModelReply(text=text, usage=estimated(request, text), model=SPEC)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from graph_research.research import gates
+from graph_research.research.identity import Identity, Seen
 
 __all__ = ["research_functions"]
 
@@ -132,7 +133,7 @@ def _with_outcome(row: Row, became: Mapping[str, str | None]) -> Row:
 
 
 def new_sources(sources: Rows, outputs: Rows) -> list[Row]:
-    """The sources of `outputs` that are not known yet, by address and by text, each once."""
+    """The sources of `outputs` that are not known yet, each once: by address, DOI, text, or title of the same work."""
     return _merged(sources, outputs)[0]
 
 
@@ -148,17 +149,20 @@ def topic_results(sources: Rows, outputs: Rows) -> list[Row]:
 
 def _merged(sources: Rows, outputs: Rows) -> tuple[list[Row], dict[str, str]]:
     """Sources not known yet, and under which id each of the outputs' sources is kept."""
-    by_id = {row["id"]: row["id"] for row in sources}
-    by_text = {row["archive_hash"]: row["id"] for row in sources}
+    ids = {row["id"] for row in sources}
+    seen = Seen()
+    for row in sources:
+        seen.add(Identity.of_source(row), row["id"])
     fresh: list[Row] = []
     same_as: dict[str, str] = {}
     for row in flatten(outputs, "sources"):
-        kept = by_id.get(row["id"]) or by_text.get(row["archive_hash"])
+        identity = Identity.of_source(row)
+        kept = row["id"] if row["id"] in ids else seen.find(identity)
         if kept is None:
             kept = row["id"]
             fresh.append(row)
-            by_id[kept] = kept
-            by_text[row["archive_hash"]] = kept
+            ids.add(kept)
+            seen.add(identity, kept)
         same_as[row["id"]] = kept
     return fresh, same_as
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from graph_research.providers.search.base import SearchHit
 from graph_research.research.identity import Identity, normal_doi
+from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 
 __all__ = ["RANK_CONSTANT", "FusedHit", "fuse", "ranked_again"]
 
@@ -113,8 +114,9 @@ def _group(members: Sequence[_Ranked]) -> FusedHit:
 
 
 def _merged(hits: Sequence[SearchHit], found_by: Sequence[dict[str, Any]]) -> SearchHit:
-    """The hit with the richest text, what it lacks filled in from the others, the best rank first."""
-    richest = min(hits, key=lambda hit: (_EXTENTS.index(_extent(hit)), -len(hit.document.text)))
+    """The hit with the richest text, of equal ones that at the most credible address; what it lacks is filled in from
+    the others, the best rank first."""
+    richest = min(hits, key=_poverty)
     others = [hit for hit in hits if hit is not richest]
     told = [richest, *others]
     metadata: dict[str, Any] = {}
@@ -136,6 +138,10 @@ def _merged(hits: Sequence[SearchHit], found_by: Sequence[dict[str, Any]]) -> Se
         doi=_first(normal_doi(hit.doi) for hit in told) or richest.doi,
         metadata={**metadata, "found_by": list(found_by)},
     )
+
+
+def _poverty(hit: SearchHit) -> tuple[int, int, float]:
+    return _EXTENTS.index(_extent(hit)), -len(hit.document.text), -CREDIBILITY[tier_of_address(hit.url)]
 
 
 def _extent(hit: SearchHit) -> str:

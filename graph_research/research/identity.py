@@ -159,12 +159,14 @@ class Seen:
     _by_mark: dict[tuple[str, str], str] = field(default_factory=dict)
     _titled: list[tuple[Identity, str]] = field(default_factory=list)
 
-    def find(self, identity: Identity) -> str | None:
-        """The name of the document that this is, None for a new one. Marks count before titles."""
+    def find(self, identity: Identity, *, titles: bool = True) -> str | None:
+        """The name of the document that this is, None for a new one. Marks count before titles, and alone where not
+        `titles`."""
         for mark in identity.marks:
             if mark in self._by_mark:
                 return self._by_mark[mark]
-        return next((name for known, name in self._titled if known.same_work(identity)), None)
+        titled = self._titled if titles else ()
+        return next((name for known, name in titled if known.same_work(identity)), None)
 
     def add(self, identity: Identity, name: str) -> None:
         """Remember a document under `name`; a mark that is known already keeps its first name."""

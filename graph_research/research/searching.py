@@ -1,4 +1,4 @@
-"""One query to every search provider, through the journal: hits in a fixed order, failures kept beside them."""
+"""One query to every search provider that serves it, through the journal; what each found, and who failed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_research.graph.context import Context
-from graph_research.providers.errors import ProviderError
+from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
+from graph_research.research.fusion import fuse
+from graph_research.research.outgoing import LimitedQuery, PublicWords
 from graph_research.text.document import Document
 
-__all__ = ["FoundHit", "Searched", "search_everywhere"]
+__all__ = ["LOCAL", "FoundHit", "Searched", "routed", "search_everywhere"]
+
+LOCAL = "local"
+"""The provider whose texts are the user's own; what it is asked stays on this machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,16 +49,25 @@ class FoundHit:
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """`hits` by provider in the configured order, each provider's in its own; `failures` as the state keeps them."""
+    """`lists` holds the hits of each provider that answered, in the configured order; `failures` as the state keeps
+    them. `asked` and `skipped` are names: skipped are those that serve none of the source types, and those to which
+    nothing of the query may be sent. `withheld` are the words that were taken out of what was sent over the web."""
 
-    hits: tuple[FoundHit, ...]
+    lists: tuple[tuple[SearchHit, ...], ...]
     failures: tuple[dict[str, str], ...]
     errors: tuple[ProviderError, ...]
-    asked: int
+    asked: tuple[str, ...]
+    skipped: tuple[str, ...]
+    withheld: tuple[str, ...] = ()
 
     @property
     def all_failed(self) -> bool:
-        return len(self.errors) == self.asked
+        return len(self.errors) == len(self.asked)
+
+    @property
+    def hits(self) -> tuple[FoundHit, ...]:
+        """Every document once, best first."""
+        return tuple(FoundHit(hit=one.hit) for one in fuse(self.lists))
 
 
 async def search_everywhere(
@@ -64,24 +78,60 @@ async def search_everywhere(
     max_results: int,
     source_types: Sequence[str],
     folders: Sequence[str] = (),
+    seconds: float = 60.0,
+    public: PublicWords | None = None,
+    most_over_web: int | None = None,
 ) -> Searched:
-    """Ask all providers at once. A provider that fails is recorded; the others' hits count."""
-    request = SearchRequest(
-        query=query, max_results=max_results, source_types=tuple(source_types), folders=tuple(folders)
-    )
+    """Ask all providers that serve one of `source_types` at once, each for at most `seconds`. One that fails is
+    recorded; the others' hits count.
+
+    Where `public` is given, providers other than `local` are sent only its words. `most_over_web` is asked of them
+    instead of `max_results`.
+    """
+    serving, skipped = routed(providers, source_types)
+    limited = LimitedQuery(query=query) if public is None else public.limited(query)
+    asked = [one for one in serving if one.name == LOCAL or limited.query]
+    requests = [
+        SearchRequest(
+            query=query if one.name == LOCAL else limited.query,
+            max_results=max_results if one.name == LOCAL else most_over_web or max_results,
+            source_types=tuple(source_types),
+            folders=tuple(folders),
+        )
+        for one in asked
+    ]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_ask(provider, request, ctx)) for provider in providers]
+        tasks = [
+            group.create_task(_ask(one, request, ctx, seconds)) for one, request in zip(asked, requests, strict=True)
+        ]
     answers = [task.result() for task in tasks]
-    errors = [(providers[i].name, answer) for i, answer in enumerate(answers) if isinstance(answer, ProviderError)]
+    errors = [(place, answer) for place, answer in enumerate(answers) if isinstance(answer, ProviderError)]
+    over_web = any(one.name != LOCAL for one in serving)
     return Searched(
-        hits=tuple(hit for answer in answers if not isinstance(answer, ProviderError) for hit in answer),
-        failures=tuple(_failure(name, query, error) for name, error in errors),
+        lists=tuple(tuple(answer) for answer in answers if not isinstance(answer, ProviderError)),
+        failures=tuple(_failure(asked[place].name, requests[place].query, error) for place, error in errors),
         errors=tuple(error for _, error in errors),
-        asked=len(providers),
+        asked=tuple(one.name for one in asked),
+        skipped=(*skipped, *(one.name for one in serving if one not in asked)),
+        withheld=limited.withheld if over_web else (),
     )
 
 
-async def _ask(provider: SearchProvider, request: SearchRequest, ctx: Context) -> list[FoundHit] | ProviderError:
+def routed(
+    providers: Sequence[SearchProvider], source_types: Sequence[str]
+) -> tuple[list[SearchProvider], tuple[str, ...]]:
+    """The providers that serve one of the types, and the names of the others. Where none does, all are asked: what
+    they have is better than nothing."""
+    wanted = frozenset(source_types)
+    serving = [one for one in providers if one.serves & wanted]
+    if not serving:
+        return list(providers), ()
+    return serving, tuple(one.name for one in providers if not one.serves & wanted)
+
+
+async def _ask(
+    provider: SearchProvider, request: SearchRequest, ctx: Context, seconds: float
+) -> list[SearchHit] | ProviderError:
     recorded = {
         "provider": provider.name,
         "query": request.query,
@@ -90,15 +140,25 @@ async def _ask(provider: SearchProvider, request: SearchRequest, ctx: Context) -
         "folders": list(request.folders),
     }
     try:
-        answer = await ctx.call("search", recorded, _searching(provider, request))
+        answer = await ctx.call("search", recorded, _searching(provider, request, seconds))
     except ProviderError as error:
         return error
-    return [FoundHit(hit=_hit(row)) for row in answer]
+    return [_hit(row) for row in answer]
 
 
-def _searching(provider: SearchProvider, request: SearchRequest) -> Callable[[], Awaitable[list[dict[str, Any]]]]:
+def _searching(
+    provider: SearchProvider, request: SearchRequest, seconds: float
+) -> Callable[[], Awaitable[list[dict[str, Any]]]]:
     async def search() -> list[dict[str, Any]]:
-        return [_row(hit) for hit in await provider.search(request)]
+        try:
+            async with asyncio.timeout(seconds):
+                return [_row(hit) for hit in await provider.search(request)]
+        except TimeoutError as error:
+            raise ProviderUnavailable(
+                f"{provider.name} took longer than {seconds:g} seconds",
+                provider=provider.name,
+                help="raise search_timeout, or leave this provider out",
+            ) from error
 
     return search
 

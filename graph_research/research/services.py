@@ -10,6 +10,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.contracts import Contract
 from graph_research.graph.registry import Resolver
 from graph_research.providers.llm.base import Model
+from graph_research.providers.pages import PageReader
 from graph_research.providers.search.base import SearchProvider
 from graph_research.research.hooks import Hooks
 from graph_research.research.prompts import PromptRenderer
@@ -59,9 +60,9 @@ class AnswerSchemas:
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """Everything that a research handler may reach. `search` is asked in this order, all of it for each query.
+    """Everything that a research handler may reach. `search` is asked in this order, as far as a query concerns it.
 
-    Without `hooks` every think pause passes without guidance.
+    Without `hooks` every think pause passes without guidance, without `pages` no hit is followed to its page.
     """
 
     models: ModelRouter
@@ -70,3 +71,4 @@ class Services:
     schemas: AnswerSchemas
     settings: ResearchSettings = field(default_factory=ResearchSettings)
     hooks: Hooks | None = None
+    pages: PageReader | None = None

@@ -20,7 +20,7 @@ class ResearchSettings:
     max_sources_per_query: int = 5
     max_searches: int = 3
     max_concurrent: int = 3
-    source_types: tuple[str, ...] = ("web",)
+    source_types: tuple[str, ...] = ("web", "academic", "news")
     most_sub_queries: int = 8
     """No plan has more, whatever `max_sub_queries` says."""
     clarification_retries: int = 3
@@ -34,5 +34,22 @@ class ResearchSettings:
     """How much of one source a prompt shows."""
     max_output_tokens: int = 4_096
     report_output_tokens: int = 8_192
+    search_seconds: float = 60.0
+    """How long one provider may take for one query; the others do not wait for it any longer."""
+    follow_links: bool = True
+    """Read the page of a hit that is known by a snippet only."""
+    page_seconds: float = 30.0
+    fetch_pdfs: bool = False
+    local_terms_in_web_queries: bool = False
+    """Let queries over the web hold words that stand in local documents only (security.md 8)."""
+    fetch_time_summarization: bool = True
+    summarization_min_chars: int = 4_000
+    """Shorter texts are not worth a summary."""
+    summarization_chars: int = 50_000
+    """How much of a text a summary is made of (requirements 9.3)."""
+    summarization_seconds: float = 60.0
+    topic_compression: bool = True
+    compression_chars: int = 40_000
+    """How much material of one topic is compressed at once."""
     folders: tuple[str, ...] = ()
     """Confines `local` search to these added folders; empty: the whole index."""

@@ -108,8 +108,8 @@ async def test_sources_are_archived_scored_and_merged_by_address_and_by_text() -
         return [
             hit("The same text.", url="https://a.gov/1", relevance=0.5, published_at="2024-06-01"),
             hit("The same text.", url="https://b.example/2", relevance=0.9),
-            hit("Another text.", url="https://a.gov/1", relevance=0.4),
             hit("A third text.", url="https://c.example/3", tier="SECONDARY", relevance=0.3),
+            hit("A third", url="http://www.c.example/3/?utm_source=x", relevance=0.2),
             hit("   ", url="https://empty.example/"),
         ]
 
@@ -117,14 +117,18 @@ async def test_sources_are_archived_scored_and_merged_by_address_and_by_text() -
     result = await research(topic)
     rows = result.state["sources"]
     assert [(row["url"], row["tier"], row["quality"]) for row in rows] == [
-        ("https://b.example/2", "UNVERIFIED", "medium"),
         ("https://a.gov/1", "PRIMARY_SOURCE", "high"),
         ("https://c.example/3", "SECONDARY", "medium"),
     ]
-    assert result.state["topic"]["duplicates_skipped"] == 2
+    assert result.state["topic"]["duplicates_skipped"] == 3
     assert await topic.store.text(rows[0]["archive_hash"]) == "The same text."
     assert rows[0]["content"] == "The same text."
-    assert rows[0]["score"]["composite"] == 0.25 * 0.3 + 0.2 * 0.5 + 0.35 * 0.9 + 0.2 * 0.3
+    assert (rows[0]["score"]["authority"], rows[0]["score"]["relevance"]) == (100.0, 0.9)
+    assert rows[1]["score"]["composite"] == 0.25 * 0.65 + 0.2 * 0.5 + 0.35 * 0.3 + 0.2 * 0.65
+    assert [one["url"] for one in rows[1]["metadata"]["found_by"]] == [
+        "https://c.example/3",
+        "http://www.c.example/3/?utm_source=x",
+    ]
     assert rows[0]["retrieved_at"] == "2024-06-01T12:00:00+00:00"
 
 

@@ -12,53 +12,107 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit
+from graph_research.research.following import Followed, Reading, follow
+from graph_research.research.fusion import FusedHit, fuse
+from graph_research.research.identity import Identity, Seen, canonical_url
 from graph_research.research.models.source import Source, Tier
+from graph_research.research.outgoing import PublicWords, word_list
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import preliminary_quality, tier_of_address
-from graph_research.research.searching import FoundHit, Searched, search_everywhere
+from graph_research.research.searching import LOCAL, FoundHit, Searched, search_everywhere
 from graph_research.research.services import Services
 from graph_research.text.document import source_id
 
 __all__ = ["gatherer"]
 
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
+_FIDELITY: Mapping[str, str] = {"abstract": "key_points", "snippet": "headline", "nothing": "headline"}
+"""How much of a source is known where its text is not whole; words of requirements 13.4."""
 
 
 def gatherer(services: Services) -> Handler:
     """Search once for `query`. Raises when every provider failed: then the graph marks the sub-query as failed.
 
-    `query` alone is enough; without a `sub_query` it is its own, and at most 5 sources are kept.
+    `query` alone is enough; without a `sub_query` it is its own, and at most 5 sources are kept. Where local documents
+    may have been read, queries over the web are limited to public words (`research.outgoing`).
     """
 
     async def search(given: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         handoff = {**_ALONE, **given}
+        most = handoff["max_sources_per_query"]
+        limits = _is_limited(services, handoff)
+        reading = _reading(services, most)
         searched = await search_everywhere(
             services.search,
             handoff["query"],
             ctx,
-            max_results=handoff["max_sources_per_query"],
+            max_results=most,
             source_types=handoff.get("source_types") or services.settings.source_types,
             folders=services.settings.folders,
+            seconds=services.settings.search_seconds,
+            public=PublicWords(await _public_texts(handoff, ctx)) if limits else None,
+            most_over_web=reading.most if reading else None,
         )
         if searched.all_failed:
             raise _nobody_answered(handoff["query"], searched)
-        fresh, duplicates = _distinct(searched.hits, handoff.get("known") or ())
-        kept = fresh[: handoff["max_sources_per_query"]]
+        found, known = _new(fuse(searched.lists), handoff.get("known") or ())
+        followed = await follow(found, handoff["query"], ctx, reading)
+        kept = _distinct(followed.fused, known)
         now = ctx.now()
-        sources = [_source(found, handoff, ctx, now, services.settings.content_chars) for found in kept]
+        sources = [_source(one.hit, handoff, ctx, now, services.settings.content_chars) for one in kept[:most]]
+        collected = sum(len(hits) for hits in searched.lists)
         return {
             "sub_query_id": handoff["sub_query"]["id"],
             "sources": [source.to_json() for source in sources],
             "stats": {
-                "queries_executed": searched.asked - len(searched.errors),
+                "queries_executed": len(searched.asked) - len(searched.errors),
                 "queries_failed": len(searched.errors),
                 "sources_collected": len(sources),
-                "duplicates_skipped": duplicates,
+                "duplicates_skipped": collected - len(kept),
             },
-            "failures": [{"sub_query_id": handoff["sub_query"]["id"], **failure} for failure in searched.failures],
+            "failures": [
+                {"sub_query_id": handoff["sub_query"]["id"], **failure}
+                for failure in (*searched.failures, *followed.failures)
+            ],
+            "searches": [_account(handoff, searched, followed)],
+            "web_words": _web_words(searched, followed, ctx) if limits else [],
         }
 
     return search
+
+
+def _is_limited(services: Services, handoff: Mapping[str, Any]) -> bool:
+    """Whether what goes out has to be looked at: both local documents and the web are searched, and texts of the
+    former may have been read before this query was made."""
+    names = {provider.name for provider in services.search}
+    mixed = LOCAL in names and len(names) > 1
+    return mixed and handoff.get("local_read", True) and not services.settings.local_terms_in_web_queries
+
+
+async def _public_texts(handoff: Mapping[str, Any], ctx: Context) -> list[str]:
+    """What is public of a run: the question with the user's answers in it, and the words of web results so far."""
+    lists = [await ctx.get_text(one) for one in dict.fromkeys(handoff.get("web_words") or ())]
+    return [handoff.get("original_query") or "", *lists]
+
+
+def _web_words(searched: Searched, followed: Followed, ctx: Context) -> list[str]:
+    """The words of this search's web results, stored as one text; none where it found nothing on the web."""
+    hits = [hit for hits in searched.lists for hit in hits] + [one.hit for one in followed.fused]
+    texts = [f"{hit.title}\n{hit.snippet}\n{hit.document.text}" for hit in hits if hit.provider != LOCAL]
+    return [ctx.put_text(word_list(texts))] if texts else []
+
+
+def _reading(services: Services, most: int) -> Reading | None:
+    settings = services.settings
+    if services.pages is None or not settings.follow_links:
+        return None
+    return Reading(
+        pages=services.pages,
+        most=2 * most,
+        at_once=settings.max_concurrent,
+        seconds=settings.page_seconds,
+        pdfs=settings.fetch_pdfs,
+    )
 
 
 def _nobody_answered(query: str, searched: Searched) -> ProviderError:
@@ -71,30 +125,53 @@ def _nobody_answered(query: str, searched: Searched) -> ProviderError:
     )
 
 
-def _distinct(hits: Sequence[FoundHit], known: Sequence[Mapping[str, Any]]) -> tuple[list[FoundHit], int]:
-    """The hits by relevance without those whose address or text is known or came before, and how many were left out."""
-    urls = {row["url"] for row in known if row["url"]}
-    texts = {row["archive_hash"] for row in known}
-    fresh: list[FoundHit] = []
-    ranked = sorted(enumerate(hits), key=lambda pair: (-pair[1].hit.relevance, pair[0]))
-    for _, found in ranked:
-        hit = found.hit
-        if not hit.document.text.strip():
-            continue
-        if (hit.url and hit.url in urls) or hit.document.hash in texts:
-            continue
-        urls.add(hit.url or "")
-        texts.add(hit.document.hash)
-        fresh.append(found)
-    return fresh, len(hits) - len(fresh)
+def _new(fused: Sequence[FusedHit], known: Sequence[Mapping[str, Any]]) -> tuple[list[FusedHit], Seen]:
+    """The documents that no earlier search of the topic found, and what is known of those that one did."""
+    seen = Seen()
+    for row in known:
+        seen.add(Identity.of_source(row), row["id"])
+    new = [one for one in fused if all(seen.find(Identity.of_hit(hit)) is None for hit in one.hits)]
+    return new, seen
 
 
-def _source(found: FoundHit, handoff: Mapping[str, Any], ctx: Context, now: datetime, content_chars: int) -> Source:
+def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:
+    """The documents with a text, without those that turned out to be another one once their pages were read."""
+    kept: list[FusedHit] = []
+    for candidate in fused:
+        hit = candidate.hit
+        identities = [Identity.of_hit(hit), *_read_at(hit)]
+        if not hit.document.text.strip() or any(known.find(one, titles=False) for one in identities):
+            continue
+        for identity in identities:
+            known.add(identity, hit.url or hit.document.hash)
+        kept.append(candidate)
+    return kept
+
+
+def _read_at(hit: SearchHit) -> list[Identity]:
+    address = hit.metadata.get("read_at")
+    return [Identity(url=canonical_url(address))] if address else []
+
+
+def _account(handoff: Mapping[str, Any], searched: Searched, followed: Followed) -> dict[str, Any]:
+    """What was asked of whom, for the report's numbers."""
+    return {
+        "sub_query_id": handoff["sub_query"]["id"],
+        "query": handoff["query"],
+        "asked": list(searched.asked),
+        "skipped": list(searched.skipped),
+        "withheld": list(searched.withheld),
+        "pages_read": followed.read,
+        "pages_failed": len(followed.failures),
+    }
+
+
+def _source(hit: SearchHit, handoff: Mapping[str, Any], ctx: Context, now: datetime, content_chars: int) -> Source:
     """The hit as a source, its text and layout archived with the node's commit."""
-    hit = found.hit
     tier = _tier(hit)
+    found = FoundHit(hit=hit)
     return Source(
-        id=source_id(hit.url, hit.document.text),
+        id=source_id(canonical_url(hit.url) if hit.url else None, hit.document.text),
         sub_query_id=handoff["sub_query"]["id"],
         title=found.title or hit.url or "Untitled",
         url=hit.url,
@@ -114,6 +191,7 @@ def _source(found: FoundHit, handoff: Mapping[str, Any], ctx: Context, now: date
         archive_hash=ctx.put_text(hit.document.text),
         layout_hash=ctx.put_text(orjson.dumps(hit.document.layout()).decode()),
         characters=len(hit.document.text),
+        fidelity=_FIDELITY.get(str(hit.metadata.get("extent")), "full"),
         metadata={
             **hit.metadata,
             "passages": [[passage.start, passage.end, passage.score] for passage in hit.passages],

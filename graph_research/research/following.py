@@ -1,0 +1,174 @@
+"""Following hits to their pages: which are worth reading, read in parallel through the journal, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from graph_research.graph.context import Context
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.pages import PageReader
+from graph_research.providers.search.base import Passage, SearchHit
+from graph_research.research.fusion import FusedHit, ranked_again
+from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
+from graph_research.research.searching import LOCAL
+from graph_research.text.document import Document
+from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
+from graph_research.text.terms import content_terms
+
+__all__ = ["Followed", "Reading", "follow", "worth"]
+
+_TIER_WEIGHT = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How pages are read: by whom, at most how many of a search and at a time, each for at most `seconds`; PDFs only
+    where `pdfs`."""
+
+    pages: PageReader
+    most: int
+    at_once: int = 3
+    seconds: float = 30.0
+    pdfs: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Followed:
+    """The documents in their final order, how many pages were read, and the failures as the state keeps them."""
+
+    fused: tuple[FusedHit, ...]
+    read: int = 0
+    failures: tuple[dict[str, str], ...] = ()
+
+
+async def follow(fused: Sequence[FusedHit], query: str, ctx: Context, reading: Reading | None) -> Followed:
+    """Read the pages of hits that are known by a snippet only (decision B21): the most promising by rank, snippet and
+    domain are fetched, then all are ranked again by their texts. A page that cannot be read leaves its snippet, with
+    `metadata.fetch_error`. Only addresses that a search gave are fetched.
+    """
+    addresses = {} if reading is None else _addresses(fused, reading.pdfs)
+    if reading is None or not addresses:
+        return Followed(fused=tuple(fused))
+    unread = [fused[place] for place in addresses]
+    promising = ranked_again(unread, [worth(one.hit, query) for one in unread])[: reading.most]
+    chosen = [place for place in addresses if any(one is fused[place] for one in promising)]
+    slots = asyncio.Semaphore(reading.at_once)
+    async with asyncio.TaskGroup() as group:
+        tasks = {place: group.create_task(_read(addresses[place], ctx, reading, slots)) for place in chosen}
+    pages = {place: _at_least(task.result(), fused[place].hit) for place, task in tasks.items()}
+    told = [_with_page(one, pages.get(place), query) for place, one in enumerate(fused)]
+    errors = {place: page for place, page in pages.items() if isinstance(page, ProviderError)}
+    return Followed(
+        fused=tuple(ranked_again(told, [worth(one.hit, query) for one in told])),
+        read=len(pages) - len(errors),
+        failures=tuple(_failure(addresses[place], query, error) for place, error in errors.items()),
+    )
+
+
+def worth(hit: SearchHit, query: str) -> float:
+    """How much a hit's title and text promise: the share of the query's terms in them, 0 to 1, less where there is
+    only a part of the text, and a quarter of its domain's credibility on top."""
+    wanted = frozenset(content_terms(query))
+    there = frozenset(content_terms(f"{hit.title} {hit.snippet} {hit.document.text}"))
+    share = len(wanted & there) / len(wanted) if wanted else 0.0
+    whole = 1.0 if hit.metadata.get("extent", "full") == "full" else 0.8
+    return share * whole + _TIER_WEIGHT * CREDIBILITY[tier_of_address(hit.url)]
+
+
+def _addresses(fused: Sequence[FusedHit], pdfs: bool) -> dict[int, str]:
+    """By place in the list, the address to read (requirements 11.5): a paper's PDF where PDFs are read, else the page
+    of a hit without a text of its own."""
+    found: dict[int, str] = {}
+    for place, one in enumerate(fused):
+        extent = one.hit.metadata.get("extent", "full")
+        if one.hit.provider == LOCAL or extent == "full":
+            continue
+        pdf = one.hit.metadata.get("pdf_url") if pdfs else None
+        address = pdf if _is_web(pdf) else one.hit.url if extent != "abstract" else None
+        if address is not None and _is_web(address) and (pdfs or not _path(address).endswith(".pdf")):
+            found[place] = address
+    return found
+
+
+async def _read(
+    url: str, ctx: Context, reading: Reading, slots: asyncio.Semaphore
+) -> Mapping[str, Any] | ProviderError:
+    async with slots:
+        try:
+            page: Mapping[str, Any] = await ctx.call("fetch", {"url": url}, _fetching(url, reading))
+        except ProviderError as error:
+            return error
+        return page
+
+
+def _at_least(page: Mapping[str, Any] | ProviderError, hit: SearchHit) -> Mapping[str, Any] | ProviderError:
+    """The page, unless it says less than its snippet does: then it is a wall before the text."""
+    if isinstance(page, ProviderError) or len(page["text"]) >= max(len(hit.document.text), 1):
+        return page
+    return ProviderRefused("the page has less text than the search told of it", provider="fetch")
+
+
+def _fetching(url: str, reading: Reading) -> Callable[[], Awaitable[dict[str, Any]]]:
+    async def fetch() -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(reading.seconds):
+                page = await reading.pages.read(url)
+        except TimeoutError as error:
+            raise ProviderUnavailable(
+                f"the page took longer than {reading.seconds:g} seconds", provider="fetch", help="raise page_timeout"
+            ) from error
+        return {
+            "url": page.url,
+            "content_type": page.content_type,
+            "text": page.document.text,
+            "layout": page.document.layout(),
+        }
+
+    return fetch
+
+
+def _with_page(one: FusedHit, page: Mapping[str, Any] | ProviderError | None, query: str) -> FusedHit:
+    if page is None:
+        return one
+    hit, metadata = one.hit, dict(one.hit.metadata)
+    if isinstance(page, ProviderError):
+        metadata["fetch_error"] = f"{type(page).__name__}: {page.message}"
+        return replace(one, hit=replace(hit, metadata=metadata))
+    metadata["extent"] = "full"
+    if page["url"] != hit.url:
+        metadata["read_at"] = page["url"]
+    document = Document.from_layout(page["text"], page["layout"])
+    passages = tuple(
+        Passage(start=found.start, end=found.end, score=found.score / HIGHEST_SCORE)
+        for found in select_evidence(document, query)
+    )
+    return replace(
+        one,
+        hit=replace(
+            hit,
+            title=hit.title or document.title,
+            document=document,
+            passages=passages,
+            content_type=page["content_type"],
+            metadata=metadata,
+        ),
+    )
+
+
+def _failure(url: str, query: str, error: ProviderError) -> dict[str, str]:
+    return {"query": query, "provider": "fetch", "url": url, "error": type(error).__name__, "message": error.message}
+
+
+def _is_web(address: Any) -> bool:
+    return isinstance(address, str) and address.startswith(("http://", "https://"))
+
+
+def _path(address: str) -> str:
+    try:
+        return urlsplit(address).path.lower()
+    except ValueError:
+        return ""

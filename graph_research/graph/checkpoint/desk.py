@@ -81,12 +81,16 @@ class Desk:
         except sqlite3.Error as problem:
             raise _damaged(self._path, problem) from problem
 
-    def at_once(self, work: Callable[[sqlite3.Connection], Any]) -> bool:
-        """Do a brief write now, in a transaction of its own; False if it has to wait for others or fails."""
+    def at_once(self, work: Callable[[sqlite3.Connection], Any], *, whole: bool) -> bool:
+        """Do a brief write now, in a transaction of its own, which a single statement (`whole`) is by itself; False if
+        it has to wait for others or fails."""
         if self._handed_over or self._turn or not self._at_home(asyncio.get_running_loop()):
             return False
         try:
-            _together(self._opened_own(), [work])
+            if whole:
+                work(self._opened_own())
+            else:
+                _together(self._opened_own(), [work])
         except Exception:  # noqa: BLE001 -- whoever asked has it done by the thread, which says what fails
             return False
         return True

@@ -11,6 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
+import orjson
+
 from graph_research.errors import check_name
 from graph_research.graph.checkpoint.base import (
     CallRow,
@@ -73,7 +75,7 @@ class SqliteCheckpointer(Checkpointer):
         def put(connection: sqlite3.Connection) -> None:
             _put(connection, number, write)
 
-        if not (small and write.alone and self._desk.at_once(put)):
+        if not (small and write.alone and self._desk.at_once(put, whole=_is_one_row(write))):
             await self._desk.run(put, writes=True, brief=small and self._inline)
 
     async def lease(self, run_id: str) -> Lease:
@@ -90,7 +92,7 @@ class SqliteCheckpointer(Checkpointer):
 
     async def last_step(self, run_id: str) -> StepRow | None:
         rows = await self._all("last_step", _span(await self._number(run_id)))
-        return StepRow(*rows[0][:-1]) if rows else None
+        return StepRow(*rows[0]) if rows else None
 
     async def last_position(self, run_id: str) -> StepRow | None:
         rows = await self._all("last_position", _span(await self._number(run_id)))
@@ -138,10 +140,9 @@ class SqliteCheckpointer(Checkpointer):
         )
 
     async def event_batches(self, run_id: str, after: int) -> list[bytes]:
-        rows = await self._all("events_after", _span(await self._number(run_id), after + 1))
-        for row in rows:
-            _verify(row[2], row[1:2], f"event {row[0]} of run {run_id}")
-        return [row[1] for row in rows]
+        number = await self._number(run_id)
+        batches = await self._desk.run(lambda connection: _batches(connection, number, run_id, after))
+        return [batches[last_seq] for last_seq in sorted(batches)]
 
     async def last_seq(self, run_id: str) -> int:
         return int((await self._all("last_seq", _span(await self._number(run_id))))[0][0])
@@ -236,12 +237,14 @@ def _tables(connection: sqlite3.Connection) -> bool:
 
 def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
     base = number << 32
+    inside = len(write.steps) == 1 and write.events is not None
+    events = (write.last_seq, write.events) if inside else (None, None)
     for step in write.steps:
-        row = (base | step.step, *step[1:], _checksum(*_step_parts(step)))
+        row = (base | step.step, *step[1:], *events, _checksum(*_step_parts(step), events[1]))
         connection.execute(_query("insert_step"), row)
     for call in write.calls:
         connection.execute(_query("put_call"), (base | call.seq, *call[1:], _checksum(*_call_parts(call))))
-    if write.events is not None:
+    if write.events is not None and not inside:
         connection.execute(_query("insert_events"), (base | write.last_seq, write.events, _checksum(write.events)))
     for name, text in write.texts.items():
         _put_text(connection, number, bytes.fromhex(name), text)
@@ -253,6 +256,27 @@ def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
     if (patch := write.run) is not None:
         values = {name: getattr(patch, name) for name in patch.__slots__}
         connection.execute(_query("patch_run"), {**values, "run": number})
+
+
+def _is_one_row(write: Write) -> bool:
+    """Whether `_put` executes a single statement."""
+    rest = write.calls or write.texts or write.snapshot or write.run or write.shares
+    return len(write.steps) == 1 and not rest
+
+
+def _batches(connection: sqlite3.Connection, number: int, run_id: str, after: int) -> dict[int, bytes]:
+    """By the number of its last event each batch with events after `after`. Later steps have later events, so the steps
+    are read from the last until one has none."""
+    batches = {}
+    for seq, batch, checksum in connection.execute(_query("events_after"), _span(number, after + 1)):
+        _verify(checksum, (batch,), f"event {seq} of run {run_id}")
+        batches[seq] = batch
+    for row in connection.execute(_query("steps_with_events"), _span(number)):
+        if row[-3] <= after:
+            break
+        _step(run_id, row)
+        batches[row[-3]] = row[-2]
+    return batches
 
 
 def _put_text(connection: sqlite3.Connection, number: int, name: bytes, text: str) -> None:
@@ -288,26 +312,27 @@ def _delete(connection: sqlite3.Connection, number: int) -> None:
 
 
 def _step(run_id: str, row: tuple[Any, ...]) -> StepRow:
-    step = StepRow(*row[:-1])
-    _verify(row[-1], _step_parts(step), f"step {step.step} of run {run_id}")
+    step = StepRow(*row[:-3])
+    _verify(row[-1], (*_step_parts(step), row[-2]), f"step {step.step} of run {run_id}")
     return step
 
 
 def _step_parts(step: StepRow) -> tuple[bytes | None, ...]:
-    return repr(step[:9]).encode(), step.hash, step.delta, step.position
+    return _small_parts(step[:9]), step.hash, step.delta, step.position
 
 
 def _call_parts(call: CallRow) -> tuple[bytes | None, ...]:
     """All but status and seconds, which change while the row stands."""
-    return repr(call[:9]).encode(), call.request, call.answer
+    return _small_parts(call[:7]), call.request_hash, _small_parts(call[8:9]), call.request, call.answer
+
+
+def _small_parts(values: tuple[Any, ...]) -> bytes:
+    """Numbers and short texts as they go into a checksum; a damaged row may hold anything."""
+    return orjson.dumps(values, default=repr)
 
 
 def _checksum(*parts: bytes | None) -> int:
-    value = 0
-    for part in parts:
-        if part is not None:
-            value = zlib.crc32(part, value)
-    return value
+    return zlib.crc32(b"".join([part for part in parts if part is not None]))
 
 
 def _verify(checksum: int, parts: Sequence[bytes | None], what: str) -> None:
@@ -333,6 +358,7 @@ def _queries() -> dict[str, str]:
     return {name: query.strip() for name, query in re.findall(r"-- name: (\w+)\n(.*?)(?=\n-- name:|\Z)", text, re.S)}
 
 
+@cache
 def _query(name: str) -> str:
     return _queries()[name]
 

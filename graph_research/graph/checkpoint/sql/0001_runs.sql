@@ -16,9 +16,12 @@ CREATE TABLE runs (
     created_at REAL NOT NULL,
     updated_at REAL NOT NULL,
     parent TEXT,
+    -- What ids and random numbers derive from: the run's own id, or that of the run a fork goes back to.
+    seed TEXT NOT NULL,
     cancel INTEGER NOT NULL DEFAULT 0
 );
 
+-- `events` are those of the commit that wrote the row, `last_seq` is the number of the last of them.
 CREATE TABLE steps (
     id INTEGER PRIMARY KEY,
     scope TEXT NOT NULL,
@@ -32,6 +35,8 @@ CREATE TABLE steps (
     hash BLOB NOT NULL,
     delta BLOB,
     position BLOB,
+    last_seq INTEGER,
+    events BLOB,
     checksum INTEGER NOT NULL
 );
 
@@ -48,7 +53,7 @@ CREATE TABLE snapshots (
     UNIQUE (run, scope, step)
 );
 
--- One row holds the events of one commit; its number is the last event's.
+-- The events of a commit that wrote no step, or several; the number of the row is the last event's.
 CREATE TABLE events (
     id INTEGER PRIMARY KEY,
     batch BLOB NOT NULL,

@@ -24,15 +24,17 @@ SELECT run_id, graph, graph_hash, definition, status, cause, error, metadata, in
 FROM runs ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: insert_step
-INSERT INTO steps (id, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position, checksum)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO steps (id, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position,
+                   last_seq, events, checksum)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: last_step
-SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, NULL, NULL, NULL
+SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, NULL, NULL
 FROM steps WHERE id BETWEEN :low AND :high ORDER BY id DESC LIMIT 1
 
 -- name: last_position
-SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position, checksum
+SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position,
+       last_seq, events, checksum
 FROM steps WHERE id BETWEEN :low AND :high AND scope = '' AND position IS NOT NULL ORDER BY id DESC LIMIT 1
 
 -- name: all_steps
@@ -40,11 +42,13 @@ SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, s
 FROM steps WHERE id BETWEEN :low AND :high ORDER BY id
 
 -- name: root_steps
-SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position, checksum
+SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position,
+       last_seq, events, checksum
 FROM steps WHERE id BETWEEN :low AND :high AND scope = '' ORDER BY id
 
 -- name: scope_steps
-SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position, checksum
+SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position,
+       last_seq, events, checksum
 FROM steps WHERE id >> 32 = :run AND scope <> '' AND scope = :scope AND id BETWEEN :low AND :high ORDER BY id
 
 -- name: insert_snapshot
@@ -60,8 +64,16 @@ INSERT INTO events (id, batch, checksum) VALUES (?, ?, ?)
 -- name: events_after
 SELECT id & 4294967295, batch, checksum FROM events WHERE id BETWEEN :low AND :high ORDER BY id
 
+-- name: steps_with_events
+SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, delta, position,
+       last_seq, events, checksum
+FROM steps WHERE id BETWEEN :low AND :high AND events IS NOT NULL ORDER BY id DESC
+
 -- name: last_seq
-SELECT coalesce(max(id) & 4294967295, 0) FROM events WHERE id BETWEEN :low AND :high
+SELECT max(
+    (SELECT coalesce(max(id) & 4294967295, 0) FROM events WHERE id BETWEEN :low AND :high),
+    (SELECT coalesce(max(last_seq), 0) FROM (
+        SELECT last_seq FROM steps WHERE id BETWEEN :low AND :high AND events IS NOT NULL ORDER BY id DESC LIMIT 1)))
 
 -- name: put_call
 INSERT OR REPLACE INTO calls (id, attempt_key, path, visit, item, attempt, kind, request_hash, ordinal, status, started_at,

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
+import json
+import math
 import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 import orjson
 
+from graph_research.errors import GraphResearchError
+
 __all__ = [
     "LARGE_CHARS",
     "Apart",
+    "NotStorable",
     "apart",
     "canonical",
     "decode",
@@ -23,6 +30,7 @@ __all__ = [
     "plain",
     "references",
     "text_hash",
+    "unstorable",
 ]
 
 LARGE_CHARS = 2048
@@ -37,8 +45,19 @@ _APART = "apart"
 _BY_ID = "by_id"
 _APART_MARK = b'"$type":"apart"'
 _REFERENCE = re.compile(rb'"\$type":"text","value":"([0-9a-f]{64})"')
-_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+_NULL = b"null"
+_FLOATS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_DURATION = re.compile(r"(-?)P(\d+)DT(\d+)\.(\d{6})S")
+_MICROSECOND = timedelta(microseconds=1)
+_DAY_MICROSECONDS = 86_400_000_000
 _INTEGER_BITS = 63
+
+
+class NotStorable(GraphResearchError, TypeError):
+    """A value that is no JSON and has no tag; NaN and the infinities are such values, and never become null."""
+
+    code = "not-storable"
 
 
 class Apart:
@@ -58,8 +77,9 @@ class Apart:
 def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
     """`value` as bytes; each large text in it goes to `texts` under its hash (hex).
 
-    Takes JSON values, datetime, date, time, Decimal, bytes, tuples (they become lists), dataclasses and pydantic models
-    (they become objects). Raises `TypeError` for anything else and for keys that are no text.
+    Takes JSON values, datetime, date, time, timedelta, Decimal, bytes, tuples (they become lists), enums (they become
+    their values), dataclasses and pydantic models (they become objects, the sets in them sorted lists). Raises
+    `NotStorable` for anything else, for NaN and the infinities, and for keys that are no text.
     """
     data = _encode_plainly(value)
     return _encode_slowly(value, texts) if data is None or len(data) > LARGE_CHARS else data
@@ -113,14 +133,53 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def unstorable(value: Any, path: str = "") -> str | None:
+    """Where in `value` something cannot be stored and what it is, such as `NaN at /scores/0`; None if nothing is."""
+    where = f" at {path}" if path else ""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{_FLOATS.get(str(value), str(value))}{where}"
+    if isinstance(value, Mapping):
+        odd = next((key for key in value if not isinstance(key, str)), None)
+        if odd is not None:
+            return f"the key {odd!r:.40}, which is no text,{where}"
+        parts = list(value.items())
+    elif isinstance(value, (list, tuple)):
+        parts = [(str(index), part) for index, part in enumerate(value)]
+    else:
+        try:
+            dumped = _dumped(value)
+            if dumped is not value:
+                return unstorable(dumped, path)
+            orjson.dumps(value, default=_tagged, option=_OPTIONS)
+        except TypeError:
+            return None if isinstance(value, (int, Apart)) else f"a {type(value).__name__}{where}"
+        return None
+    return next((found for key, part in parts if (found := unstorable(part, f"{path}/{key}"))), None)
+
+
 def _encode_plainly(value: Any) -> bytes | None:
     """In one pass, or None where a key looks like our tag or a value needs a closer look."""
     try:
         data = orjson.dumps(value, default=_tagged, option=_OPTIONS)
     except TypeError:
         return None
+    if _NULL in data:
+        _refuse_infinite(value)
     plain = _DOLLAR not in data or _MARK not in data
     return data if plain or data.count(_MARK) == _tags_in(value) else None
+
+
+def _refuse_infinite(value: Any) -> None:
+    """orjson writes NaN and the infinities as null; json looks at them as fast as it can be done without it."""
+    try:
+        json.dumps(value, allow_nan=False, default=lambda _: None)
+    except ValueError:
+        raise _not_storable(value) from None
+
+
+def _not_storable(value: Any) -> NotStorable:
+    found = unstorable(value) or f"a {type(value).__name__}"
+    return NotStorable(f"{found} cannot be stored: it is no JSON value", help="give a text, a number or null instead")
 
 
 def _tags_in(value: Any) -> int:
@@ -137,7 +196,12 @@ def _tags_in(value: Any) -> int:
 
 
 def _encode_slowly(value: Any, texts: MutableMapping[str, str] | None) -> bytes:
-    return orjson.dumps(_shape(value, texts), default=_tagged, option=_OPTIONS)
+    try:
+        return orjson.dumps(_shape(value, texts), default=_tagged, option=_OPTIONS)
+    except NotStorable:
+        raise
+    except TypeError as problem:
+        raise _not_storable(value) from problem
 
 
 def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
@@ -157,9 +221,53 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
         return [_shape(part, texts) for part in value]
     if isinstance(value, int) and value.bit_length() > _INTEGER_BITS:
         return {_TAG: "integer", "value": str(value)}
-    if hasattr(value, "model_dump"):
-        return _shape(value.model_dump(), texts)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise TypeError
+    dumped = _dumped(value)
+    return value if dumped is value else _shape(dumped, texts)
+
+
+def _dumped(value: Any) -> Any:
+    """The plain form of a model or dataclass, of which it can be made again; anything else as it is."""
+    if hasattr(value, "model_dump") and not isinstance(value, type):
+        return _leaned(value.model_dump(round_trip=True))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [field.name for field in dataclasses.fields(value) if field.init]
+        return {name: _leaned(getattr(value, name)) for name in fields}
     return value
+
+
+def _leaned(value: Any) -> Any:
+    """A part of a model or dataclass with sets as sorted lists, keys as texts, and leaves that JSON knows as such."""
+    if isinstance(value, Mapping):
+        return {_key_text(key): _leaned(part) for key, part in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(_leaned, value), key=canonical)
+    if isinstance(value, (list, tuple)):
+        return [_leaned(part) for part in value]
+    if isinstance(value, Enum):
+        return _leaned(value.value)
+    if value is None or isinstance(value, (str, int, float, *_WRITERS)):
+        return value
+    if hasattr(value, "get_secret_value"):
+        raise NotStorable(f"a {type(value).__name__} is never stored", help="keep secrets in the environment")
+    dumped = _dumped(value)
+    return _json_text(value) if dumped is value else dumped
+
+
+def _key_text(key: Any) -> str:
+    key = key.value if isinstance(key, Enum) else key
+    return key if isinstance(key, str) else str(_json_text(key))
+
+
+def _json_text(value: Any) -> Any:
+    """What JSON has for a UUID, a path, an address and the like."""
+    from pydantic_core import to_jsonable_python  # only models have such parts, and whoever has one has loaded it
+
+    try:
+        return to_jsonable_python(value)
+    except ValueError as problem:
+        raise TypeError from problem
 
 
 def _reference(name: str) -> dict[str, str]:
@@ -192,13 +300,30 @@ def _tagged(value: Any) -> dict[str, str]:
     for kind, (name, write) in _WRITERS.items():
         if isinstance(value, kind):
             return {_TAG: name, "value": write(value)}
-    raise TypeError(f"a {type(value).__name__} is no JSON value and cannot be stored")
+    raise TypeError
+
+
+def _duration(value: timedelta) -> str:
+    """ISO 8601, exact."""
+    whole = value // _MICROSECOND
+    days, rest = divmod(abs(whole), _DAY_MICROSECONDS)
+    return f"{'-' if whole < 0 else ''}P{days}DT{rest // 1_000_000}.{rest % 1_000_000:06}S"
+
+
+def _duration_read(text: str) -> timedelta:
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text[:40]!r} is no duration")
+    sign, days, seconds, micro = found.groups()
+    whole = int(days) * _DAY_MICROSECONDS + int(seconds) * 1_000_000 + int(micro)
+    return timedelta(microseconds=-whole if sign else whole)
 
 
 _WRITERS: Mapping[type, tuple[str, Callable[[Any], str]]] = {
     datetime: ("datetime", datetime.isoformat),
     date: ("date", date.isoformat),
     time: ("time", time.isoformat),
+    timedelta: ("timedelta", _duration),
     Decimal: ("decimal", str),
     bytes: ("bytes", lambda value: base64.b64encode(value).decode()),
 }
@@ -208,6 +333,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "datetime": datetime.fromisoformat,
     "date": date.fromisoformat,
     "time": time.fromisoformat,
+    "timedelta": _duration_read,
     "decimal": Decimal,
     "bytes": base64.b64decode,
     "integer": int,

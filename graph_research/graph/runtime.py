@@ -20,7 +20,7 @@ from graph_research.graph.frame import Frame, NewRun
 from graph_research.graph.loop import Loop
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.session import Session
-from graph_research.graph.start import changes, definition
+from graph_research.graph.start import changes, definition, refuse_unstorable
 from graph_research.graph.visit import Suspended
 
 __all__ = ["NO_ANSWER", "RunResult", "Runtime"]
@@ -206,6 +206,7 @@ class Runtime:
         await session.write(events=[stop.draft], run=patch)
 
     async def _begin(self, session: Session, given: Mapping[str, Any], metadata: Mapping[str, Any]) -> Loop:
+        refuse_unstorable(self.graph, given)
         stored, texts = definition(self.graph)
         now = self._clock.now().timestamp()
         row = RunRow(

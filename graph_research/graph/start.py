@@ -8,13 +8,13 @@ from typing import Any
 
 import orjson
 
-from graph_research.graph.codec import duplicate, text_hash
+from graph_research.graph.codec import duplicate, text_hash, unstorable
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import HandoffInvalid, InputInvalid
 from graph_research.graph.state import DeltaRefused, make_delta
 from graph_research.graph.visit import check
 
-__all__ = ["changes", "definition", "first_values"]
+__all__ = ["changes", "definition", "first_values", "refuse_unstorable"]
 
 
 def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,6 +45,13 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
         raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
     values: dict[str, Any] = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
     return values
+
+
+def refuse_unstorable(graph: Graph, given: Mapping[str, Any]) -> None:
+    """Raise `InputInvalid` where an input holds what no store can keep, such as NaN."""
+    for name, value in given.items():
+        if found := unstorable(value):
+            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}" holds {found}, which cannot be stored')
 
 
 def definition(graph: Graph) -> tuple[bytes, dict[str, str]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import struct
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
 from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import CallRow, StepRow
-from graph_research.graph.codec import decode, duplicate, encode, plain
+from graph_research.graph.codec import NotStorable, decode, duplicate, encode, plain, unstorable
 from graph_research.graph.contracts import Contract
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, StoreDamaged
 from graph_research.graph.errors import NodeFailed as NodeFailedError
@@ -121,7 +121,27 @@ class Visit:
             if isinstance(problem, StoreDamaged):
                 raise
             failure = self._failure("error", problem, 1)
-        return self._outcome(started_at, clock.monotonic() - began, attempt, context, delta, failure, parts)
+        seconds = clock.monotonic() - began
+        try:
+            return self._outcome(started_at, seconds, attempt, context, delta, failure, parts)
+        except NotStorable as problem:
+            failure = self._failure("error", self._unstorable((delta or {}).values(), problem), attempt)
+            return self._outcome(started_at, seconds, attempt, context, None, failure, ())
+
+    def _unstorable(self, updates: Iterable[Mapping[str, Any]], problem: NotStorable) -> GraphResearchError:
+        """What cannot be stored, with the channel that would have got it; `problem` where no channel is known."""
+        for update in updates:
+            for channel, value in update.items():
+                if found := unstorable(value):
+                    return HandoffInvalid(
+                        f'node "{self._spec.name}": channel "{channel}" would hold {found}, which cannot be stored',
+                        node=self._spec.name,
+                        schema=channel,
+                        path=found.partition(" at ")[2],
+                        value=value,
+                        help=problem.help,
+                    )
+        return problem
 
     async def _known(self) -> Outcome | None:
         """How the visit ended, if it had: its update, or a failure that nothing has come of yet."""
@@ -267,7 +287,12 @@ class Visit:
         """The validated output of the handler, prompt or subgraph for the handoff made from `scope`."""
         handoff = duplicate(self._program.handoff(scope))
         self._check(self._spec.input, handoff)
-        output = duplicate(await self._called(handoff, context))
+        output = await self._called(handoff, context)
+        try:
+            output = duplicate(output)
+        except NotStorable as problem:
+            update = self._program.update({**scope, "output": output, "outputs": [output], "errors": []})
+            raise self._unstorable([update], problem) from problem
         self._check(self._spec.output, output)
         return output
 

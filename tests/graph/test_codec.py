@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
-from graph_research.graph.codec import LARGE_CHARS, canonical, decode, duplicate, encode, plain, references, text_hash
+from graph_research.graph.codec import (
+    LARGE_CHARS,
+    NotStorable,
+    canonical,
+    decode,
+    duplicate,
+    encode,
+    plain,
+    references,
+    text_hash,
+)
 
 leaves = (
     st.none()
@@ -25,6 +38,7 @@ leaves = (
     | st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.replace(fold=0))
     | st.dates()
     | st.times().map(lambda moment: moment.replace(fold=0))
+    | st.timedeltas()
     | st.decimals(allow_nan=False)
     | st.binary()
     | st.just("é" * LARGE_CHARS)
@@ -73,6 +87,9 @@ def test_data_that_imitates_a_reference_is_data() -> None:
         datetime(2026, 1, 2, 3, 4, 5, 6, timezone(timedelta(hours=2))),
         date(2026, 1, 2),
         time(3, 4),
+        timedelta(days=-2, microseconds=7),
+        timedelta.min,
+        timedelta.max,
         Decimal("1.10"),
         b"\x00\xff",
         2**80,
@@ -98,6 +115,18 @@ class Pair:
     right: tuple[int, ...]
 
 
+class Roomy(BaseModel):
+    tags: set[str]
+    by_colour: dict[Colour, int]
+    by_number: dict[int, str]
+    id: UUID
+    file: Path
+
+
+class Secretive(BaseModel):
+    key: SecretStr
+
+
 def test_models_become_objects_and_enums_their_values() -> None:
     thing = Thing(when=date(2026, 1, 2), inner={"a": Colour.RED})
     assert duplicate({"thing": thing, "pair": Pair(1, (2, 3))}) == {
@@ -106,10 +135,38 @@ def test_models_become_objects_and_enums_their_values() -> None:
     }
 
 
-@pytest.mark.parametrize("value", [{1, 2}, object(), {1: 2}, lambda: 1])
-def test_what_cannot_be_stored_is_refused(value: Any) -> None:
-    with pytest.raises(TypeError):
-        encode(value, {})
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({1, 2}, "a set cannot"),
+        ([{"a": object()}], "a object at /0/a cannot"),
+        ({"b": {1: 2}}, "the key 1, which is no text, at /b cannot"),
+        (lambda: 1, "a function cannot"),
+        ({"scores": [1.0, math.nan], "none": None}, "NaN at /scores/1 cannot"),
+        (math.inf, "Infinity cannot"),
+        ([-math.inf, 2**80], "-Infinity at /0 cannot"),
+        ({"x": "y" * 5000, "deep": [{"n": math.nan}]}, "NaN at /deep/0/n cannot"),
+        (Pair(math.nan, ()), "NaN at /left cannot"),
+        ([Secretive(key=SecretStr("k"))], "a SecretStr is never stored"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_with_its_place(value: Any, words: str) -> None:
+    for refusing in (duplicate, lambda value: encode(value, {})):
+        with pytest.raises(NotStorable) as refused:
+            refusing(value)
+        assert words in str(refused.value)
+
+
+def test_parts_of_models_that_json_lacks_have_a_form_of_which_they_can_be_made_again() -> None:
+    roomy = Roomy(tags={"b", "a"}, by_colour={Colour.RED: 1}, by_number={2: "x"}, id=UUID(int=1), file=Path("a/b"))
+    back = duplicate({"roomy": roomy})["roomy"]
+    assert back["tags"] == ["a", "b"]
+    assert Roomy.model_validate(back) == roomy
+
+
+def test_a_dataclass_that_imitates_a_tag_is_data() -> None:
+    value = Pair(1, ({"$type": "text", "value": "0" * 64},))  # type: ignore[arg-type]
+    assert duplicate(value) == {"left": 1, "right": [{"$type": "text", "value": "0" * 64}]}
 
 
 def test_schemas_see_a_plain_form() -> None:

@@ -12,6 +12,7 @@ GraphResearchError
 ├── StoreDamaged           (graph/errors.py) the checkpoint store cannot be trusted or written
 ├── ProviderError          (providers/errors.py) something outside said no
 │   ├── ProviderUnavailable   worth another try
+│   │   └── ProviderUnreachable   not at once: an unknown name, a certificate that is not trusted
 │   ├── ProviderRefused       a key, a quota or a request that will not get better
 │   └── ContextExceeded       the prompt is longer than the model's window
 └── DocumentUnreadable     (text/errors.py) a file that gives no text

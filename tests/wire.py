@@ -161,7 +161,10 @@ class WireServer:
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> None:
         try:
-            early: bytes | None = b""
+            early: bytes | None = await reader.read(1)
+            if early == b"\x16" and self._tls is None:
+                writer.write(b"HTTP/1.1 400 This server speaks no TLS\r\ncontent-length: 0\r\n\r\n")
+                early = None
             while early is not None and (request := await _read_request(early, reader, number)) is not None:
                 answer = self._react(request)
                 self.received.append(request)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from graph_research.errors import GraphResearchError, UserMistake
 
-__all__ = ["ContextExceeded", "NoProvider", "ProviderError", "ProviderRefused", "ProviderUnavailable", "UnknownModel"]
+__all__ = [
+    "ContextExceeded",
+    "NoProvider",
+    "ProviderError",
+    "ProviderRefused",
+    "ProviderUnavailable",
+    "ProviderUnreachable",
+    "UnknownModel",
+]
 
 
 class ProviderError(GraphResearchError):
@@ -18,9 +26,22 @@ class ProviderError(GraphResearchError):
 
 
 class ProviderUnavailable(ProviderError):
-    """Out of reach, overloaded or too slow: the same request may succeed later."""
+    """Out of reach, overloaded or too slow: the same request may succeed later. `retry_after_seconds` is how long the
+    provider asked to be left alone; None where it did not say."""
 
     code = "provider-unavailable"
+
+    def __init__(
+        self, message: str, *, provider: str, retry_after_seconds: float | None = None, help: str = ""
+    ) -> None:
+        super().__init__(message, provider=provider, help=help)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class ProviderUnreachable(ProviderUnavailable):
+    """There is no way to it: its name is unknown, or its certificate is not trusted. Not worth an immediate retry."""
+
+    code = "provider-unreachable"
 
 
 class ProviderRefused(ProviderError):

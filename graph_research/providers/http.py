@@ -1,64 +1,41 @@
-"""One way to every provider over HTTP: a peer with its key, its limits and its breaker, and typed errors."""
+"""One way to every provider over HTTP: retries, limits, a breaker and a time budget for each peer, and typed errors."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
+import asyncio
+import itertools
+import random
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-import httpx
 import orjson
 
-from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.errors import (
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+    ProviderUnreachable,
+)
+from graph_research.providers.incidents import BreakerClosed, BreakerOpened, Incident, Retried, Throttled
+from graph_research.providers.lane import Lane
+from graph_research.providers.peer import Classify, Peer, Reply
+from graph_research.providers.verdict import verdict
+from graph_research.resilience import BreakerOpen, BreakerPolicy
+
+if TYPE_CHECKING:
+    from graph_research.providers.exchange import Arriving, Exchange, Outgoing
 
 __all__ = ["Classify", "Http", "HttpxHttp", "Peer", "Reply"]
 
+_FIRST_WAIT_SECONDS = 0.5
+_LONGEST_WAIT_SECONDS = 20.0
 
-@dataclass(frozen=True, kw_only=True)
-class Reply:
-    """What a server answered, whole: `status`, header names in lower case, and the body's bytes."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes = field(repr=False)
-
-    def json(self) -> Any:
-        """The body as JSON; `ValueError` where it is none."""
-        return orjson.loads(self.body)
-
-    def text(self) -> str:
-        """The body as UTF-8, what does not fit replaced."""
-        return self.body.decode("utf-8", errors="replace")
-
-
-Classify = Callable[[Reply], ProviderError | None]
-"""Says what an answer with an error status means to this provider; None leaves it to the status."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Peer:
-    """Somebody who is asked over HTTP, and how gently. Two peers of one `name` share limits and breaker.
-
-    `headers` carry the key and go to this `base_url` alone; `secrets` are blacked out of every message. Seconds are
-    wall-clock: `timeout_seconds` for one try, `budget_seconds` for all tries of a request together.
-    """
-
-    name: str
-    base_url: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    params: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Sent with each request; for the providers whose key is a parameter."""
-    secrets: tuple[str, ...] = field(default=(), repr=False)
-    classify: Classify | None = None
-    attempts: int = 3
-    timeout_seconds: float = 60.0
-    budget_seconds: float = 300.0
-    per_second: float | None = None
-    """Requests a second at most, as a token bucket; None: unbounded."""
-    most_bytes: int = 20_000_000
-    remedy: str = ""
-    """What to do where this peer refuses, such as the name of the variable its key stands in."""
+T = TypeVar("T")
 
 
 class Http(Protocol):
@@ -74,21 +51,48 @@ class Http(Protocol):
         json: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """A reply with a status below 400, after as many tries as the peer allows."""
+        """A reply with a status below 300, after as many tries as the peer allows."""
         ...
 
     def stream(
         self, peer: Peer, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
-        """The lines of a reply as they arrive (server-sent events, JSON lines). Tried again only until the first."""
+        """The lines of a reply as they arrive (server-sent events, JSON lines), without their ends. Tried again only
+        until the first; who stops early closes the iterator (`contextlib.aclosing`)."""
         ...
 
 
 class HttpxHttp:
-    """`Http` over httpx. An async context manager; connections are opened at the first request and kept."""
+    """`Http` over httpx. An async context manager; connections are opened at the first request and kept.
 
-    def __init__(self) -> None:
-        self._client: httpx.AsyncClient | None = None
+    A try is made again where the server is out of reach, overloaded (408, 425, 429, 5xx) or answers with half a body or
+    JSON that is none: after what `Retry-After` asks for, else after 0.5 s, doubled each time, with jitter. A wait that
+    the budget has no room for is not begun. The breaker counts requests with all their tries.
+
+    `sleep`, `clock` (seconds that only grow), `wall` (the time of day) and `chance` (0 to 1) are there to be replaced;
+    `trust` replaces the certificates that are believed; `on_incident` hears what went wrong without ending a request.
+    """
+
+    def __init__(
+        self,
+        *,
+        breaker: BreakerPolicy | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], datetime] = lambda: datetime.now(UTC),
+        chance: Callable[[], float] = random.random,
+        trust: ssl.SSLContext | None = None,
+        on_incident: Callable[[Incident], None] | None = None,
+    ) -> None:
+        self._policy = breaker or BreakerPolicy()
+        self._sleep = sleep
+        self._clock = clock
+        self._wall = wall
+        self._chance = chance
+        self._trust = trust
+        self._tell = on_incident or _nobody_hears
+        self._exchange: Exchange | None = None
+        self._lanes: dict[str, Lane] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -96,8 +100,8 @@ class HttpxHttp:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+        if self._exchange is not None:
+            await self._exchange.aclose()
 
     async def ask(
         self,
@@ -109,32 +113,218 @@ class HttpxHttp:
         json: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        try:
-            answer = await self._open().request(
-                method,
-                peer.base_url.rstrip("/") + path,
-                params={**peer.params, **(params or {})},
-                json=json,
-                headers={**peer.headers, **(headers or {})},
-                timeout=peer.timeout_seconds,
-            )
-        except httpx.HTTPError as error:
-            raise ProviderUnavailable(f"{peer.name}: {type(error).__name__}", provider=peer.name) from error
-        reply = Reply(status=answer.status_code, headers=dict(answer.headers), body=answer.content)
-        if reply.status < 400:
-            return reply
-        raise (peer.classify(reply) if peer.classify else None) or ProviderRefused(
-            f"{peer.name} answered {reply.status}", provider=peer.name, help=peer.remedy
-        )
+        outgoing = self._outgoing(peer, method, path, params=params, json=json, headers=headers)
+
+        async def once(seconds: float) -> Reply:
+            async with _within(peer, seconds):
+                arriving = await self._connections().open(peer, outgoing)
+                try:
+                    reply = await arriving.whole()
+                finally:
+                    await arriving.aclose()
+            return self._accepted(peer, reply)
+
+        with self._admitted(peer) as lane:
+            return await self._insist(peer, lane, once)
 
     async def stream(
         self, peer: Peer, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
-        reply = await self.ask(peer, method, path, json=json, headers=headers)
-        for line in reply.text().splitlines():
-            yield line
+        outgoing = self._outgoing(peer, method, path, json=json, headers=headers)
+        deadline = self._clock() + peer.budget_seconds
 
-    def _open(self) -> httpx.AsyncClient:
-        if self._client is None:
-            self._client = httpx.AsyncClient(follow_redirects=False)
-        return self._client
+        async def once(seconds: float) -> _Lines:
+            async with _within(peer, seconds):
+                arriving = await self._connections().open(peer, outgoing)
+                try:
+                    if arriving.status >= 300:
+                        self._accepted(peer, await arriving.whole())
+                    return await _Lines.begun(arriving)
+                except BaseException:
+                    await arriving.aclose()
+                    raise
+
+        with self._admitted(peer) as lane:
+            async with aclosing(await self._insist(peer, lane, once)) as lines:
+                while lines.line is not None:
+                    yield lines.line
+                    async with _within(peer, min(peer.timeout_seconds, deadline - self._clock())):
+                        await lines.advance()
+
+    def _outgoing(
+        self,
+        peer: Peer,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Outgoing:
+        from graph_research.providers.exchange import Outgoing
+
+        try:
+            content = None if json is None else orjson.dumps(json)
+        except orjson.JSONEncodeError as error:
+            raise ProviderRefused(f"{peer.name}: the request is no JSON: {error}", provider=peer.name) from error
+        return Outgoing(
+            method=method,
+            url=peer.base_url.rstrip("/") + path,
+            params={**peer.params, **(params or {})},
+            headers={**peer.headers, **(headers or {})},
+            content=content,
+        )
+
+    def _connections(self) -> Exchange:
+        """httpx takes longer to load than the whole command line; a run without servers does without."""
+        if self._exchange is None:
+            from graph_research.providers.exchange import Exchange
+
+            self._exchange = Exchange(trust=self._trust)
+        return self._exchange
+
+    @contextmanager
+    def _admitted(self, peer: Peer) -> Iterator[Lane]:
+        """One request under the peer's breaker. Whatever error leaves it has its keys blacked out."""
+        lane = self._lanes.get(peer.name)
+        if lane is None:
+            lane = self._lanes[peer.name] = Lane(peer, self._policy, clock=self._clock)
+        try:
+            with lane.breaker.attempt(failing=(ProviderUnavailable,)):
+                yield lane
+        except BreakerOpen as closed:
+            raise ProviderUnavailable(
+                f"{peer.name} is left alone: {closed}", provider=peer.name, retry_after_seconds=closed.seconds
+            ) from None
+        except ProviderError as error:
+            error.message, error.help = peer.black_out(error.message), peer.black_out(error.help)
+            error.args = (error.message,)
+            raise
+        finally:
+            if lane.has_turned():
+                self._tell(self._turned(peer, lane))
+
+    def _turned(self, peer: Peer, lane: Lane) -> Incident:
+        breaker = lane.breaker
+        if not breaker.is_open:
+            return BreakerClosed(peer=peer.name)
+        seconds = self._policy.cooldown_seconds
+        return BreakerOpened(peer=peer.name, failures=breaker.failures, attempts=breaker.attempts, seconds=seconds)
+
+    async def _insist(self, peer: Peer, lane: Lane, once: Callable[[float], Awaitable[T]]) -> T:
+        """Try until it works or is not worth another try. Not stamina's loop: its waits know neither what is left of a
+        budget nor what others were told by the same server, and its sleep cannot be replaced."""
+        begun = self._clock()
+        deadline = begun + peer.budget_seconds
+        for attempt in itertools.count(1):
+            await self._turn(peer, lane, deadline)
+            try:
+                return await once(min(peer.timeout_seconds, deadline - self._clock()))
+            except ProviderUnreachable:
+                raise
+            except ProviderUnavailable as error:
+                wait = self._wait(attempt, error.retry_after_seconds)
+                if error.retry_after_seconds is not None:
+                    lane.leave_alone(wait)
+                if attempt >= peer.attempts or self._clock() + wait >= deadline:
+                    raise self._given_up(peer, error, attempt, begun, wait) from None
+                reason = peer.black_out(error.message)
+                self._tell(Retried(peer=peer.name, attempt=attempt, reason=reason, wait_seconds=wait))
+            await self._sleep(wait)
+        raise AssertionError("the loop ends by itself")
+
+    def _wait(self, attempt: int, asked_seconds: float | None) -> float:
+        """Seconds until the next try: never less than was asked for."""
+        if asked_seconds is not None:
+            return asked_seconds + self._chance() * min(1.0, asked_seconds / 10)
+        doubled = min(_FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1), _LONGEST_WAIT_SECONDS)
+        return doubled * (0.5 + self._chance() / 2)
+
+    async def _turn(self, peer: Peer, lane: Lane, deadline: float) -> None:
+        """Wait for this request's turn: until the peer may be asked again, and for room in its bucket."""
+        quiet = lane.quiet_seconds()
+        if quiet > deadline - self._clock():
+            raise ProviderUnavailable(
+                f"{peer.name} asked to be left alone for {quiet:.0f} s more",
+                provider=peer.name,
+                retry_after_seconds=quiet,
+            )
+        if quiet > 0:
+            self._tell(Throttled(peer=peer.name, asked_for=True))
+            await self._sleep(quiet)
+        if lane.is_full():
+            self._tell(Throttled(peer=peer.name, asked_for=False))
+        try:
+            async with asyncio.timeout(deadline - self._clock()):
+                await lane.enter()
+        except TimeoutError:
+            raise ProviderUnavailable(
+                f"{peer.name}: more requests wait than its limit of {peer.per_second:g} a second lets through in "
+                f"{peer.budget_seconds:g} s",
+                provider=peer.name,
+            ) from None
+
+    def _given_up(
+        self, peer: Peer, error: ProviderUnavailable, attempts: int, begun: float, wait: float
+    ) -> ProviderUnavailable:
+        tried = f"tried {attempts} times in {self._clock() - begun:.0f} s" if attempts > 1 else "tried once"
+        if attempts < peer.attempts:
+            tried += f", and the next wait of {wait:.0f} s is longer than what is left of {peer.budget_seconds:g} s"
+        return ProviderUnavailable(
+            f"{error.message} ({tried})",
+            provider=peer.name,
+            retry_after_seconds=error.retry_after_seconds,
+            help=error.help,
+        )
+
+    def _accepted(self, peer: Peer, reply: Reply) -> Reply:
+        error = verdict(peer, reply, now=self._wall())
+        if error is not None:
+            raise error
+        return reply
+
+
+class _Lines:
+    """The lines of an answer; `line` is the one that came last, None at the end."""
+
+    def __init__(self, arriving: Arriving) -> None:
+        self.line: str | None = None
+        self._arriving = arriving
+        self._chunks = arriving.chunks()
+        self._rest = b""
+        self._ready: list[bytes] = []
+
+    @classmethod
+    async def begun(cls, arriving: Arriving) -> _Lines:
+        lines = cls(arriving)
+        await lines.advance()
+        return lines
+
+    async def advance(self) -> None:
+        while not self._ready:
+            chunk = await anext(self._chunks, None)
+            if chunk is None:
+                self.line = self._rest.decode("utf-8", errors="replace") if self._rest else None
+                self._rest = b""
+                return
+            *whole, self._rest = (self._rest + chunk).split(b"\n")
+            self._ready = whole[::-1]
+        self.line = self._ready.pop().removesuffix(b"\r").decode("utf-8", errors="replace")
+
+    async def aclose(self) -> None:
+        await self._chunks.aclose()
+        await self._arriving.aclose()
+
+
+def _nobody_hears(_: Incident) -> None:
+    """Without a listener incidents are only retries that worked."""
+
+
+@asynccontextmanager
+async def _within(peer: Peer, seconds: float) -> AsyncIterator[None]:
+    """A time limit whose end is the peer's failure."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise ProviderUnavailable(f"{peer.name}: no answer within {seconds:.3g} s", provider=peer.name) from None

@@ -1,0 +1,260 @@
+"""One try of one HTTP request over httpx: sent once, and read within bounds. Whatever fails has a name and a remedy."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import urllib.request
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+
+import httpx
+
+from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
+from graph_research.providers.peer import Peer, Reply
+
+__all__ = ["Arriving", "Exchange", "Outgoing"]
+
+_CONNECT_SECONDS = 10.0
+_IDLE_SECONDS = 30.0
+_MOST_REDIRECTS = 3
+_REDIRECTS = (301, 302, 303, 307, 308)
+_ERROR_BODY_BYTES = 64_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outgoing:
+    """A request as it is sent, keys included; it is never shown."""
+
+    method: str
+    url: str
+    params: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    content: bytes | None = field(default=None, repr=False)
+
+
+class Arriving:
+    """An answer whose head has come. Read it once, and close it: an unread rest closes the connection."""
+
+    def __init__(self, response: httpx.Response, peer: Peer) -> None:
+        self.status = response.status_code
+        self.headers = dict(response.headers)
+        self._response = response
+        self._peer = peer
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The decompressed body as it arrives, at most as many bytes as the peer may send."""
+        try:
+            body = Body(encoding=self.headers.get("content-encoding", ""), most_bytes=self._peer.most_bytes)
+            async for raw in self._response.aiter_raw():
+                yield body.feed(raw)
+            body.end()
+        except BodyTooLong as error:
+            raise ProviderRefused(f"{self._peer.name}: the answer is {error}", provider=self._peer.name) from None
+        except BodyBroken as error:
+            raise ProviderUnavailable(f"{self._peer.name}: {error}", provider=self._peer.name) from None
+        except httpx.HTTPError as error:
+            raise _named(error, self._peer, self._response.request.url) from None
+
+    async def whole(self) -> Reply:
+        """The answer with its body. Of an answer with an error status what came of the body is enough."""
+        parts: list[bytes] = []
+        try:
+            async for chunk in self.chunks():
+                parts.append(chunk)
+                if self.status >= 400 and sum(map(len, parts)) > _ERROR_BODY_BYTES:
+                    break
+        except ProviderError:
+            if self.status < 400:
+                raise
+        return Reply(status=self.status, headers=self.headers, body=b"".join(parts))
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+class Exchange:
+    """Connections that are kept and used again. Nothing is connected, and no certificate loaded, before it is needed.
+
+    `trust` is what certificates are checked against, by default httpx's own list or what SSL_CERT_FILE names.
+    """
+
+    def __init__(self, *, trust: ssl.SSLContext | None = None) -> None:
+        self._trust = trust
+        self._transports: dict[tuple[str, str | None], httpx.AsyncHTTPTransport] = {}
+
+    async def aclose(self) -> None:
+        for transport in self._transports.values():
+            await transport.aclose()
+
+    async def open(self, peer: Peer, outgoing: Outgoing) -> Arriving:
+        """Send a request and wait for the head of its answer. Redirects are followed on the same host alone: nobody
+        else is to see the key or what was asked."""
+        request = _request(peer, outgoing)
+        for _ in range(_MOST_REDIRECTS + 1):
+            response = await self._send(peer, request)
+            if response.status_code not in _REDIRECTS or "location" not in response.headers:
+                return Arriving(response, peer)
+            await response.aclose()
+            request = _redirected(peer, request, response)
+        raise ProviderRefused(f"{peer.name}: redirected in a circle", provider=peer.name, help="check its address")
+
+    async def _send(self, peer: Peer, request: httpx.Request) -> httpx.Response:
+        try:
+            response = await self._transport(request.url).handle_async_request(request)
+        except httpx.HTTPError as error:
+            raise _named(error, peer, request.url) from None
+        response.request = request
+        return response
+
+    def _transport(self, url: httpx.URL) -> httpx.AsyncHTTPTransport:
+        proxy = _proxy(url)
+        if (url.scheme, proxy) not in self._transports:
+            self._transports[url.scheme, proxy] = httpx.AsyncHTTPTransport(
+                verify=self._context(url.scheme, proxy),
+                limits=httpx.Limits(keepalive_expiry=_IDLE_SECONDS),
+                proxy=proxy,
+            )
+        return self._transports[url.scheme, proxy]
+
+    def _context(self, scheme: str, proxy: str | None) -> ssl.SSLContext:
+        """Without TLS, one that trusts nobody: it costs nothing."""
+        if scheme != "https" and proxy is None:
+            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if self._trust is None:
+            self._trust = httpx.create_ssl_context()
+        return self._trust
+
+
+def user_agent() -> str:
+    """`graph-research/VERSION`."""
+    try:
+        return f"graph-research/{metadata.version('graph-research')}"
+    except metadata.PackageNotFoundError:
+        return "graph-research/0"
+
+
+def _request(peer: Peer, outgoing: Outgoing) -> httpx.Request:
+    own = {"user-agent": user_agent(), "accept-encoding": ACCEPTED_ENCODINGS, "accept": "*/*"}
+    if outgoing.content is not None:
+        own["content-type"] = "application/json"
+    try:
+        url = httpx.URL(outgoing.url)
+        if outgoing.params:
+            url = url.copy_merge_params(outgoing.params)
+        headers = httpx.Headers({**own, **{name.lower(): text for name, text in outgoing.headers.items()}})
+    except httpx.InvalidURL as error:
+        raise ProviderRefused(
+            f"{peer.name}: its address is not valid: {error}", provider=peer.name, help="mend the address"
+        ) from None
+    except UnicodeEncodeError:
+        raise _unsendable(peer) from None
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ProviderRefused(
+            f"{peer.name}: its address does not begin with http:// or https:// and a host",
+            provider=peer.name,
+            help="mend the address",
+        )
+    if any(character in text for text in headers.values() for character in "\r\n\0"):
+        raise _unsendable(peer)
+    return httpx.Request(
+        outgoing.method,
+        url,
+        headers=headers,
+        content=outgoing.content,
+        extensions={"timeout": {"connect": min(_CONNECT_SECONDS, peer.timeout_seconds)}},
+    )
+
+
+def _unsendable(peer: Peer) -> ProviderRefused:
+    return ProviderRefused(
+        f"{peer.name}: a key or header holds a character that cannot be sent, such as the end of a line",
+        provider=peer.name,
+        help=peer.remedy or "set the key again, without spaces and line ends",
+    )
+
+
+def _redirected(peer: Peer, request: httpx.Request, response: httpx.Response) -> httpx.Request:
+    """The request that a redirect asks for, to the same host over the same or a safer scheme."""
+    try:
+        target = request.url.join(response.headers["location"])
+    except httpx.InvalidURL:
+        target = httpx.URL()
+    same = target.host == request.url.host and target.scheme == request.url.scheme and target.port == request.url.port
+    safer = target.host == request.url.host and (request.url.scheme, target.scheme) == ("http", "https")
+    keeps_method = response.status_code in (307, 308) or request.method in ("GET", "HEAD")
+    if not (same or (safer and request.url.port is None and target.port is None)) or not keeps_method:
+        where = f"{target.scheme}://{target.host}" if target.host else "nowhere"
+        raise ProviderRefused(
+            f"{peer.name} redirects from {request.url.scheme}://{request.url.host} to {where}, which is not followed: "
+            "the key belongs to the first",
+            provider=peer.name,
+            help="name the new address if you trust it",
+        )
+    return httpx.Request(
+        request.method, target, headers=request.headers, stream=request.stream, extensions=request.extensions
+    )
+
+
+def _proxy(url: httpx.URL) -> str | None:
+    """The proxy that the environment names for `url`; this machine itself is never asked through one."""
+    if url.host in ("localhost", "::1") or url.host.startswith("127."):
+        return None
+    proxies = urllib.request.getproxies_environment()
+    found = proxies.get(url.scheme) or proxies.get("all")
+    if not found or urllib.request.proxy_bypass(url.host):
+        return None
+    return found if "://" in found else f"http://{found}"
+
+
+def _named(error: httpx.HTTPError, peer: Peer, url: httpx.URL) -> ProviderError:
+    """What an error of the wire means; keys are no part of it."""
+    if isinstance(error, httpx.LocalProtocolError):
+        return _unsendable(peer)
+    where = f"{url.host}:{url.port}" if url.port else url.host
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return ProviderUnreachable(
+                f"{peer.name}: the certificate of {where} is not trusted: {cause.verify_message}",
+                provider=peer.name,
+                help="check the address and this machine's clock; SSL_CERT_FILE may name certificates of your own",
+            )
+        if isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+            return ProviderUnreachable(
+                f"{peer.name}: {where} does not speak TLS",
+                provider=peer.name,
+                help="is the address http:// and not https://?",
+            )
+        if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
+            return ProviderUnreachable(
+                f"{peer.name}: the name {url.host} is unknown",
+                provider=peer.name,
+                help="check the address and the connection to the network",
+            )
+    return ProviderUnavailable(f"{peer.name}: {_what(error, causes, where)}", provider=peer.name)
+
+
+def _what(error: httpx.HTTPError, causes: list[BaseException], where: str) -> str:
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return f"nothing listens at {where}"
+    if isinstance(error, httpx.ConnectTimeout):
+        return f"no connection to {where} within {_CONNECT_SECONDS:.0f} s"
+    if isinstance(error, httpx.ConnectError):
+        return f"no connection to {where}"
+    if isinstance(error, httpx.RemoteProtocolError) and "complete message body" in str(error):
+        return f"{where} sent half an answer"
+    if isinstance(error, httpx.RemoteProtocolError) and "without sending a response" not in str(error):
+        return f"{where} does not speak HTTP"
+    return f"the connection to {where} broke off"
+
+
+def _causes(error: BaseException | None) -> list[BaseException]:
+    """An error and what it came from, groups of several addresses tried included."""
+    if error is None:
+        return []
+    inner = list(error.exceptions) if isinstance(error, BaseExceptionGroup) else []
+    found = [error, *(cause for one in inner for cause in _causes(one))]
+    return found + _causes(error.__cause__ or error.__context__)

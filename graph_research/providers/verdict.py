@@ -1,0 +1,116 @@
+"""What an answer means: taken, worth another try, or something only the user can mend."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.peer import Peer, Reply
+
+__all__ = ["verdict"]
+
+_WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+"""529 is what Anthropic answers when it is overloaded; other 5xx of proxies are taken for the same."""
+
+_HOPELESS = frozenset({501, 505})
+_QUOTED_CHARS = 300
+_WORDS = ("message", "error", "detail", "error_message", "title", "description")
+
+
+def verdict(peer: Peer, reply: Reply, *, now: datetime) -> ProviderError | None:
+    """The error that `reply` is, None where it is taken. The peer's own `classify` is heard first."""
+    if reply.status < 300:
+        return _broken_json(peer, reply)
+    error = peer.classify(reply) if peer.classify else None
+    error = error or _by_status(peer, reply)
+    if isinstance(error, ProviderUnavailable) and error.retry_after_seconds is None:
+        error.retry_after_seconds = retry_after(reply.headers, now=now)
+    return error
+
+
+def retry_after(headers: Mapping[str, str], *, now: datetime) -> float | None:
+    """Seconds that `Retry-After` asks for, as a number or as a date (RFC 9110, 10.2.3); the server's own clock counts
+    where it sent its time."""
+    text = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text):
+        return float(text)
+    due = _date(text)
+    if due is None:
+        return None
+    return max(0.0, (due - (_date(headers.get("date", "")) or now)).total_seconds())
+
+
+def _broken_json(peer: Peer, reply: Reply) -> ProviderUnavailable | None:
+    if reply.status == 204 or not re.fullmatch(r"application/([\w.-]+\+)?json", reply.media_type):
+        return None
+    try:
+        reply.json()
+    except ValueError:
+        return ProviderUnavailable(
+            f"{peer.name} answered with JSON that is broken or cut short ({len(reply.body):,} bytes)",
+            provider=peer.name,
+        )
+    return None
+
+
+def _by_status(peer: Peer, reply: Reply) -> ProviderError:
+    status = reply.status
+    what = f"{peer.name} answered {_named(status)}"
+    if words := _own_words(reply):
+        what += f": {words}"
+    if status in _WORTH_ANOTHER_TRY or (status >= 500 and status not in _HOPELESS):
+        return ProviderUnavailable(what, provider=peer.name)
+    return ProviderRefused(what, provider=peer.name, help=_remedy(peer, status))
+
+
+def _remedy(peer: Peer, status: int) -> str:
+    if status in (401, 403):
+        return peer.remedy or "check the key and what it allows"
+    if status == 402:
+        return "the account needs credit"
+    if status == 404:
+        return "check the address and the name that was asked for"
+    if status == 413:
+        return "the request is too long for this server; ask for less at a time"
+    return peer.remedy
+
+
+def _named(status: int) -> str:
+    try:
+        return f"{status} ({HTTPStatus(status).phrase})"
+    except ValueError:
+        return "529 (overloaded)" if status == 529 else str(status)
+
+
+def _own_words(reply: Reply) -> str:
+    """What the server says of it in one line, without markup; empty where it says nothing to people."""
+    try:
+        text = _message(reply.json(), depth=4)
+    except ValueError:
+        text = "" if "html" in reply.media_type else reply.text()
+    text = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return text if len(text) <= _QUOTED_CHARS else text[: _QUOTED_CHARS - 1] + "…"
+
+
+def _message(value: Any, *, depth: int) -> str:
+    if isinstance(value, str):
+        return value
+    if depth and isinstance(value, list) and value:
+        return _message(value[0], depth=depth - 1)
+    if depth and isinstance(value, Mapping):
+        found = (_message(value[word], depth=depth - 1) for word in _WORDS if word in value)
+        return next((text for text in found if text), "")
+    return ""
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

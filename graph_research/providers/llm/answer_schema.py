@@ -1,0 +1,159 @@
+"""An answer's JSON Schema as a provider takes it: nothing is asked that it refuses, nothing that would change answers.
+
+What is left out here is checked all the same when the answer has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["is_object", "openapi_schema", "refers_outside", "strict_schema"]
+
+_NOT_STRICT = frozenset({"allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "dependentSchemas"})
+_IGNORED_STRICT = frozenset(
+    {"$schema", "$id", "title", "default", "examples", "minLength", "maxLength", "uniqueItems", "minProperties",
+     "maxProperties", "format", "pattern", "minimum", "maximum", "minItems", "maxItems", "multipleOf"}
+)  # fmt: skip
+_OPENAPI = frozenset(
+    {"type", "description", "enum", "items", "minItems", "maxItems", "properties", "required", "anyOf", "minimum",
+     "maximum", "minLength", "maxLength", "nullable"}
+)  # fmt: skip
+_MOST_DEPTH = 40
+
+
+def is_object(schema: Mapping[str, Any]) -> bool:
+    """Whether the answer is one JSON object, which is all that the providers constrain."""
+    return schema.get("type") == "object"
+
+
+def refers_outside(schema: Any) -> bool:
+    """Whether a `$ref` names a schema that is not part of this one, which no server could look up."""
+    if isinstance(schema, Mapping):
+        ref = schema.get("$ref")
+        return (isinstance(ref, str) and not ref.startswith("#")) or any(map(refers_outside, schema.values()))
+    return isinstance(schema, list) and any(map(refers_outside, schema))
+
+
+def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema for OpenAI's strict mode, None where that mode cannot say the same.
+
+    Strict mode wants every property required and no others. A schema with an optional property is not made strict: the
+    model would have to write something where nothing is meant.
+    """
+    return _strict(schema) if _can_be_strict(schema) else None
+
+
+def openapi_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema in the subset of OpenAPI 3.0 that Gemini's `responseSchema` takes, None where it cannot be said.
+
+    References are written out, `const` and lists of types become what OpenAPI has for them, other keywords are left
+    out. A schema that contains itself cannot be written out.
+    """
+    try:
+        return _openapi(schema, schema, 0)
+    except _Unsayable:
+        return None
+
+
+class _Unsayable(Exception):
+    """A schema that OpenAPI 3.0 has no words for."""
+
+
+def _can_be_strict(schema: Any) -> bool:
+    if isinstance(schema, list):
+        return all(map(_can_be_strict, schema))
+    if not isinstance(schema, Mapping):
+        return True
+    if _NOT_STRICT & schema.keys() or schema.get("additionalProperties") not in (None, False):
+        return False
+    properties = schema.get("properties")
+    if schema.get("type") == "object" and not isinstance(properties, Mapping):
+        return False
+    if isinstance(properties, Mapping):
+        if set(schema.get("required", ())) != set(properties):
+            return False
+        return all(map(_can_be_strict, (*properties.values(), *_below(schema))))
+    return all(map(_can_be_strict, _below(schema)))
+
+
+def _below(schema: Mapping[str, Any]) -> list[Any]:
+    """The schemas inside of this one that are not its properties."""
+    definitions = schema.get("$defs")
+    return [
+        *(definitions.values() if isinstance(definitions, Mapping) else ()),
+        *(schema[key] for key in ("items", "anyOf") if key in schema),
+    ]
+
+
+def _strict(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_strict(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {key: value for key, value in schema.items() if key not in _IGNORED_STRICT}
+    for key in ("properties", "$defs"):
+        if isinstance(kept.get(key), Mapping):
+            kept[key] = {name: _strict(value) for name, value in kept[key].items()}
+    for key in ("items", "anyOf"):
+        if key in kept:
+            kept[key] = _strict(kept[key])
+    if isinstance(kept.get("properties"), Mapping):
+        kept["additionalProperties"] = False
+    return kept
+
+
+def _openapi(schema: Any, root: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
+        raise _Unsayable
+    if isinstance(schema.get("$ref"), str):
+        return _openapi({**_target(schema["$ref"], root), **_without(schema, "$ref")}, root, depth + 1)
+    kept = {key: value for key, value in schema.items() if key in _OPENAPI}
+    if isinstance(kept.get("type"), list):
+        kept.update(_one_type(kept["type"]))
+    if "const" in schema:
+        kept["enum"] = [schema["const"]]
+    if "enum" in kept and not all(isinstance(one, str) for one in kept["enum"]):
+        del kept["enum"]
+    if "type" not in kept and "anyOf" not in kept:
+        kept["type"] = _type_of(kept)
+    if kept.get("type") == "object":
+        if not kept.get("properties"):
+            raise _Unsayable
+        kept["properties"] = {name: _openapi(one, root, depth + 1) for name, one in kept["properties"].items()}
+    if kept.get("type") == "array":
+        kept["items"] = _openapi(kept.get("items"), root, depth + 1)
+    if "anyOf" in kept:
+        kept["anyOf"] = [_openapi(one, root, depth + 1) for one in kept["anyOf"]]
+    return kept
+
+
+def _one_type(types: list[Any]) -> dict[str, Any]:
+    named = [one for one in types if one != "null"]
+    if len(named) != 1:
+        raise _Unsayable
+    return {"type": named[0], **({"nullable": True} if "null" in types else {})}
+
+
+def _type_of(schema: Mapping[str, Any]) -> str:
+    if "properties" in schema:
+        return "object"
+    if "enum" in schema:
+        return "string"
+    raise _Unsayable
+
+
+def _target(ref: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Any = root
+    for part in ref.removeprefix("#").strip("/").split("/"):
+        key = part.replace("~1", "/").replace("~0", "~")
+        if not ref.startswith("#") or not isinstance(found, Mapping) or key not in found:
+            raise _Unsayable
+        found = found[key]
+    if not isinstance(found, Mapping):
+        raise _Unsayable
+    return found
+
+
+def _without(schema: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != name}

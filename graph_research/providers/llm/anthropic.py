@@ -1,0 +1,260 @@
+"""Messages, the protocol of Anthropic's models: answers as the input of a tool that must be called, prompts cached."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
+from graph_research.providers.http import Http, Peer
+from graph_research.providers.llm.answer_schema import is_object, refers_outside
+from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
+from graph_research.providers.llm.refusals import ParameterRefused, Refusals
+from graph_research.providers.llm.streamed import events_of
+
+__all__ = ["ANTHROPIC_VERSION", "URL", "AnthropicModel"]
+
+URL = "https://api.anthropic.com"
+ANTHROPIC_VERSION = "2023-06-01"
+"""The version of the protocol that is spoken; what it takes of temperature depends on the model."""
+
+_PATH = "/v1/messages"
+_TOOL = "give_answer"
+_TAKES_TEMPERATURE = re.compile(r"claude-(?:3|(?:opus|sonnet|haiku)-4(?:-[0-6])?(?:-\d{8}|-latest)?\Z)")
+_OPTIONAL = {
+    "temperature": re.compile(r"temperature"),
+    "tool_choice": re.compile(r"tool_choice"),
+    "tools": re.compile(r"\btools?\b|input_schema"),
+}
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The HTTP status that an error of this type has where it comes as an answer of its own."""
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Usage(_Lenient):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+
+
+class _Block(_Lenient):
+    type: str
+    text: str | None = None
+    input: Any = None
+
+
+class _Message(_Lenient):
+    content: list[_Block] = []
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+
+
+class _Delta(_Lenient):
+    text: str | None = None
+    partial_json: str | None = None
+    stop_reason: str | None = None
+
+
+class _Event(_Lenient):
+    """One event of a streamed answer."""
+
+    type: str
+    message: _Message | None = None
+    delta: _Delta | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+@dataclass
+class _Gathered:
+    """An answer as it grows: `tool` is what the tool was called with, `text` what was said beside it."""
+
+    text: list[str] = field(default_factory=list)
+    tool: list[str] = field(default_factory=list)
+    stop: str | None = None
+    usage: _Usage = field(default_factory=_Usage)
+
+    def take_whole(self, message: _Message) -> None:
+        for block in message.content:
+            if block.type == "text":
+                self.text.append(block.text or "")
+            elif block.type == "tool_use":
+                self.tool.append(orjson.dumps(block.input).decode())
+        self.count(message.usage)
+        self.stop = message.stop_reason or self.stop
+
+    def take(self, event: _Event, on_text: Callable[[str], None]) -> None:
+        if event.message is not None:
+            self.count(event.message.usage)
+        self.count(event.usage)
+        if event.delta is None:
+            return
+        self.stop = event.delta.stop_reason or self.stop
+        for piece, pieces in ((event.delta.text, self.text), (event.delta.partial_json, self.tool)):
+            if piece:
+                pieces.append(piece)
+                on_text(piece)
+
+    def count(self, usage: _Usage | None) -> None:
+        """Later numbers of a stream replace earlier ones, so far as they are there."""
+        if usage is not None:
+            self.usage = self.usage.model_copy(update=usage.model_dump(exclude_none=True))
+
+
+class AnthropicModel:
+    """One of Anthropic's models. `effort` is the effort of reasoning where the user wants a certain one.
+
+    The system prompt is marked for caching: it is the same for all calls of an agent. Models that think cannot be made
+    to call a tool, which the server says once; from then on they are asked to.
+    """
+
+    in_process = False
+
+    def __init__(
+        self,
+        http: Http,
+        peer: Peer,
+        *,
+        spec: str,
+        model: str,
+        window_tokens: int | None = None,
+        effort: str | None = None,
+        key_name: str = "",
+    ) -> None:
+        self._http = http
+        self._refusals = Refusals(peer.name, model=model, key_name=key_name, parameters=_OPTIONAL)
+        self._peer = replace(
+            peer,
+            classify=self._refusals,
+            headers={**peer.headers, "anthropic-version": ANTHROPIC_VERSION},
+        )
+        self._spec = spec
+        self._model = model
+        self._effort = effort
+        self._window_tokens = window_tokens
+        self._left_out = set[str]() if _TAKES_TEMPERATURE.match(model) else {"temperature"}
+
+    @property
+    def spec(self) -> str:
+        return self._spec
+
+    @property
+    def window_tokens(self) -> int | None:
+        return self._window_tokens
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        while True:
+            body = self._body(request)
+            try:
+                answer = await (self._whole(body) if request.on_text is None else self._streamed(body, request.on_text))
+            except ParameterRefused as refusal:
+                if refusal.parameter not in body or refusal.parameter in self._left_out:
+                    raise
+                self._left_out.add(refusal.parameter)
+            else:
+                return self._reply(answer, request)
+
+    async def _whole(self, body: dict[str, Any]) -> _Gathered:
+        reply = await self._http.ask(self._peer, "POST", _PATH, json=body)
+        try:
+            message = _Message.model_validate(reply.json())
+        except ValueError as error:
+            raise self._unreadable() from error
+        if message.stop_reason is None:
+            raise self._unreadable()
+        answer = _Gathered()
+        answer.take_whole(message)
+        return answer
+
+    async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
+        answer = _Gathered()
+        lines = self._http.stream(self._peer, "POST", _PATH, json={**body, "stream": True})
+        async for loaded in events_of(lines, self._peer.name):
+            try:
+                event = _Event.model_validate(loaded)
+            except ValidationError as error:
+                raise self._unreadable() from error
+            if event.type == "error":
+                raise self._told(loaded)
+            answer.take(event, on_text)
+        if answer.stop is None:
+            raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
+        return answer
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self._model,
+            "max_tokens": request.max_output_tokens,
+            "messages": [{"role": "user", "content": request.user}],
+        }
+        if request.system:
+            body["system"] = [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]
+        if "temperature" not in self._left_out:
+            body["temperature"] = 0
+        if self._effort is not None:
+            body["output_config"] = {"effort": self._effort}
+        schema = request.schema
+        if schema is None or not is_object(schema) or refers_outside(schema) or "tools" in self._left_out:
+            return body
+        described = "Give the answer. Call this once, with the whole answer."
+        body["tools"] = [{"name": _TOOL, "description": described, "input_schema": dict(schema)}]
+        forced = "tool_choice" not in self._left_out
+        body["tool_choice"] = {"type": "tool", "name": _TOOL} if forced else {"type": "auto"}
+        if not forced:
+            body["messages"][0]["content"] += f"\n\nAnswer by calling the tool {_TOOL}."
+        return body
+
+    def _told(self, loaded: Any) -> Exception:
+        error = loaded.get("error") or {}
+        kind = error.get("type") if isinstance(error, dict) else None
+        return self._refusals.of(_STATUS.get(str(kind), 500), loaded) or ProviderUnavailable(
+            f"{self._peer.name}: {kind or 'an error'} while the answer was written", provider=self._peer.name
+        )
+
+    def _unreadable(self) -> ProviderUnavailable:
+        return ProviderUnavailable(
+            f"{self._peer.name}: the answer is not in the format of Messages", provider=self._peer.name
+        )
+
+    def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
+        text = answer.tool[0] if len(answer.tool) == 1 else "".join(answer.tool or answer.text)
+        if answer.stop == "refusal":
+            raise ProviderRefused(f"{self._spec} declined to answer", provider=self._peer.name)
+        return ModelReply(
+            text=text,
+            usage=_counted(answer.usage, request, text),
+            model=self._spec,
+            cut=answer.stop in ("max_tokens", "model_context_window_exceeded"),
+        )
+
+
+def _counted(usage: _Usage, request: ModelRequest, text: str) -> Usage:
+    """All input counts, what was written to and read from the cache too, which the server counts apart."""
+    guess = estimated(request, text)
+    cached = usage.cache_read_input_tokens or 0
+    told = (usage.input_tokens or 0) + (usage.cache_creation_input_tokens or 0) + cached
+    return Usage(
+        input_tokens=told or guess.input_tokens,
+        output_tokens=guess.output_tokens if usage.output_tokens is None else usage.output_tokens,
+        cached_input_tokens=cached,
+    )

@@ -1,0 +1,235 @@
+"""generateContent, the protocol of Google's Gemini models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
+from graph_research.providers.http import Http, Peer
+from graph_research.providers.llm.answer_schema import is_object, openapi_schema
+from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
+from graph_research.providers.llm.refusals import ParameterRefused, Refusals
+from graph_research.providers.llm.streamed import events_of
+
+__all__ = ["URL", "GeminiModel"]
+
+URL = "https://generativelanguage.googleapis.com/v1beta"
+
+_THINKING_ROOM_TOKENS = 16_384
+"""Tokens beside the answer's own that the model may think in; `maxOutputTokens` covers both."""
+
+_MOST_OUTPUT_TOKENS = 65_536
+_TAKES_TEMPERATURE = re.compile(r"gemini-[12]\b")
+_HELD_BACK = frozenset(
+    {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"}
+)  # fmt: skip
+_OPTIONAL = {
+    "responseSchema": re.compile(r"response_?schema|schema at top-level|too many states|schema is too", re.IGNORECASE),
+    "responseMimeType": re.compile(r"response_?mime_?type|json mode", re.IGNORECASE),
+    "temperature": re.compile(r"temperature", re.IGNORECASE),
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+    "systemInstruction": re.compile(r"system_?instruction|developer instruction", re.IGNORECASE),
+}
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+class _Part(_Lenient):
+    text: str | None = None
+    thought: bool = False
+
+
+class _Content(_Lenient):
+    parts: list[_Part] = []
+
+
+class _Candidate(_Lenient):
+    content: _Content | None = None
+    finish: str | None = Field(None, alias="finishReason")
+
+
+class _Feedback(_Lenient):
+    block_reason: str | None = Field(None, alias="blockReason")
+
+
+class _Usage(_Lenient):
+    prompt: int | None = Field(None, alias="promptTokenCount")
+    candidates: int | None = Field(None, alias="candidatesTokenCount")
+    thoughts: int | None = Field(None, alias="thoughtsTokenCount")
+    cached: int | None = Field(None, alias="cachedContentTokenCount")
+
+
+class _Response(_Lenient):
+    """An answer, or one event of a streamed one."""
+
+    candidates: list[_Candidate] = []
+    feedback: _Feedback | None = Field(None, alias="promptFeedback")
+    usage: _Usage | None = Field(None, alias="usageMetadata")
+    error: Any = None
+
+
+@dataclass
+class _Gathered:
+    """An answer as it grows."""
+
+    text: list[str] = field(default_factory=list)
+    finish: str | None = None
+    blocked: str | None = None
+    usage: _Usage | None = None
+
+    def take(self, part: _Response, on_text: Callable[[str], None] | None) -> None:
+        self.usage = part.usage or self.usage
+        self.blocked = (part.feedback.block_reason if part.feedback else None) or self.blocked
+        for candidate in part.candidates[:1]:
+            self.finish = candidate.finish or self.finish
+            for one in candidate.content.parts if candidate.content else ():
+                if one.text and not one.thought:
+                    self.text.append(one.text)
+                    if on_text is not None:
+                        on_text(one.text)
+
+
+class GeminiModel:
+    """One Gemini model. `effort` is the level of thinking where the user wants a certain one.
+
+    Temperature 0 goes to the models before Gemini 3 alone: later ones are to be left at their default.
+    """
+
+    in_process = False
+
+    def __init__(
+        self,
+        http: Http,
+        peer: Peer,
+        *,
+        spec: str,
+        model: str,
+        window_tokens: int | None = None,
+        effort: str | None = None,
+        key_name: str = "",
+    ) -> None:
+        self._http = http
+        self._refusals = Refusals(peer.name, model=model, key_name=key_name, parameters=_OPTIONAL)
+        self._peer = replace(peer, classify=self._refusals)
+        self._spec = spec
+        self._path = f"/models/{model.removeprefix('models/')}"
+        self._effort = effort
+        self._window_tokens = window_tokens
+        self._left_out = set[str]() if _TAKES_TEMPERATURE.match(model) else {"temperature"}
+
+    @property
+    def spec(self) -> str:
+        return self._spec
+
+    @property
+    def window_tokens(self) -> int | None:
+        return self._window_tokens
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        while True:
+            body = self._body(request)
+            try:
+                answer = await (self._whole(body) if request.on_text is None else self._streamed(body, request.on_text))
+            except ParameterRefused as refusal:
+                if refusal.parameter not in {*body, *body["generationConfig"]} - self._left_out:
+                    raise
+                self._left_out.add(refusal.parameter)
+            else:
+                return self._reply(answer, request)
+
+    async def _whole(self, body: dict[str, Any]) -> _Gathered:
+        reply = await self._http.ask(self._peer, "POST", f"{self._path}:generateContent", json=body)
+        try:
+            loaded = reply.json()
+        except ValueError as error:
+            raise self._unreadable() from error
+        answer = _Gathered()
+        answer.take(self._response(loaded), None)
+        return answer
+
+    async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
+        answer = _Gathered()
+        peer = replace(self._peer, params={**self._peer.params, "alt": "sse"})
+        lines = self._http.stream(peer, "POST", f"{self._path}:streamGenerateContent", json=body)
+        async for loaded in events_of(lines, self._peer.name):
+            answer.take(self._response(loaded), on_text)
+        if answer.finish is None and answer.blocked is None:
+            raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
+        return answer
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        settings: dict[str, Any] = {
+            "maxOutputTokens": min(request.max_output_tokens + _THINKING_ROOM_TOKENS, _MOST_OUTPUT_TOKENS)
+        }
+        if "temperature" not in self._left_out:
+            settings["temperature"] = 0
+        if "seed" not in self._left_out:
+            settings["seed"] = 0
+        if self._effort is not None:
+            settings["thinkingConfig"] = {"thinkingLevel": self._effort}
+        if request.schema is not None and "responseMimeType" not in self._left_out:
+            settings["responseMimeType"] = "application/json"
+            wanted = openapi_schema(request.schema) if is_object(request.schema) else None
+            if wanted is not None and "responseSchema" not in self._left_out:
+                settings["responseSchema"] = wanted
+        if "systemInstruction" in self._left_out:
+            return {"contents": [_said(f"{request.system}\n\n{request.user}")], "generationConfig": settings}
+        return {
+            "systemInstruction": {"parts": [{"text": request.system}]},
+            "contents": [_said(request.user)],
+            "generationConfig": settings,
+        }
+
+    def _response(self, loaded: Any) -> _Response:
+        if isinstance(loaded, list) and loaded:
+            loaded = loaded[0]
+        try:
+            part = _Response.model_validate(loaded)
+        except ValidationError as error:
+            raise self._unreadable() from error
+        if part.error:
+            code = part.error.get("code") if isinstance(part.error, dict) else None
+            raise self._refusals.of(code if isinstance(code, int) else 500, loaded) or ProviderUnavailable(
+                f"{self._peer.name}: an error {code or ''} while the answer was written", provider=self._peer.name
+            )
+        if not part.candidates and part.feedback is None and part.usage is None:
+            raise self._unreadable()
+        return part
+
+    def _unreadable(self) -> ProviderUnavailable:
+        return ProviderUnavailable(
+            f"{self._peer.name}: the answer is not in the format of generateContent", provider=self._peer.name
+        )
+
+    def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
+        text = "".join(answer.text)
+        held_back = answer.blocked or (answer.finish if answer.finish in _HELD_BACK else None)
+        if held_back and not text:
+            what = "the question" if answer.blocked else "the answer"
+            raise ProviderRefused(f"{self._spec} blocked {what}: {held_back[:60]}", provider=self._peer.name)
+        cut = answer.finish == "MAX_TOKENS" or held_back is not None
+        return ModelReply(text=text, usage=_counted(answer.usage, request, text), model=self._spec, cut=cut)
+
+
+def _said(text: str) -> dict[str, Any]:
+    return {"role": "user", "parts": [{"text": text}]}
+
+
+def _counted(told: _Usage | None, request: ModelRequest, text: str) -> Usage:
+    """What the model thought is output too: it is paid as such."""
+    guess = estimated(request, text)
+    if told is None:
+        return guess
+    output = (told.candidates or 0) + (told.thoughts or 0)
+    return Usage(
+        input_tokens=told.prompt or guess.input_tokens,
+        output_tokens=output or guess.output_tokens,
+        cached_input_tokens=told.cached or 0,
+    )

@@ -1,0 +1,291 @@
+"""Chat Completions: OpenAI itself, and every server that speaks its protocol (Ollama, vLLM, llama.cpp, OpenRouter, …).
+
+Servers differ in what they take. A request starts with everything that is useful; what a server refuses is left out
+from then on, for as long as the model object lives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.http import Http, Peer
+from graph_research.providers.llm.answer_schema import is_object, refers_outside, strict_schema
+from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
+from graph_research.providers.llm.refusals import ParameterRefused, Refusals
+from graph_research.providers.llm.streamed import events_of
+
+__all__ = ["OFFICIAL_URL", "OpenAIModel", "reasons"]
+
+OFFICIAL_URL = "https://api.openai.com/v1"
+
+_REASONS = re.compile(r"(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*-chat)")
+_REASONING_ROOM_TOKENS = 16_384
+"""Tokens beside the answer's own that a reasoning model may think in; the limit that is sent covers both."""
+
+_FORMATS = ("json_schema", "json_object", "text")
+_THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_REFUSED = r"(?:unsupported|not supported|unrecognized|unknown|extra|not permitted)"
+_OPTIONAL: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(pattern, re.IGNORECASE)
+    for name, pattern in (
+        (
+            "max_tokens",
+            rf"\bmax_tokens\b.{{0,60}}(?:{_REFUSED}|max_completion_tokens)|{_REFUSED}.{{0,60}}\bmax_tokens\b",
+        ),
+        ("temperature", r"temperature"),
+        ("seed", r"\bseed\b"),
+        ("stream_options", r"stream_options|include_usage"),
+        (
+            "system",
+            r"system (?:role|message|prompt).{0,40}not supported|not support .{0,20}system|roles must alternate",
+        ),
+        ("response_format", r"response_format|json_schema|json_object|json mode|structured output|grammar|guided"),
+    )
+}
+"""What a request does without where an error speaks of it."""
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _CachedTokens(_Lenient):
+    cached_tokens: int | None = None
+
+
+class _Usage(_Lenient):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _CachedTokens | None = None
+
+
+class _Message(_Lenient):
+    content: str | list[Any] | None = None
+    refusal: str | None = None
+
+
+class _Choice(_Lenient):
+    message: _Message | None = None
+    delta: _Message | None = None
+    finish_reason: str | None = None
+
+
+class _Completion(_Lenient):
+    """An answer, or one event of a streamed one."""
+
+    choices: list[_Choice] = []
+    usage: _Usage | None = None
+    error: Any = None
+
+
+@dataclass
+class _Gathered:
+    """An answer as it grows."""
+
+    text: list[str] = field(default_factory=list)
+    refusal: str = ""
+    finish: str | None = None
+    usage: _Usage | None = None
+
+    def take(self, part: _Completion, on_text: Callable[[str], None] | None) -> None:
+        self.usage = part.usage or self.usage
+        for choice in part.choices[:1]:
+            said = choice.delta or choice.message or _Message()
+            piece = _text_of(said.content)
+            self.text.append(piece)
+            self.refusal += said.refusal or ""
+            self.finish = choice.finish_reason or self.finish
+            if piece and on_text is not None:
+                on_text(piece)
+
+
+class OpenAIModel:
+    """One model of one server. `official` is OpenAI's own, whose reasoning models take other parameters.
+
+    `effort` is the effort of reasoning where the user wants a certain one. `key_name` is the variable that the peer's
+    key stands in, for messages. Temperature 0 and a seed are sent where they are taken, so that the same request is
+    answered alike as far as the server can. An empty answer is an answer: whoever asked may repair it.
+    """
+
+    in_process = False
+
+    def __init__(
+        self,
+        http: Http,
+        peer: Peer,
+        *,
+        spec: str,
+        model: str,
+        official: bool,
+        window_tokens: int | None = None,
+        effort: str | None = None,
+        key_name: str = "",
+    ) -> None:
+        self._http = http
+        self._refusals = Refusals(peer.name, model=model, key_name=key_name, parameters=_OPTIONAL)
+        self._peer = replace(peer, classify=self._refusals)
+        self._spec = spec
+        self._model = model
+        self._reasons = official and reasons(model)
+        self._effort = effort
+        self._window_tokens = window_tokens
+        self._format = 0
+        self._left_out = {"temperature", "seed"} if self._reasons else set[str]()
+        self._limit_name = "max_completion_tokens" if official else "max_tokens"
+
+    @property
+    def spec(self) -> str:
+        return self._spec
+
+    @property
+    def window_tokens(self) -> int | None:
+        return self._window_tokens
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        while True:
+            body = self._body(request)
+            try:
+                answer = await (self._whole(body) if request.on_text is None else self._streamed(body, request.on_text))
+            except ParameterRefused as refusal:
+                if not self._do_without(refusal.parameter, body):
+                    raise
+            else:
+                return self._reply(answer, request)
+
+    async def _whole(self, body: dict[str, Any]) -> _Gathered:
+        reply = await self._http.ask(self._peer, "POST", "/chat/completions", json=body)
+        try:
+            loaded = reply.json()
+        except ValueError as error:
+            raise self._unreadable("no JSON") from error
+        answer = _Gathered()
+        answer.take(self._completion(loaded), None)
+        return answer
+
+    async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
+        streaming = {**body, "stream": True}
+        if "stream_options" not in self._left_out:
+            streaming["stream_options"] = {"include_usage": True}
+        answer, ended = _Gathered(), False
+        lines = self._http.stream(self._peer, "POST", "/chat/completions", json=streaming)
+        async for event in events_of(lines, self._peer.name):
+            if event is None:
+                ended = True
+            else:
+                answer.take(self._completion(event), on_text)
+        if not ended and answer.finish is None:
+            raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
+        return answer
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        room = _REASONING_ROOM_TOKENS if self._reasons else 0
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": self._messages(request),
+            self._limit_name: request.max_output_tokens + room,
+        }
+        if "temperature" not in self._left_out:
+            body["temperature"] = 0
+        if "seed" not in self._left_out:
+            body["seed"] = 0
+        if self._effort is not None:
+            body["reasoning_effort"] = self._effort
+        wanted = self._response_format(request.schema)
+        return body if wanted is None else {**body, "response_format": wanted}
+
+    def _messages(self, request: ModelRequest) -> list[dict[str, str]]:
+        system, user = request.system, request.user
+        if request.schema is not None and "json" not in f"{system}{user}".lower():
+            user = f"{user}\n\nAnswer with JSON."
+        if "system" in self._left_out:
+            return [{"role": "user", "content": f"{system}\n\n{user}"}]
+        return [{"role": "system", "content": system}, {"role": "user", "content": user}]
+
+    def _response_format(self, schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        wanted = _FORMATS[self._format]
+        if schema is None or wanted == "text" or not is_object(schema):
+            return None
+        if wanted == "json_object" or refers_outside(schema):
+            return {"type": "json_object"}
+        strict = strict_schema(schema)
+        described = {"name": "answer", "strict": strict is not None, "schema": strict or dict(schema)}
+        return {"type": "json_schema", "json_schema": described}
+
+    def _do_without(self, parameter: str, body: Mapping[str, Any]) -> bool:
+        """Remember that the server does not take a parameter; false where the request did not have it either."""
+        if parameter == "response_format":
+            if "response_format" not in body:
+                return False
+            self._format = _FORMATS.index(body["response_format"]["type"]) + 1
+            return True
+        if parameter == "max_tokens":
+            changed = self._limit_name != "max_completion_tokens"
+            self._limit_name = "max_completion_tokens"
+            return changed
+        if parameter in self._left_out:
+            return False
+        self._left_out.add(parameter)
+        return True
+
+    def _completion(self, loaded: Any) -> _Completion:
+        """What a server said with status 200, which may be an error all the same."""
+        try:
+            part = _Completion.model_validate(loaded)
+        except ValidationError as error:
+            raise self._unreadable("not in the format of Chat Completions") from error
+        if part.error:
+            raise self._told(loaded)
+        if not part.choices and part.usage is None and "choices" not in loaded:
+            raise self._unreadable("not in the format of Chat Completions")
+        return part
+
+    def _told(self, loaded: Mapping[str, Any]) -> ProviderError:
+        error = loaded["error"]
+        code = error.get("code") if isinstance(error, Mapping) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else 400
+        return self._refusals.of(status, loaded) or ProviderUnavailable(
+            f"{self._peer.name}: an error {status} in place of an answer", provider=self._peer.name
+        )
+
+    def _unreadable(self, what: str) -> ProviderUnavailable:
+        return ProviderUnavailable(f"{self._peer.name}: the answer is {what}", provider=self._peer.name)
+
+    def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
+        text = _THINKING.sub("", "".join(answer.text))
+        if answer.refusal and not text.strip():
+            raise ProviderRefused(f"{self._spec} declined to answer: {answer.refusal[:200]}", provider=self._peer.name)
+        if answer.finish == "content_filter" and not text.strip():
+            raise ProviderRefused(f"{self._spec}: the answer was held back by a filter", provider=self._peer.name)
+        cut = answer.finish in ("length", "content_filter")
+        return ModelReply(text=text, usage=_usage(answer.usage, request, text), model=self._spec, cut=cut)
+
+
+def reasons(model: str) -> bool:
+    """Whether a model of OpenAI's own thinks before it answers, by its name."""
+    return _REASONS.match(model) is not None
+
+
+def _text_of(content: str | list[Any] | None) -> str:
+    """The text of a content, which some servers give in parts with their thoughts among them."""
+    if not isinstance(content, list):
+        return content or ""
+    texts = (part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") == "text")
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _usage(told: _Usage | None, request: ModelRequest, text: str) -> Usage:
+    guess = estimated(request, text)
+    if told is None:
+        return guess
+    details = told.prompt_tokens_details
+    return Usage(
+        input_tokens=told.prompt_tokens or guess.input_tokens,
+        output_tokens=guess.output_tokens if told.completion_tokens is None else told.completion_tokens,
+        cached_input_tokens=(details.cached_tokens or 0) if details else 0,
+    )

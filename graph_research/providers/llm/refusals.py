@@ -1,0 +1,178 @@
+"""What a model's server means by an error: a window that is too small, a key, a quota, a parameter it does not take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
+from graph_research.providers.http import Reply
+
+__all__ = ["ParameterRefused", "Refusals", "context_error"]
+
+_MOST_CHARS = 300
+
+_N = r"(\d[\d,]*)"
+_LIMITS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"tokens > {_N} maximum",
+        rf"exceeds? (?:the )?context limit: *\d+ *\+ *\d+ *> *{_N}",
+        rf"maximum number of tokens allowed \({_N}\)",
+        rf"available context size \({_N} tokens",
+        rf"maximum context length (?:is|of)(?: only)? {_N}",
+        rf"context length (?:is|of)(?: only)? {_N}",
+        rf"\(context length {_N}\)",
+        rf"context window (?:is|of|size)(?: only)?[ (]*{_N}",
+        rf"configured limit of {_N} tokens",
+        rf"too long and exceeds limit of {_N}",
+        rf"request too large .*?\bTPM\)?: *limit {_N}, *requested",
+        rf"max_model_len\D{{0,20}}{_N}",
+    )
+)
+"""Where the servers write the limit: Anthropic (2), Gemini, llama.cpp, OpenAI, vLLM and OpenRouter, vLLM (3),
+llama-cpp-python, OpenAI, vLLM, Groq, vLLM."""
+
+_CONTEXT = re.compile(
+    r"context_length_exceeded|exceed_context_size_error|model_context_window_exceeded|string_above_max_length"
+    r"|prompt is too long|prompt is longer than|exceeds? (?:the |this model's )?(?:maximum |available )?context"
+    r"|maximum context length|context (?:length|window|size) (?:is )?exceeded|input length exceeds"
+    r"|input length and `?max_tokens`? exceed|max_tokens must be at least 1, got -|request_too_large"
+    r"|input token count .{0,40}exceeds|too many (?:input )?tokens"
+    r"|reduce the length of (?:the|your) (?:messages|prompt|input)"
+    r"|is too long to fit into the model|too long and exceeds limit|request too large .* tokens",
+    re.IGNORECASE,
+)
+_QUOTA = re.compile(
+    r"insufficient_quota|billing_hard_limit|billing_not_active|credit balance is too low"
+    r"|insufficient (?:credits?|balance|funds)|requires more credits|out of credits?|payment required",
+    re.IGNORECASE,
+)
+_KEY = re.compile(
+    r"api[_ ]key[_ ]?(?:not valid|invalid|expired)|invalid[_ ]api[_ ]key|invalid x-api-key", re.IGNORECASE
+)
+_TRY_LATER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+
+
+class ParameterRefused(ProviderRefused):
+    """A request that will do without one of its parameters, which `parameter` names."""
+
+    def __init__(self, message: str, *, provider: str, parameter: str) -> None:
+        super().__init__(message, provider=provider)
+        self.parameter = parameter
+
+
+class Refusals:
+    """Reads the error answers of one provider; its `__call__` is a `Classify`.
+
+    `key_name` is the variable that the key stands in, empty where none is sent. `parameters` are what a request can do
+    without, each with what an error says about it.
+    """
+
+    def __init__(
+        self, provider: str, *, model: str, key_name: str = "", parameters: Mapping[str, re.Pattern[str]] | None = None
+    ) -> None:
+        self._provider = provider
+        self._model = model
+        self._key_name = key_name
+        self._parameters = parameters or {}
+
+    def __call__(self, reply: Reply) -> ProviderError | None:
+        return self.of(reply.status, _loaded(reply))
+
+    def of(self, status: int, told: Any) -> ProviderError | None:
+        """The error that `told` (JSON or text) means together with an HTTP status; None where only the status counts,
+        which is a server's passing fault."""
+        text, detail = _flat(told), _message(told)
+        if (exceeded := context_error(text, self._provider, told)) is not None:
+            return exceeded
+        if status == 413:
+            return ContextExceeded(f"{self._provider}: the request is too large", provider=self._provider)
+        if status == 401 or _KEY.search(text):
+            return self._refused("does not accept the key", self._key_help())
+        if status == 402 or _QUOTA.search(text):
+            return self._refused(f"has no quota left: {detail}", "see the plan and the billing of the account")
+        if status in (400, 422, 500, 501) and (named := self._parameter(text)) is not None:
+            message = f"{self._provider} does not take {named}: {detail}"
+            return ParameterRefused(message, provider=self._provider, parameter=named)
+        if status in _TRY_LATER:
+            return None
+        if status == 403:
+            return self._refused(f"does not allow this: {detail}", self._key_help())
+        if status == 404:
+            return self._refused(
+                f"does not know {self._model!r}, or nothing is served at this address: {detail}",
+                "check the model's name; an address of your own mostly ends in /v1",
+            )
+        return self._refused(f"answered {status}: {detail}", "")
+
+    def _parameter(self, text: str) -> str | None:
+        return next((name for name, pattern in self._parameters.items() if pattern.search(text)), None)
+
+    def _refused(self, what: str, help: str) -> ProviderRefused:
+        return ProviderRefused(f"{self._provider} {what}", provider=self._provider, help=help)
+
+    def _key_help(self) -> str:
+        if self._key_name:
+            return f"check the key in {self._key_name}"
+        return "name the variable of its key for this host in the setting `model_keys`"
+
+
+def context_error(text: str, provider: str, told: Any = None) -> ContextExceeded | None:
+    """The error of a window that is too small, where `text` speaks of one; `told` may hold the number as a field."""
+    limit = _limit(text) or _field(told, "n_ctx")
+    if limit is None and not _CONTEXT.search(text):
+        return None
+    size = f"{limit:,} tokens" if limit else "of unknown size"
+    return ContextExceeded(
+        f"{provider}: the prompt is longer than the window ({size})", provider=provider, limit_tokens=limit
+    )
+
+
+def _limit(text: str) -> int | None:
+    for pattern in _LIMITS:
+        if (found := pattern.search(text)) is not None and (number := int(found[1].replace(",", ""))) > 0:
+            return number
+    return None
+
+
+def _loaded(reply: Reply) -> Any:
+    try:
+        return reply.json()
+    except ValueError:
+        return reply.text()
+
+
+def _flat(told: Any) -> str:
+    """All that an error says, codes and types included, but not what it repeats of the request."""
+    return told if isinstance(told, str) else orjson.dumps(_unechoed(told), option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def _unechoed(told: Any) -> Any:
+    if isinstance(told, Mapping):
+        return {key: _unechoed(value) for key, value in told.items() if key != "input"}
+    return [_unechoed(one) for one in told] if isinstance(told, list) else told
+
+
+def _message(told: Any) -> str:
+    """The sentence of an error, on one line and cut; every server puts it somewhere else."""
+    while not isinstance(told, str):
+        if isinstance(told, list) and told:
+            told = told[0]
+        elif isinstance(told, Mapping):
+            told = next(
+                (told[key] for key in ("error", "message", "detail", "msg") if told.get(key)), "no reason given"
+            )
+        else:
+            told = str(told)
+    text = " ".join("".join(mark if mark.isprintable() else " " for mark in told).split())
+    return text if len(text) <= _MOST_CHARS else text[: _MOST_CHARS - 1] + "…"
+
+
+def _field(told: Any, name: str) -> int | None:
+    error = told.get("error") if isinstance(told, Mapping) else None
+    value = error.get(name) if isinstance(error, Mapping) else None
+    return value if isinstance(value, int) and value > 0 else None

@@ -1,0 +1,44 @@
+"""A streamed answer: the JSON events among the lines of a server-sent stream."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+
+from graph_research.providers.errors import ProviderUnavailable
+
+__all__ = ["events_of"]
+
+_DONE = "[DONE]"
+
+
+async def events_of(lines: AsyncIterator[str], provider: str) -> AsyncIterator[Any]:
+    """The JSON value of every `data:` line until the end or `[DONE]`, which comes as None.
+
+    A server that does not stream answers with one JSON document; it comes as a single event. `ProviderUnavailable`
+    where something is no JSON.
+    """
+    whole: list[str] = []
+    streamed = False
+    async for line in lines:
+        name, colon, value = line.partition(":")
+        if name in ("data", "error") and colon:
+            streamed = True
+            if value.strip() == _DONE:
+                yield None
+                return
+            if value.strip():
+                yield _loaded(value, provider)
+        elif not streamed:
+            whole.append(line)
+    if not streamed and any(line.strip() for line in whole if not line.startswith(":")):
+        yield _loaded("\n".join(line for line in whole if not line.startswith(":")), provider)
+
+
+def _loaded(text: str, provider: str) -> Any:
+    try:
+        return orjson.loads(text.strip())
+    except ValueError as error:
+        raise ProviderUnavailable(f"{provider}: the streamed answer is not valid JSON", provider=provider) from error

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -42,6 +43,8 @@ KEYS: Mapping[str, str] = {
     "GOOGLE_API_KEY": "web search `google`, together with GOOGLE_CSE_ID",
     "GOOGLE_CSE_ID": "web search `google`, together with GOOGLE_API_KEY",
     "SEMANTIC_SCHOLAR_API_KEY": "a higher rate for the search `semantic_scholar`, which works without it too",
+    "OPENALEX_API_KEY": "ten times as many searches a day with `openalex`, which works without it too",
+    "NCBI_API_KEY": "a higher rate for the search `pubmed`, which works without it too",
 }
 """Every key that is read, and what it adds. Keys come from the environment alone and are never stored or shown."""
 
@@ -76,10 +79,29 @@ def _always(value: bool) -> bool:
     return value
 
 
+def _as_rates(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+    return {name.strip(): rate.strip() for name, _, rate in pairs}
+
+
+def _web_server(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+        raise ValueError("an address such as http://127.0.0.1:8080 is wanted, without a name, a password or a query")
+    return value
+
+
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Seconds = Annotated[float, BeforeValidator(_no_switch)]
 Specs = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 """A list of names, in TOML also one string; several in one string are separated by commas."""
+SourceTypes = Annotated[
+    tuple[Literal["web", "academic", "news"], ...], Field(min_length=1, max_length=3), BeforeValidator(_as_list)
+]
+Rates = Annotated[Mapping[str, Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]], BeforeValidator(_as_rates)]
+"""Numbers by name, a TOML table; as text `NAME=NUMBER` with commas between them."""
 
 
 class Settings(BaseModel):
@@ -93,7 +115,9 @@ class Settings(BaseModel):
     compression_model: Specs = Field((), description="model specs of the role `compression`")
     reflection_model: Specs = Field((), description="model specs of the role `reflection`")
     report_model: Specs = Field((), description="model specs of the role `report`")
-    search_providers: Specs = Field(("local",), description="search providers, all of which are asked")
+    search_providers: Specs = Field(
+        (), description="search providers, all of which are asked; empty: what has documents or its key"
+    )
     library: Specs = Field((), description="folders that `local` searches; empty: the whole index")
     max_iterations: Whole = Field(3, ge=1, le=20, description="rounds of gathering and writing at most")
     max_sub_queries: Whole = Field(5, ge=1, le=8, description="sub-queries of a plan at most")
@@ -130,6 +154,26 @@ class Configuration:
             {
                 "name": name,
                 "value": values[name],
+    searxng_url: Annotated[str, AfterValidator(_web_server)] | None = Field(
+        None, description="the address of your SearXNG server, for the search `searxng`"
+    )
+    contact_email: str | None = Field(
+        None, pattern=r"^[^@\s<>]+@[^@\s<>]+$", max_length=254, description="your mail address, told to open services"
+    )
+    search_rate_limits: Rates = Field({}, description="requests a second at most, by search provider")
+    tavily_search_depth: Literal["basic", "advanced"] = Field("basic", description="how hard `tavily` looks")
+    tavily_include_raw_content: bool = Field(True, description="let `tavily` send the text of each page")
+    tavily_include_domains: Specs = Field((), max_length=300, description="the only sites that `tavily` searches")
+    tavily_exclude_domains: Specs = Field((), max_length=150, description="sites that `tavily` leaves out")
+    tavily_time_range: Literal["day", "week", "month", "year"] | None = Field(
+        None, description="how old what `tavily` finds may be"
+    )
+    google_date_restrict: str | None = Field(
+        None, pattern=r"^[dwmy]\d{1,3}$", description="how old what `google` finds may be, such as d7, w2, m6 or y1"
+    )
+    wikipedia_language: str = Field(
+        "en", pattern=r"^[a-z]{2,12}(-[a-z]{2,12})*$", description="the language whose `wikipedia` is searched"
+    )
                 "origin": self.origins.get(name, "default"),
                 "description": field.description or "",
             }
@@ -284,6 +328,10 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, _Given]:
     found = {}
     for variable in sorted(environ):
         name = variable.removeprefix(ENV_PREFIX)
+        elif name == "searxng_url":
+            what = "addresses"
+        elif name == "allow_local_terms_in_web_queries":
+            what = "leave to send local words out"
         if variable.startswith(ENV_PREFIX) and name not in _ENV_NOT_SETTINGS:
             found[name.lower()] = _Given(value=environ[variable], place=f"environment {variable}")
     return found

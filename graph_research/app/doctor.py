@@ -13,7 +13,7 @@ from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS
 from graph_research.app.library import count_documents, pdf_child_works
 from graph_research.app.models import MODEL_KINDS, build_router
 from graph_research.app.outside import open_outside
-from graph_research.app.search import SEARCH_KINDS
+from graph_research.app.search import SEARCH_KINDS, build_searches, select_searches
 from graph_research.app.store import open_store
 from graph_research.app.workspace import Workspace
 from graph_research.config import KEYS, ROLES, keys_present
@@ -47,7 +47,7 @@ async def examine(workspace: Workspace) -> list[Check]:
         await _store(workspace),
         await _index(workspace),
         await _models(workspace),
-        _searches(workspace),
+        await _searches(workspace),
         await _pdf(),
         *_keys(workspace),
     ]
@@ -123,14 +123,17 @@ async def _models(workspace: Workspace) -> Check:
     return Check(name="models", ok=True, text="; ".join(named))
 
 
-def _searches(workspace: Workspace) -> Check:
-    unknown = [name for name in workspace.settings.search_providers if name.partition(":")[0] not in SEARCH_KINDS]
-    text = (
-        f"not available in this version: {', '.join(unknown)}"
-        if unknown
-        else ", ".join(workspace.settings.search_providers)
-    )
-    return Check(name="search", ok=not unknown and bool(workspace.settings.search_providers), text=text)
+async def _searches(workspace: Workspace) -> Check:
+    settings = workspace.settings
+    try:
+        chosen = await select_searches(workspace, settings.search_providers, settings.library)
+        async with open_outside(workspace) as outside:
+            build_searches(workspace, chosen.names, settings.library, outside)
+    except GraphResearchError as error:
+        return Check(name="search", ok=False, text=str(error))
+    told = ", ".join(chosen.names) or "nothing yet; name --library DIR, or a search without a key: --search wikipedia"
+    text = "; ".join((told, *chosen.skipped))
+    return Check(name="search", ok=bool(chosen.names), text=text, optional=not chosen.names)
 
 
 async def _pdf() -> Check:

@@ -17,7 +17,7 @@ from graph_research.app.outside import Outside, open_outside
 from graph_research.app.request import GraphRequest, changed_request
 from graph_research.app.research import new_run_id, refuse_known
 from graph_research.app.runs import error_text, waiting_for
-from graph_research.app.search import Searches, build_searches
+from graph_research.app.search import Searches, build_searches, with_searches
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.store import Store, open_store
 from graph_research.app.workspace import Workspace
@@ -118,6 +118,7 @@ async def open_graph_run(
         yield run
 
 
+        request = await with_searches(workspace, request)
 @asynccontextmanager
 async def reopen_graph_run(
     workspace: Workspace, run_id: str, *, accept_changes: bool = False

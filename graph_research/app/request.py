@@ -58,6 +58,7 @@ class ResearchRequest:
 
     `inputs` are values for the graph's input channels, of which it takes those that it declares. `max_cost` is in
     USD, `max_tokens` counts input and output.
+    An empty `search` is chosen when the run starts; `skipped` says of each search that was left out then why.
     """
 
     question: str
@@ -67,6 +68,7 @@ class ResearchRequest:
     search: tuple[str, ...] = ("local",)
     library: tuple[str, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
     interactive: bool = False
     max_cost: float | None = None
     max_tokens: int | None = None
@@ -97,6 +99,7 @@ class GraphRequest:
     library: tuple[str, ...] = ()
     interactive: bool = True
     timeout_seconds: float | None = None
+    skipped: tuple[str, ...] = ()
     now: str | None = None
 
     def to_json(self) -> dict[str, Any]:

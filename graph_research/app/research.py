@@ -23,7 +23,7 @@ from graph_research.app.outside import open_outside
 from graph_research.app.reports import Built, NoReport, build_from_store, write_report
 from graph_research.app.request import RequestInvalid, ResearchRequest, changed_request, request_for
 from graph_research.app.runs import error_text, waiting_for
-from graph_research.app.search import build_searches
+from graph_research.app.search import build_searches, with_searches
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.store import Store, metadata_of, open_store, request_of
 from graph_research.app.workspace import Workspace, open_workspace
@@ -241,6 +241,7 @@ async def open_research(
 
 @asynccontextmanager
 async def reopen_research(
+        request = await with_searches(workspace, request)
     workspace: Workspace,
     run_id: str,
     *,

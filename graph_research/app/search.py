@@ -1,32 +1,91 @@
-"""Search providers by name: `local`, `scripted:FILE`, and a plain word on those this version does not have."""
+"""Search providers by name, and which of them a run gets that names none: what has documents, what has its key."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
-from graph_research.app.library import Indexing, add_folders, open_library, require_documents
+from graph_research.app.library import Indexing, add_folders, count_documents, open_library, require_documents
 from graph_research.app.outside import Outside
+from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.workspace import Workspace
+from graph_research.config import Settings
 from graph_research.providers.errors import NoProvider
+from graph_research.providers.http import Peer
+from graph_research.providers.search.arxiv import ArxivSearch, arxiv_peer
 from graph_research.providers.search.base import SOURCE_TYPES, SearchProvider
+from graph_research.providers.search.crossref import CrossrefSearch, crossref_peer
+from graph_research.providers.search.google import GoogleSearch, google_peer
 from graph_research.providers.search.local import Library, LocalSearch
+from graph_research.providers.search.openalex import OpenAlexSearch, openalex_peer
+from graph_research.providers.search.pubmed import PubmedSearch, pubmed_peer
 from graph_research.providers.search.scripted import ScriptedSearch
+from graph_research.providers.search.searxng import SearxngSearch, searxng_peer
+from graph_research.providers.search.semantic_scholar import SemanticScholarSearch, semantic_scholar_peer
+from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
+from graph_research.providers.search.wikipedia import WikipediaSearch, wikipedia_peer
 
-__all__ = ["SEARCH_KINDS", "Searches", "build_searches", "serves_of"]
+__all__ = [
+    "SEARCH_KINDS",
+    "SEARCH_NEEDS",
+    "Searches",
+    "Selection",
+    "build_searches",
+    "select_searches",
+    "serves_of",
+    "with_searches",
+]
 
 SEARCH_KINDS: Mapping[str, str] = {
     "local": "the local library: md, txt, html and pdf",
+    "web": "tavily and google, as far as their keys are set, and semantic_scholar",
+    "tavily": "the web and news, with the pages' texts; TAVILY_API_KEY",
+    "google": "the web, by snippet; GOOGLE_API_KEY and GOOGLE_CSE_ID",
+    "semantic_scholar": "papers of all fields; works without SEMANTIC_SCHOLAR_API_KEY, more slowly",
+    "arxiv": "preprints; no key",
+    "openalex": "scholarly works of all fields; no key, ten times as many searches a day with OPENALEX_API_KEY",
+    "crossref": "whatever has a DOI; no key",
+    "pubmed": "medicine and the life sciences; no key, faster with NCBI_API_KEY",
+    "wikipedia": "the encyclopedia, whole articles; no key",
+    "searxng": "your own SearXNG server, by its address in searxng_url; no key",
     "scripted": "scripted:FILE answers from a JSON file, for tests and your own graphs",
 }
-"""Every kind that can be built, and what it is."""
+"""Every kind that can be named, and what it is."""
 
-SERVES: Mapping[str, frozenset[str]] = {"local": SOURCE_TYPES, "scripted": SOURCE_TYPES}
-"""By kind, the source types that it has."""
+SEARCH_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "tavily": ("TAVILY_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GOOGLE_CSE_ID"),
+}
+"""The keys without which a kind cannot be asked at all."""
 
-_LATER = ("tavily", "google", "semantic_scholar", "arxiv", "wikipedia", "openalex", "searxng", "mcp")
+SERVES: Mapping[str, frozenset[str]] = {
+    "tavily": TavilySearch.serves,
+    "google": GoogleSearch.serves,
+    "semantic_scholar": SemanticScholarSearch.serves,
+    "arxiv": ArxivSearch.serves,
+    "openalex": OpenAlexSearch.serves,
+    "crossref": CrossrefSearch.serves,
+    "pubmed": PubmedSearch.serves,
+    "wikipedia": WikipediaSearch.serves,
+}
+"""By kind, the source types that it has; a kind that is not here has them all."""
+
+_WEB = ("tavily", "google", "semantic_scholar")
+_WEB_KEYS: Mapping[str, tuple[str, ...]] = {**SEARCH_NEEDS, "semantic_scholar": ("SEMANTIC_SCHOLAR_API_KEY",)}
+_KEYLESS = "wikipedia, openalex, arxiv, crossref, pubmed, semantic_scholar"
+
+_Request = TypeVar("_Request", ResearchRequest, GraphRequest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """The searches of a run by name, in their order, and a sentence about each that is left out."""
+
+    names: tuple[str, ...]
+    skipped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +98,9 @@ class Searches:
 
     async def prepare(self, workspace: Workspace, *, index: bool, on_index: Indexing | None = None) -> None:
         """Index the folders that the run names, unless it goes on with one that did, and see that there is something
-        to search. `LibraryMissing`, `LibraryEmpty`, `CatalogInvalid`."""
+        to search. `NoProvider`, `LibraryMissing`, `LibraryEmpty`, `CatalogInvalid`."""
+        if not self.providers:
+            raise _nothing_to_search()
         if self.library is None or not index:
             return
         if self.folders:
@@ -49,18 +110,37 @@ class Searches:
         await require_documents(self.library, self.folders)
 
 
-def build_searches(
-    workspace: Workspace,
-    names: Sequence[str],
-    folders: Sequence[str],
-    outside: Outside,  # noqa: ARG001 -- searches over HTTP are built with it
-) -> Searches:
-    """The providers that `names` mean, in that order; `folders` confine `local`. `NoProvider` names what is wrong."""
+async def with_searches(workspace: Workspace, request: _Request) -> _Request:
+    """The request of a new run with the searches that it means, kept with the run so that it goes on with the same."""
+    chosen = await select_searches(workspace, request.search, request.library)
+    return replace(request, search=chosen.names, skipped=chosen.skipped)
+
+
+async def select_searches(workspace: Workspace, names: Sequence[str], folders: Sequence[str]) -> Selection:
+    """What a new run searches.
+
+    Named searches that lack their key are left out where another remains, else `NoProvider` is raised. Without names:
+    `local` alone where `folders` are given; else `local`, if the index has documents, and of the web's searches those
+    whose key is set. Of a run that searches nowhere the names are empty; only one that needs a search is refused.
+    """
     if not names:
-        raise NoProvider("no search provider is configured", help="use --search local, or set search_providers")
+        return Selection(names=("local",)) if folders else await _automatic(workspace)
+    lacking = {name: _lacking(workspace, name) for name in _spelled_out(names)}
+    usable = tuple(name for name, without in lacking.items() if not without)
+    skipped = tuple(_left_out(name, without) for name, without in lacking.items() if without)
+    if not usable:
+        raise NoProvider(
+            f"no search can be used: {'; '.join(skipped)}",
+            help=f"set what is missing, or name a search that needs no key: {_KEYLESS}, or local",
+        )
+    return Selection(names=usable, skipped=skipped)
+
+
+def build_searches(workspace: Workspace, names: Sequence[str], folders: Sequence[str], outside: Outside) -> Searches:
+    """The providers that `names` mean, in that order; `folders` confine `local`. `NoProvider` names what is wrong."""
     resolved = tuple((workspace.folder / folder).resolve() for folder in folders)
     library = open_library(workspace) if "local" in names else None
-    providers = tuple(_build(name, library, resolved) for name in dict.fromkeys(names))
+    providers = tuple(_build(name, library, resolved, outside) for name in dict.fromkeys(names))
     return Searches(providers=providers, library=library, folders=resolved)
 
 
@@ -69,16 +149,147 @@ def serves_of(kind: str) -> frozenset[str]:
     return SERVES.get(kind, SOURCE_TYPES)
 
 
-def _build(name: str, library: Library | None, folders: Sequence[Path]) -> SearchProvider:
+async def _automatic(workspace: Workspace) -> Selection:
+    local = ("local",) if await count_documents(workspace) else ()
+    without = {name: _unset(workspace, _WEB_KEYS[name]) for name in _WEB}
+    return Selection(
+        names=(*local, *(name for name in _WEB if not without[name])),
+        skipped=tuple(_left_out(name, keys) for name, keys in without.items() if keys),
+    )
+
+
+def _spelled_out(names: Sequence[str]) -> list[str]:
+    """Each name once, `web` as what it stands for. `NoProvider` names one that is none."""
+    spelled = [one for name in names for one in (_WEB if name == "web" else (name,))]
+    for name in spelled:
+        _check(name)
+    return list(dict.fromkeys(spelled))
+
+
+def _check(name: str) -> None:
+    kind, _, rest = name.partition(":")
+    if kind == "scripted" and not rest:
+        raise NoProvider(f"search {name!r} names no file", help="write it as scripted:FILE")
+    if (kind in SEARCH_KINDS and not rest) or kind == "scripted":
+        return
+    near = difflib.get_close_matches(kind, SEARCH_KINDS, n=1)
+    hint = f'did you mean "{near[0]}"? ' if near else ""
+    known = ", ".join(one for one in SEARCH_KINDS if one != "scripted")
+    raise NoProvider(f"no search provider {name[:80]!r}", help=f"{hint}use {known} or scripted:FILE")
+
+
+def _lacking(workspace: Workspace, name: str) -> tuple[str, ...]:
+    """What a search cannot be used without and does not have: keys, or a setting."""
+    if name == "searxng":
+        return () if workspace.settings.searxng_url else ("searxng_url",)
+    return _unset(workspace, SEARCH_NEEDS.get(name, ()))
+
+
+def _unset(workspace: Workspace, keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(key for key in keys if not workspace.environ.get(key))
+
+
+def _left_out(name: str, lacking: Sequence[str]) -> str:
+    return f"{name} is left out: {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not set"
+
+
+def _nothing_to_search() -> NoProvider:
+    return NoProvider(
+        "there is nothing to search: the library is empty, and no web search has its key",
+        help=(
+            "name a folder of documents with --library DIR; or a search that needs no key, such as --search wikipedia "
+            f"({_KEYLESS}); or set TAVILY_API_KEY"
+        ),
+    )
+
+
+def _build(name: str, library: Library | None, folders: Sequence[Path], outside: Outside) -> SearchProvider:
+    _check(name)
     kind, _, rest = name.partition(":")
     if library is not None and name == "local":
         return LocalSearch(library, folders=folders)
-    if kind == "scripted" and rest:
-        return ScriptedSearch.from_file(Path(rest))
-    if kind in _LATER:
-        raise NoProvider(f"search {kind!r} is not available in this version", help="use local or scripted:FILE")
     if kind == "scripted":
-        raise NoProvider(f"search {name!r} names no file", help="write it as scripted:FILE")
-    near = difflib.get_close_matches(kind, SEARCH_KINDS, n=1)
-    hint = f'did you mean "{near[0]}"? ' if near else ""
-    raise NoProvider(f"no search provider {name[:80]!r}", help=f"{hint}use local or scripted:FILE")
+        return ScriptedSearch.from_file(Path(rest))
+    return _OVER_HTTP[kind](outside)
+
+
+def _tavily(outside: Outside) -> SearchProvider:
+    settings = outside.settings
+    options = TavilyOptions(
+        search_depth=settings.tavily_search_depth,
+        include_raw_content=settings.tavily_include_raw_content,
+        include_domains=settings.tavily_include_domains,
+        exclude_domains=settings.tavily_exclude_domains,
+        time_range=settings.tavily_time_range,
+    )
+    peer = tavily_peer(_key(outside, "tavily", "TAVILY_API_KEY"))
+    return TavilySearch(http=outside.http, peer=_paced(peer, settings), options=options)
+
+
+def _google(outside: Outside) -> SearchProvider:
+    keys = [_key(outside, "google", name) for name in SEARCH_NEEDS["google"]]
+    peer = _paced(google_peer(*keys), outside.settings)
+    return GoogleSearch(http=outside.http, peer=peer, date_restrict=outside.settings.google_date_restrict)
+
+
+def _semantic_scholar(outside: Outside) -> SearchProvider:
+    peer = semantic_scholar_peer(outside.key("SEMANTIC_SCHOLAR_API_KEY"), contact=outside.settings.contact_email)
+    return SemanticScholarSearch(http=outside.http, peer=_paced(peer, outside.settings))
+
+
+def _arxiv(outside: Outside) -> SearchProvider:
+    peer = arxiv_peer(contact=outside.settings.contact_email)
+    return ArxivSearch(http=outside.http, peer=_paced(peer, outside.settings))
+
+
+def _openalex(outside: Outside) -> SearchProvider:
+    peer = openalex_peer(outside.key("OPENALEX_API_KEY"), contact=outside.settings.contact_email)
+    return OpenAlexSearch(http=outside.http, peer=_paced(peer, outside.settings))
+
+
+def _crossref(outside: Outside) -> SearchProvider:
+    peer = crossref_peer(contact=outside.settings.contact_email)
+    return CrossrefSearch(http=outside.http, peer=_paced(peer, outside.settings))
+
+
+def _pubmed(outside: Outside) -> SearchProvider:
+    peer = pubmed_peer(outside.key("NCBI_API_KEY"), contact=outside.settings.contact_email)
+    return PubmedSearch(http=outside.http, peer=_paced(peer, outside.settings))
+
+
+def _wikipedia(outside: Outside) -> SearchProvider:
+    language = outside.settings.wikipedia_language
+    peer = wikipedia_peer(language, contact=outside.settings.contact_email)
+    return WikipediaSearch(http=outside.http, peer=_paced(peer, outside.settings), language=language)
+
+
+def _searxng(outside: Outside) -> SearchProvider:
+    if outside.settings.searxng_url is None:
+        raise NoProvider(_left_out("searxng", ("searxng_url",)), help="set it to your server's address")
+    return SearxngSearch(http=outside.http, peer=_paced(searxng_peer(outside.settings.searxng_url), outside.settings))
+
+
+_OVER_HTTP: Mapping[str, Callable[[Outside], SearchProvider]] = {
+    "tavily": _tavily,
+    "google": _google,
+    "semantic_scholar": _semantic_scholar,
+    "arxiv": _arxiv,
+    "openalex": _openalex,
+    "crossref": _crossref,
+    "pubmed": _pubmed,
+    "wikipedia": _wikipedia,
+    "searxng": _searxng,
+}
+
+
+def _key(outside: Outside, name: str, variable: str) -> str:
+    """The value of a key. A run that goes on needs the searches that it began with, so that none is left out here."""
+    value = outside.key(variable)
+    if value is None:
+        raise NoProvider(f"search {name}: {variable} is not set", help=f"set {variable} in the environment")
+    return value
+
+
+def _paced(peer: Peer, settings: Settings) -> Peer:
+    """The peer at the pace that the user set, if they did."""
+    return replace(peer, per_second=settings.search_rate_limits.get(peer.name, peer.per_second))

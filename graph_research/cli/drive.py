@@ -33,6 +33,8 @@ async def start(
     """Start a new research, drive it and return the exit code."""
     async with open_research(workspace, request, run_id=run_id, out=out, on_index=IndexingLines()) as research:
         say(f"run {research.run_id}")
+        for left_out in research.request.skipped:
+            say(f"search: {left_out}")
         return await _drive_research(research, answer=None, json=json, stored=False)
 
 

@@ -165,4 +165,7 @@ def test_the_files_beside_a_graph_of_the_working_directory_wait_for_trust(user: 
 def test_a_graph_with_searches_says_that_there_is_nothing_to_search(user: User, here: Run) -> None:
     here("graph", "new", "checker", "--template", "fact-checker")
     done = user.run("graph", "run", "checker/checker.yaml", "--json", expect=2)
-    assert json.loads(done.out)["error"]["code"] == "library-empty"
+    error = json.loads(done.out)["error"]
+    assert error["code"] == "no-provider"
+    assert "--library" in error["help"]
+    assert "wikipedia" in error["help"]

@@ -35,11 +35,9 @@ _ID = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(?P<id>[\w.\-/]+?)(?P<ve
 _PART = re.compile(r"[^\W_]+")
 
 
-def arxiv_peer(
-    *, contact: str | None = None, base_url: str = "https://export.arxiv.org", per_second: float = PER_SECOND
-) -> Peer:
+def arxiv_peer(*, contact: str | None = None, base_url: str = "https://export.arxiv.org") -> Peer:
     """The host for programs."""
-    return Peer(name=NAME, base_url=base_url, headers={"User-Agent": user_agent(contact)}, per_second=per_second)
+    return Peer(name=NAME, base_url=base_url, headers={"User-Agent": user_agent(contact)}, per_second=PER_SECOND)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,17 +47,14 @@ _JATS_TAG = re.compile(r"<(/?)(?:jats:)?(\w+)")
 _HTML_OF_JATS = {"title": "h3", "sec": "section", "italic": "i", "bold": "b", "list": "ul", "list-item": "li"}
 
 
-def crossref_peer(
-    *, contact: str | None = None, base_url: str = "https://api.crossref.org", per_second: float | None = None
-) -> Peer:
+def crossref_peer(*, contact: str | None = None, base_url: str = "https://api.crossref.org") -> Peer:
     """The public pool, or with a mail address the polite one."""
-    default = PER_SECOND_WITH_CONTACT if contact else PER_SECOND
     return Peer(
         name=NAME,
         base_url=base_url,
         headers={"User-Agent": user_agent(contact)},
         params={"mailto": contact} if contact else {},
-        per_second=default if per_second is None else per_second,
+        per_second=PER_SECOND_WITH_CONTACT if contact else PER_SECOND,
         remedy="" if contact else "set contact_email for the pool with higher limits",
     )
 

@@ -35,9 +35,7 @@ _DATES = ("article:published_time", "datePublished", "date", "dc.date", "citatio
 _TRY_AGAIN = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "backendError"})
 
 
-def google_peer(
-    key: str, engine: str, *, base_url: str = "https://www.googleapis.com", per_second: float = PER_SECOND
-) -> Peer:
+def google_peer(key: str, engine: str, *, base_url: str = "https://www.googleapis.com") -> Peer:
     """The official host with the user's key and engine, which the API takes as parameters."""
     return Peer(
         name=NAME,
@@ -45,7 +43,7 @@ def google_peer(
         params={"key": key, "cx": engine},
         secrets=(key, engine),
         classify=_classify,
-        per_second=per_second,
+        per_second=PER_SECOND,
         remedy="check GOOGLE_API_KEY and GOOGLE_CSE_ID, and that the key's project has the Custom Search API",
     )
 

@@ -41,7 +41,6 @@ def openalex_peer(
     *,
     contact: str | None = None,
     base_url: str = "https://api.openalex.org",
-    per_second: float = PER_SECOND,
 ) -> Peer:
     """The official host; a key is optional and goes as a parameter, as the API has it."""
     params = {"api_key": key or "", "mailto": contact or ""}
@@ -52,7 +51,7 @@ def openalex_peer(
         params={name: value for name, value in params.items() if value},
         secrets=(key,) if key else (),
         classify=_classify,
-        per_second=per_second,
+        per_second=PER_SECOND,
         remedy="check OPENALEX_API_KEY" if key else "set OPENALEX_API_KEY, which is free",
     )
 

@@ -39,17 +39,15 @@ def pubmed_peer(
     *,
     contact: str | None = None,
     base_url: str = "https://eutils.ncbi.nlm.nih.gov",
-    per_second: float | None = None,
 ) -> Peer:
     """NCBI's host; a key is optional. NCBI asks for `tool` and `email` to write to before it blocks anyone."""
-    default = PER_SECOND_WITH_KEY if key else PER_SECOND
     params = {"db": "pubmed", "tool": "graph-research", "email": contact or "", "api_key": key or ""}
     return Peer(
         name=NAME,
         base_url=base_url,
         params={name: value for name, value in params.items() if value},
         secrets=(key,) if key else (),
-        per_second=default if per_second is None else per_second,
+        per_second=PER_SECOND_WITH_KEY if key else PER_SECOND,
         remedy="check NCBI_API_KEY" if key else "",
     )
 

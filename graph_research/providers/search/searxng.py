@@ -33,9 +33,9 @@ _COMMAND = re.compile(r"(?:^|(?<=\s))[!:?]+")
 _CATEGORIES = {"web": "general", "academic": "science", "news": "news"}
 
 
-def searxng_peer(url: str, *, per_second: float = PER_SECOND) -> Peer:
+def searxng_peer(url: str) -> Peer:
     """The user's own server, which may stand below a path."""
-    return Peer(name=NAME, base_url=url.rstrip("/"), classify=_classify, per_second=per_second)
+    return Peer(name=NAME, base_url=url.rstrip("/"), classify=_classify, per_second=PER_SECOND)
 
 
 @dataclass(frozen=True, kw_only=True)

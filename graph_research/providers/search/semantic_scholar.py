@@ -39,7 +39,6 @@ def semantic_scholar_peer(
     key: str | None = None,
     *,
     base_url: str = "https://api.semanticscholar.org",
-    per_second: float = PER_SECOND,
     contact: str | None = None,
 ) -> Peer:
     """The official host; a key is optional."""
@@ -49,7 +48,7 @@ def semantic_scholar_peer(
         headers={"User-Agent": user_agent(contact), **({"x-api-key": key} if key else {})},
         secrets=(key,) if key else (),
         classify=None if key else _classify,
-        per_second=per_second,
+        per_second=PER_SECOND,
         remedy="check SEMANTIC_SCHOLAR_API_KEY" if key else "set SEMANTIC_SCHOLAR_API_KEY, which is free",
     )
 

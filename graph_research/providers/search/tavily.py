@@ -29,7 +29,7 @@ PER_SECOND = 1.6
 """100 requests a minute with a development key (Tavily's page on rate limits)."""
 
 
-def tavily_peer(key: str, *, base_url: str = "https://api.tavily.com", per_second: float = PER_SECOND) -> Peer:
+def tavily_peer(key: str, *, base_url: str = "https://api.tavily.com") -> Peer:
     """The official host with the user's key."""
     return Peer(
         name=NAME,
@@ -37,7 +37,7 @@ def tavily_peer(key: str, *, base_url: str = "https://api.tavily.com", per_secon
         headers={"Authorization": f"Bearer {key}"},
         secrets=(key,),
         classify=_classify,
-        per_second=per_second,
+        per_second=PER_SECOND,
         remedy="check TAVILY_API_KEY",
     )
 

@@ -35,15 +35,13 @@ _BARE_END = re.compile(r"(?:^={2,6}.*={2,6}[ \t]*\s*)+\Z", re.MULTILINE)
 _TRY_AGAIN = ("ratelimited", "maxlag", "readonly", "internal_api_error", "cirrussearch-too-busy")
 
 
-def wikipedia_peer(
-    language: str = "en", *, contact: str | None = None, base_url: str | None = None, per_second: float = PER_SECOND
-) -> Peer:
+def wikipedia_peer(language: str = "en", *, contact: str | None = None, base_url: str | None = None) -> Peer:
     """The Wikipedia of a language. Wikimedia blocks programs that do not say who they are."""
     return Peer(
         name=NAME,
         base_url=base_url or f"https://{language}.wikipedia.org",
         headers={"User-Agent": user_agent(contact)},
-        per_second=per_second,
+        per_second=PER_SECOND,
         remedy="" if contact else "set contact_email, which Wikimedia asks programs for",
     )
 

@@ -132,6 +132,26 @@ class Settings(BaseModel):
     deep_research_archive_content: Annotated[bool, AfterValidator(_always)] = Field(
         True, description="keep the text of every source; always true, since citations are proved against it"
     )
+    searxng_url: Annotated[str, AfterValidator(_web_server)] | None = Field(
+        None, description="the address of your SearXNG server, for the search `searxng`"
+    )
+    contact_email: str | None = Field(
+        None, pattern=r"^[^@\s<>]+@[^@\s<>]+$", max_length=254, description="your mail address, told to open services"
+    )
+    search_rate_limits: Rates = Field({}, description="requests a second at most, by search provider")
+    tavily_search_depth: Literal["basic", "advanced"] = Field("basic", description="how hard `tavily` looks")
+    tavily_include_raw_content: bool = Field(True, description="let `tavily` send the text of each page")
+    tavily_include_domains: Specs = Field((), max_length=300, description="the only sites that `tavily` searches")
+    tavily_exclude_domains: Specs = Field((), max_length=150, description="sites that `tavily` leaves out")
+    tavily_time_range: Literal["day", "week", "month", "year"] | None = Field(
+        None, description="how old what `tavily` finds may be"
+    )
+    google_date_restrict: str | None = Field(
+        None, pattern=r"^[dwmy]\d{1,3}$", description="how old what `google` finds may be, such as d7, w2, m6 or y1"
+    )
+    wikipedia_language: str = Field(
+        "en", pattern=r"^[a-z]{2,12}(-[a-z]{2,12})*$", description="the language whose `wikipedia` is searched"
+    )
     system_prompt: str | None = Field(None, max_length=20_000, description="standing wishes given to the planner")
 
 
@@ -154,26 +174,6 @@ class Configuration:
             {
                 "name": name,
                 "value": values[name],
-    searxng_url: Annotated[str, AfterValidator(_web_server)] | None = Field(
-        None, description="the address of your SearXNG server, for the search `searxng`"
-    )
-    contact_email: str | None = Field(
-        None, pattern=r"^[^@\s<>]+@[^@\s<>]+$", max_length=254, description="your mail address, told to open services"
-    )
-    search_rate_limits: Rates = Field({}, description="requests a second at most, by search provider")
-    tavily_search_depth: Literal["basic", "advanced"] = Field("basic", description="how hard `tavily` looks")
-    tavily_include_raw_content: bool = Field(True, description="let `tavily` send the text of each page")
-    tavily_include_domains: Specs = Field((), max_length=300, description="the only sites that `tavily` searches")
-    tavily_exclude_domains: Specs = Field((), max_length=150, description="sites that `tavily` leaves out")
-    tavily_time_range: Literal["day", "week", "month", "year"] | None = Field(
-        None, description="how old what `tavily` finds may be"
-    )
-    google_date_restrict: str | None = Field(
-        None, pattern=r"^[dwmy]\d{1,3}$", description="how old what `google` finds may be, such as d7, w2, m6 or y1"
-    )
-    wikipedia_language: str = Field(
-        "en", pattern=r"^[a-z]{2,12}(-[a-z]{2,12})*$", description="the language whose `wikipedia` is searched"
-    )
                 "origin": self.origins.get(name, "default"),
                 "description": field.description or "",
             }
@@ -306,6 +306,10 @@ def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
         texts = [value for value in values if isinstance(value, str)]
         if name == "library":
             what = "data paths"
+        elif name == "searxng_url":
+            what = "addresses"
+        elif name == "allow_local_terms_in_web_queries":
+            what = "leave to send local words out"
         elif name.endswith(("_model", "_provider", "_providers")) and any("@" in text for text in texts):
             what = "model URLs"
         elif name.endswith(("_model", "_provider", "_providers")) and any(_runs_a_command(text) for text in texts):
@@ -328,10 +332,6 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, _Given]:
     found = {}
     for variable in sorted(environ):
         name = variable.removeprefix(ENV_PREFIX)
-        elif name == "searxng_url":
-            what = "addresses"
-        elif name == "allow_local_terms_in_web_queries":
-            what = "leave to send local words out"
         if variable.startswith(ENV_PREFIX) and name not in _ENV_NOT_SETTINGS:
             found[name.lower()] = _Given(value=environ[variable], place=f"environment {variable}")
     return found

@@ -111,6 +111,7 @@ async def open_graph_run(
     graph_file(workspace, request.name)
     async with open_store(workspace.home) as store, open_outside(workspace) as outside:
         await refuse_known(store, chosen)
+        request = await with_searches(workspace, request)
         search = build_searches(workspace, request.search, request.library, outside)
         run = _assembled(workspace, store, chosen, request, search, values, outside)
         if search.folders or _searches(run.runtime.graph):
@@ -118,7 +119,6 @@ async def open_graph_run(
         yield run
 
 
-        request = await with_searches(workspace, request)
 @asynccontextmanager
 async def reopen_graph_run(
     workspace: Workspace, run_id: str, *, accept_changes: bool = False

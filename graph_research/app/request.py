@@ -56,9 +56,9 @@ class RequestInvalid(UserMistake):
 class ResearchRequest:
     """What was asked, with which graph, models and searches. Paths are absolute; `now` fixes the clock.
 
+    An empty `search` is chosen when the run starts; `skipped` says of each search that was left out then why.
     `inputs` are values for the graph's input channels, of which it takes those that it declares. `max_cost` is in
     USD, `max_tokens` counts input and output.
-    An empty `search` is chosen when the run starts; `skipped` says of each search that was left out then why.
     """
 
     question: str
@@ -66,9 +66,9 @@ class ResearchRequest:
     models: tuple[str, ...] = (_DEFAULT_MODEL,)
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     search: tuple[str, ...] = ("local",)
+    skipped: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    skipped: tuple[str, ...] = ()
     interactive: bool = False
     max_cost: float | None = None
     max_tokens: int | None = None
@@ -96,10 +96,10 @@ class GraphRequest:
     models: tuple[str, ...] = (_DEFAULT_MODEL,)
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     search: tuple[str, ...] = ("local",)
+    skipped: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
     interactive: bool = True
     timeout_seconds: float | None = None
-    skipped: tuple[str, ...] = ()
     now: str | None = None
 
     def to_json(self) -> dict[str, Any]:

@@ -235,13 +235,13 @@ async def open_research(
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
         await refuse_known(store, chosen)
+        request = await with_searches(workspace, request)
         research = await _assembled(workspace, request, store, stack, run_id=chosen, out=out, on_index=on_index)
         yield await stack.enter_async_context(research)
 
 
 @asynccontextmanager
 async def reopen_research(
-        request = await with_searches(workspace, request)
     workspace: Workspace,
     run_id: str,
     *,

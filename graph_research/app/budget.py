@@ -34,8 +34,9 @@ class PaidCall(Protocol):
 
 @dataclass(kw_only=True)
 class Budget:
-    """What may be spent and what was. `reason` is set once a call was held back."""
+    """What may be spent and what was, by the run `run_id`. `reason` is set once a call was held back."""
 
+    run_id: str
     max_tokens: int | None = None
     max_cost: float | None = None
     tokens: int = 0
@@ -63,9 +64,9 @@ class Budget:
         return None
 
 
-def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[], Awaitable[None]]) -> ModelRouter:
-    """The same models behind the budget. `stop` asks for the run's cancellation and is awaited before the call that
-    is held back; that call never returns, it ends with the run. `BudgetUnknowable` where no price is known."""
+def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[str], Awaitable[None]]) -> ModelRouter:
+    """The same models behind the budget. `stop` asks for a run's cancellation and is awaited before the call that is
+    held back; that call never returns, it ends with the run. `BudgetUnknowable` where no price is known."""
     if budget.max_cost is not None:
         models = [*router.default, *(model for models in router.roles.values() for model in models)]
         unknown = sorted({model.spec for model in models if price(model.spec, 1, 1) is None})
@@ -78,7 +79,7 @@ def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[], Awaita
 
 
 class _Budgeted:
-    def __init__(self, model: Model, budget: Budget, stop: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, model: Model, budget: Budget, stop: Callable[[str], Awaitable[None]]) -> None:
         self._model = model
         self._budget = budget
         self._stop = stop
@@ -87,11 +88,19 @@ class _Budgeted:
     def spec(self) -> str:
         return self._model.spec
 
+    @property
+    def window_tokens(self) -> int | None:
+        return self._model.window_tokens
+
+    @property
+    def in_process(self) -> bool:
+        return self._model.in_process
+
     async def complete(self, request: ModelRequest) -> ModelReply:
         reason = self._budget.spent()
         if reason is not None:
             self._budget.reason = reason
-            await self._stop()
+            await self._stop(self._budget.run_id)
             await asyncio.Event().wait()
         reply = await self._model.complete(request)
         self._budget.count(reply.model, reply.usage.input_tokens, reply.usage.output_tokens)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph_research.app.clock import make_clock
-from graph_research.app.graph_run import open_graph_run, reopen_graph_run
+from graph_research.app.graph_run import GraphRun, open_graph_run, reopen_graph_run
 from graph_research.app.models import price
 from graph_research.app.request import graph_request_for, request_for
 from graph_research.app.research import Research, new_run_id, open_research, reopen_research
@@ -40,6 +40,9 @@ class DebugRequest:
     roles: Sequence[str] = ()
     interactive: bool | None = None
     """Whether `ask` nodes ask; None: those of a graph do, those of a research take their defaults."""
+    max_cost: float | None = None
+    """In USD; with it or `max_tokens`, a stored run has a new budget in place of its own."""
+    max_tokens: int | None = None
     run_id: str | None = None
     now: str | None = None
 
@@ -52,7 +55,7 @@ async def debug(workspace: Workspace, request: DebugRequest) -> AsyncIterator[De
     """
     async with AsyncExitStack() as stack:
         if request.what is not None and await _is_stored(workspace, request.what):
-            yield await _stored(workspace, request.what, stack)
+            yield await _stored(workspace, request.what, request, stack)
         elif request.what is not None:
             yield await _research(workspace, request.what, request, stack)
         elif request.graph is not None:
@@ -74,14 +77,18 @@ async def _is_stored(workspace: Workspace, text: str) -> bool:
     return True
 
 
-async def _stored(workspace: Workspace, run_id: str, stack: AsyncExitStack) -> Debugged:
+async def _stored(workspace: Workspace, run_id: str, request: DebugRequest, stack: AsyncExitStack) -> Debugged:
+    limits: dict[str, Any] = {
+        "max_cost": request.max_cost,
+        "max_tokens": request.max_tokens,
+        "timeout_seconds": workspace.settings.task_timeout,
+    }
     if await is_research(workspace, run_id):
-        debugger = _of_research(workspace, await stack.enter_async_context(reopen_research(workspace, run_id)), stack)
+        research = await stack.enter_async_context(reopen_research(workspace, run_id, **limits))
+        debugger = _of_research(workspace, research, stack)
     else:
-        run = await stack.enter_async_context(reopen_graph_run(workspace, run_id))
-        now = next((options.get("now") for options in run.metadata.values()), None)
-        debugger = Debugger(run.runtime.graph, run.store, clock=make_clock(now), cost=_cost, new_run_id=new_run_id)
-        stack.push_async_callback(debugger.close)
+        run = await stack.enter_async_context(reopen_graph_run(workspace, run_id, **limits))
+        debugger = _of_graph_run(run, stack)
     return Debugged(debugger=debugger, start=lambda: debugger.attach(run_id))
 
 
@@ -91,6 +98,8 @@ async def _research(workspace: Workspace, question: str, request: DebugRequest, 
         question,
         graph=request.graph or "deep_research",
         roles=request.roles,
+        max_cost=request.max_cost,
+        max_tokens=request.max_tokens,
         interactive=bool(request.interactive),
         now=request.now,
     )
@@ -102,21 +111,39 @@ async def _research(workspace: Workspace, question: str, request: DebugRequest, 
 
 async def _graph_run(workspace: Workspace, name: str, request: DebugRequest, stack: AsyncExitStack) -> Debugged:
     interactive = request.interactive is not False
-    asked = graph_request_for(workspace, name, roles=request.roles, interactive=interactive, now=request.now)
-    run = await stack.enter_async_context(open_graph_run(workspace, asked, request.values, run_id=request.run_id))
-    debugger = Debugger(
-        run.runtime.graph,
-        run.store,
-        clock=make_clock(request.now),
+    asked = graph_request_for(
+        workspace,
+        name,
+        roles=request.roles,
+        max_cost=request.max_cost,
+        max_tokens=request.max_tokens,
         interactive=interactive,
-        cost=_cost,
-        new_run_id=new_run_id,
+        now=request.now,
     )
-    stack.push_async_callback(debugger.close)
+    run = await stack.enter_async_context(open_graph_run(workspace, asked, request.values, run_id=request.run_id))
+    debugger = _of_graph_run(run, stack)
     return Debugged(
         debugger=debugger,
         start=lambda: debugger.begin(request.values, run_id=run.run_id, metadata=run.metadata),
     )
+
+
+def _of_graph_run(run: GraphRun, stack: AsyncExitStack) -> Debugger:
+    def told(event: Event) -> None:
+        run.budget.run_id = event.run_id
+
+    debugger = Debugger(
+        run.runtime.graph,
+        run.store,
+        clock=make_clock(run.request.now),
+        interactive=run.request.interactive,
+        told=told,
+        cost=_cost,
+        new_run_id=new_run_id,
+        timeout_seconds=run.request.timeout_seconds,
+    )
+    stack.push_async_callback(debugger.close)
+    return debugger
 
 
 def _of_research(workspace: Workspace, research: Research, stack: AsyncExitStack) -> Debugger:
@@ -125,6 +152,7 @@ def _of_research(workspace: Workspace, research: Research, stack: AsyncExitStack
     logs: dict[str, AuditLog] = {}
 
     def told(event: Event) -> None:
+        research.budget.run_id = event.run_id
         if event.seq is None:
             return
         if event.run_id not in logs:
@@ -139,6 +167,7 @@ def _of_research(workspace: Workspace, research: Research, stack: AsyncExitStack
         told=told,
         cost=_cost,
         new_run_id=new_run_id,
+        timeout_seconds=research.request.timeout_seconds,
     )
     stack.push_async_callback(debugger.close)
     return debugger

@@ -12,6 +12,9 @@ from graph_research.graph.errors import InputInvalid
 
 __all__ = ["at_path", "edited", "read_assignment"]
 
+_MOST_DEPTH = 100
+"""Lists and objects inside of each other; a store takes 250, and a graph puts some around what it is given."""
+
 
 def edited(state: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
     """The channels that the assignments touch, with their new values. `InputInvalid` says what is wrong with which."""
@@ -34,11 +37,16 @@ def read_assignment(assignment: str) -> tuple[str, Any]:
     if not equals or not path:
         raise InputInvalid(f"--set {assignment[:80]!r} is no PATH=JSON", help="such as --set n=5")
     try:
-        return path, orjson.loads(text)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise InputInvalid(
             f"--set {path[:80]}: {text[:80]!r} is no JSON: {error}", help=f"write text as --set '{path}=\"text\"'"
         ) from error
+    if _is_deeper(value, _MOST_DEPTH):
+        raise InputInvalid(
+            f"--set {path[:80]}: the value is nested deeper than {_MOST_DEPTH} levels", help="give a flatter one"
+        )
+    return path, value
 
 
 def at_path(value: Any, keys: Sequence[str]) -> Any:
@@ -53,6 +61,14 @@ def at_path(value: Any, keys: Sequence[str]) -> Any:
             where = ".".join(keys[:depth]) or "the state"
             raise InputInvalid(f"{where[:80]} has no {key[:80]!r}", help=_choices(value))
     return value
+
+
+def _is_deeper(value: Any, most: int) -> bool:
+    layer = [value]
+    for _ in range(most):
+        inner = [one.values() if isinstance(one, dict) else one for one in layer if isinstance(one, (dict, list))]
+        layer = [part for parts in inner for part in parts]
+    return any(isinstance(one, (dict, list)) for one in layer)
 
 
 def _assign(owner: Any, key: str, value: Any, path: str) -> None:

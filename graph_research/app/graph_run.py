@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_research.app.beside import with_neighbours
+from graph_research.app.budget import Budget, within_budget
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import graph_file, load
 from graph_research.app.edits import edited, read_assignment
 from graph_research.app.library import Indexing
 from graph_research.app.models import build_router
 from graph_research.app.outside import Outside, open_outside
-from graph_research.app.request import GraphRequest, changed_request
+from graph_research.app.request import GraphRequest, changed_request, with_limits
 from graph_research.app.research import new_run_id, refuse_known
 from graph_research.app.runs import error_text, waiting_for
 from graph_research.app.search import Searches, build_searches, with_searches
@@ -62,14 +63,20 @@ class GraphRun:
     run_id: str
     store: Store
     runtime: Runtime
-    metadata: Mapping[str, Any]
+    request: GraphRequest
+    budget: Budget
     values: Mapping[str, Any] | None
     accept_changes: bool = False
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What is kept with the run, so that it can go on."""
+        return {_KEY: self.request.to_json()}
 
     async def events(self, answer: str | None = None) -> AsyncGenerator[Event, None]:
         """Start the run or go on with it, until it ends or waits."""
         if self.values is not None:
-            stream = self.runtime.stream(dict(self.values), run_id=self.run_id, metadata=dict(self.metadata))
+            stream = self.runtime.stream(dict(self.values), run_id=self.run_id, metadata=self.metadata)
         else:
             given = NO_ANSWER if answer is None else answer
             stream = self.runtime.resume(self.run_id, answer=given, accept_changes=self.accept_changes)
@@ -88,7 +95,7 @@ class GraphRun:
             run_id=self.run_id,
             status=record.status,
             cause=record.cause,
-            error=error_text(record),
+            error=self.budget.reason or error_text(record),
             waiting_for=await waiting_for(self.store, record),
             state=await self.store.state(self.run_id),
             parent=record.parent,
@@ -121,14 +128,23 @@ async def open_graph_run(
 
 @asynccontextmanager
 async def reopen_graph_run(
-    workspace: Workspace, run_id: str, *, accept_changes: bool = False
+    workspace: Workspace,
+    run_id: str,
+    *,
+    accept_changes: bool = False,
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
+    timeout_seconds: float | None = None,
 ) -> AsyncIterator[GraphRun]:
-    """A stored run of a graph, to go on with; `accept_changes` although its definition has changed."""
+    """A stored run of a graph, to go on with; `accept_changes` although its definition has changed. A limit given here
+    replaces its own."""
     async with open_store(workspace.home) as store, open_outside(workspace) as outside:
         record = await store.run(check_name(run_id, "run id"))
-        request = graph_request_of(record)
+        request = with_limits(graph_request_of(record), max_cost, max_tokens, timeout_seconds)
         search = build_searches(workspace, request.search, request.library, outside)
-        yield _assembled(workspace, store, run_id, request, search, None, outside, accept_changes=accept_changes)
+        run = _assembled(workspace, store, run_id, request, search, None, outside, accept_changes=accept_changes)
+        run.budget.count_recorded(await store.calls(run_id))
+        yield run
 
 
 @asynccontextmanager
@@ -199,7 +215,8 @@ def _assembled(
     *,
     accept_changes: bool = False,
 ) -> GraphRun:
-    models = build_router(request.models, request.roles, outside)
+    budget = Budget(run_id=run_id, max_tokens=request.max_tokens, max_cost=request.max_cost)
+    models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
     folders = [str(folder) for folder in search.folders]
     there = with_neighbours(workspace, request.name)
     services = build_services(there, models=models, search=search.providers, folders=folders)
@@ -214,7 +231,8 @@ def _assembled(
         run_id=run_id,
         store=store,
         runtime=runtime,
-        metadata={_KEY: request.to_json()},
+        request=request,
+        budget=budget,
         values=values,
         accept_changes=accept_changes,
     )

@@ -22,6 +22,7 @@ __all__ = [
     "changed_request",
     "graph_request_for",
     "request_for",
+    "with_limits",
 ]
 
 QUESTION_CHARS = 50_000
@@ -90,7 +91,8 @@ class ResearchRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class GraphRequest:
-    """A run of any graph: what decides it besides its input. Paths are absolute; `now` fixes the clock."""
+    """A run of any graph: what decides it besides its input. Paths are absolute; `now` fixes the clock; `max_cost` is
+    in USD, `max_tokens` counts input and output."""
 
     name: str
     models: tuple[str, ...] = (_DEFAULT_MODEL,)
@@ -99,6 +101,8 @@ class GraphRequest:
     skipped: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
     interactive: bool = True
+    max_cost: float | None = None
+    max_tokens: int | None = None
     timeout_seconds: float | None = None
     now: str | None = None
 
@@ -123,6 +127,8 @@ def graph_request_for(
     name: str,
     *,
     roles: Sequence[str] = (),
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
     interactive: bool = True,
     now: str | None = None,
 ) -> GraphRequest:
@@ -137,6 +143,8 @@ def graph_request_for(
         search=_absolute_specs(settings.search_providers, workspace.folder),
         library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
         interactive=interactive,
+        max_cost=_above_zero(max_cost, "--max-cost"),
+        max_tokens=_above_zero(max_tokens, "--max-tokens"),
         timeout_seconds=settings.task_timeout,
         now=now,
     )
@@ -186,6 +194,18 @@ def changed_request(
     if graph is not None:
         changes[named] = _absolute(graph, workspace.folder) if graph.endswith((".yaml", ".yml")) else graph
     return replace(request, **changes)
+
+
+def with_limits(
+    request: _Request, max_cost: float | None, max_tokens: int | None, timeout_seconds: float | None
+) -> _Request:
+    """The request of a stored run with new limits in place of its own, where they are given."""
+    return replace(
+        request,
+        max_cost=_above_zero(max_cost, "--max-cost") or request.max_cost,
+        max_tokens=_above_zero(max_tokens, "--max-tokens") or request.max_tokens,
+        timeout_seconds=_above_zero(timeout_seconds, "--timeout") or request.timeout_seconds,
+    )
 
 
 def _checked_question(question: str) -> str:

@@ -21,7 +21,7 @@ from graph_research.app.library import Indexing
 from graph_research.app.models import build_router
 from graph_research.app.outside import open_outside
 from graph_research.app.reports import Built, NoReport, build_from_store, write_report
-from graph_research.app.request import RequestInvalid, ResearchRequest, changed_request, request_for
+from graph_research.app.request import RequestInvalid, ResearchRequest, changed_request, request_for, with_limits
 from graph_research.app.runs import error_text, waiting_for
 from graph_research.app.search import build_searches, with_searches
 from graph_research.app.services import build_registry, build_services
@@ -31,6 +31,7 @@ from graph_research.errors import GraphResearchError, check_name
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import RunExists, UnknownRun
 from graph_research.graph.events import Event
+from graph_research.graph.position import Position
 from graph_research.graph.runtime import NO_ANSWER, Runtime
 from graph_research.observability import AuditLog
 
@@ -93,10 +94,10 @@ class Research:
     ) -> None:
         self.request = request
         self.run_id = run_id
+        self.budget = budget
         self._workspace = workspace
         self._store = store
         self._graph = graph
-        self._budget = budget
         self._out = out
         self._new = new
         self._accept_changes = accept_changes
@@ -147,9 +148,14 @@ class Research:
         return await self._store.state(self.run_id)
 
     async def node(self) -> str:
-        """The active node of a stored run, empty where there is none."""
-        nodes = (await self._store.run(self.run_id)).nodes
-        return nodes[0] if nodes else ""
+        """The node that a stored run goes on with, empty where there is none: of one that an event has led to its end,
+        the node that it led away from."""
+        record = await self._store.run(self.run_id)
+        placed = await self._store.last_position(self.run_id)
+        position = Position.from_bytes(placed.position) if placed and placed.position else None
+        if position is not None and position.interruption is not None and record.status in {"aborted", "failed"}:
+            return position.interruption.active[0].node
+        return record.nodes[0] if record.nodes else ""
 
     async def waiting_for(self) -> str | None:
         """What the run asks, if it waits for an answer."""
@@ -164,7 +170,7 @@ class Research:
             status=record.status,
             parent=record.parent,
             cause=record.cause,
-            error=self._budget.reason or error_text(record),
+            error=self.budget.reason or error_text(record),
             waiting_for=await waiting_for(self._store, record),
         )
         if record.status not in {"completed", "aborted"} or record.cause == "error":
@@ -249,15 +255,16 @@ async def reopen_research(
     accept_changes: bool = False,
     max_cost: float | None = None,
     max_tokens: int | None = None,
+    timeout_seconds: float | None = None,
 ) -> AsyncIterator[Research]:
-    """A stored research with the models, searches and options it was started with; a budget given here replaces its
+    """A stored research with the models, searches and options it was started with; a limit given here replaces its
     own. `accept_changes` goes on although the graph, a prompt or a schema has changed."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
         request = request_of(await store.run(check_name(run_id, "run id")))
         if request is None:
             raise UnknownRun(f"run {run_id} is no research", help="`graph run` started it")
-        request = replace(request, max_cost=max_cost or request.max_cost, max_tokens=max_tokens or request.max_tokens)
+        request = with_limits(request, max_cost, max_tokens, timeout_seconds)
         research = await _assembled(
             workspace, request, store, stack, run_id=run_id, out=out, new=False, accept_changes=accept_changes
         )
@@ -315,13 +322,11 @@ async def _assembled(
     index: bool = True,
     on_index: Indexing | None = None,
 ) -> Research:
-    budget = Budget(max_tokens=request.max_tokens, max_cost=request.max_cost)
+    budget = Budget(run_id=run_id, max_tokens=request.max_tokens, max_cost=request.max_cost)
     if not new:
         budget.count_recorded(await store.calls(run_id))
     outside = await stack.enter_async_context(open_outside(workspace))
-    models = within_budget(
-        build_router(request.models, request.roles, outside), budget, stop=lambda: store.request_cancel(run_id)
-    )
+    models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
     search = build_searches(workspace, request.search, request.library, outside)
     there = with_neighbours(workspace, request.graph)
     services = build_services(

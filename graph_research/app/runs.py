@@ -7,12 +7,15 @@ from typing import Any
 
 from graph_research.app.store import Store, checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
+from graph_research.graph.address import path_of
 from graph_research.graph.checkpoint.base import RunRecord
-from graph_research.graph.errors import RunBusy
+from graph_research.graph.codec import decode, references
+from graph_research.graph.errors import InputInvalid, RunBusy
 from graph_research.graph.events import InputRequested
 
 __all__ = [
     "RunStatus",
+    "check_answered",
     "delete_run",
     "error_text",
     "goes_on",
@@ -110,6 +113,35 @@ async def is_research(workspace: Workspace, run_id: str) -> bool:
         return request_of(await store.run(run_id)) is not None
 
 
+async def check_answered(workspace: Workspace, run_id: str, answer: str) -> None:
+    """`InputInvalid` where a run has not asked for `answer`; the very one that it went on with may be given again."""
+    checked_run_id(run_id)
+    async with open_store(workspace.home) as store:
+        record = await store.run(run_id)
+        if record.status == "awaiting_input":
+            return
+        if record.status == "completed" and answer in await _answers(store, run_id):
+            return
+    raise InputInvalid(
+        f"run {run_id} is {record.status} and waits for no answer; nothing was done",
+        help=f"leave --answer out: graph-research resume {run_id}",
+    )
+
+
+async def _answers(store: Store, run_id: str) -> list[Any]:
+    """What the questions of a run were answered with."""
+    asked = {(event.path, event.visit) for event in await store.events(run_id) if isinstance(event, InputRequested)}
+    scopes = {row.scope for row in await store.step_rows(run_id, None)} if asked else set()
+    updates = [
+        row.delta
+        for scope in scopes
+        for row in await store.step_rows(run_id, scope)
+        if row.delta is not None and (path_of(scope) + row.node, row.visit) in asked
+    ]
+    texts = await store.texts({name for data in updates for name in references(data)})
+    return [value for data in updates for part in decode(data, texts).values() for value in part.values()]
+
+
 async def waiting_for(store: Store, record: RunRecord) -> str | None:
     """What a run asks that waits for an answer, else None."""
     if record.status != "awaiting_input":
@@ -156,7 +188,7 @@ def goes_on(record: RunRecord) -> bool:
 
 def _question(record: RunRecord) -> str:
     request = request_of(record)
-    return request.question if request is not None else ""
+    return request.question if request is not None else str(record.input.get("question") or "")
 
 
 async def _is_interrupted(store: Store, record: RunRecord) -> bool:

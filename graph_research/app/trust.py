@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -57,10 +58,14 @@ class FolderOffer:
 def find_offer(folder: Path) -> FolderOffer | None:
     """What `folder` offers, or None where that is nothing, or nothing but the shipped files themselves."""
     found = {path.relative_to(folder).as_posix(): path for path in _candidates(folder)}
-    if len(found) > _MOST_FILES or sum(path.stat().st_size for path in found.values()) > _MOST_BYTES:
+    sizes: Counter[str] = Counter()
+    for name, path in found.items():
+        sizes[name.partition("/")[0]] += path.stat().st_size
+    if len(found) > _MOST_FILES or sizes.total() > _MOST_BYTES:
+        largest = folder / sizes.most_common(1)[0][0]
         raise TrustRefused(
-            f"{folder} holds more than {_MOST_FILES:,} files or {_MOST_BYTES:,} bytes of graphs, prompts and schemas",
-            help="run in another folder",
+            f"{folder} brings more than {_MOST_FILES:,} files or {_MOST_BYTES:,} bytes of graphs, prompts and schemas",
+            help=f"move what no graph needs out of {largest}, or work in another folder",
         )
     digests = {name: _digest(path) for name, path in sorted(found.items()) if not _is_shipped(name, path)}
     if not digests:

@@ -24,6 +24,7 @@ _EXAMPLES = (
     "debug RUN_ID",
     "debug --graph countdown.yaml --set n=5 --break 'tick if n == 2'",
     "debug --dap",
+    "debug --write-extension graph-research-debug.vsix",
 )
 
 
@@ -56,6 +57,11 @@ def _debug(
     library: Library = None,
     max_iterations: Annotated[int | None, typer.Option(metavar="N", help="Rounds at most.")] = None,
     max_sub_queries: Annotated[int | None, typer.Option(metavar="N", help="Sub-queries of a plan at most.")] = None,
+    max_cost: Annotated[float | None, typer.Option(metavar="USD", help="Stop when the models have cost this.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(metavar="N", help="Stop when the models used so many.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="S", help="Stop when it went on for so many seconds; holding it is free.")
+    ] = None,
     interactive: Annotated[
         bool | None,
         typer.Option("--interactive/--no-interactive", help="Stop at `ask` nodes; [graphs do, questions do not]"),
@@ -66,12 +72,20 @@ def _debug(
     listen: Annotated[
         int | None, typer.Option(metavar="PORT", help="With --dap: a port of 127.0.0.1, not stdio.")
     ] = None,
+    write_extension: Annotated[
+        Path | None, typer.Option("--write-extension", metavar="FILE", help="Write the extension for VS Code, a VSIX.")
+    ] = None,
 ) -> None:
     """Run a graph step by step.
 
     Commands are read from the terminal (`help` lists them), from --script, or with --dap from an editor, whose launch
     configuration then says what to run. The run is kept, whatever you do.
     """
+    if write_extension is not None:
+        from graph_research.cli import debug_vscode
+
+        debug_vscode.write_extension(write_extension)
+        return
     if dap:
         from graph_research.cli.debug_editor import serve
 
@@ -86,6 +100,7 @@ def _debug(
         "library": library or None,
         "max_iterations": max_iterations,
         "max_sub_queries": max_sub_queries,
+        "task_timeout": timeout,
     }
     workspace = open_here(settings)
     request = DebugRequest(
@@ -94,6 +109,8 @@ def _debug(
         values=values_of(assignments or []),
         roles=tuple(role or ()),
         interactive=interactive,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
         run_id=run_id,
         now=now,
     )

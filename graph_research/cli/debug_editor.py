@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph_research.cli.folder import open_here
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-_TEXTS = ("question", "runId", "graph", "newRunId", "now")
+_TEXTS = ("question", "runId", "graph", "newRunId", "now", "cwd")
 _LISTS = ("library", "llm", "role", "search", "break")
+_NUMBERS = ("maxCost", "maxTokens")
 
 
 class LaunchInvalid(UserMistake):
@@ -48,7 +50,9 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
             "library": arguments.get("library") or None,
             "max_iterations": arguments.get("maxIterations"),
             "max_sub_queries": arguments.get("maxSubQueries"),
-        }
+            "task_timeout": arguments.get("timeout"),
+        },
+        Path(arguments["cwd"]) if arguments.get("cwd") else None,
     )
     request = DebugRequest(
         what=arguments.get("runId") or arguments.get("question"),
@@ -56,6 +60,8 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
         values=arguments.get("input") or {},
         roles=tuple(arguments.get("role") or ()),
         interactive=arguments.get("interactive"),
+        max_cost=arguments.get("maxCost"),
+        max_tokens=arguments.get("maxTokens"),
         run_id=arguments.get("newRunId"),
         now=arguments.get("now"),
     )
@@ -71,5 +77,8 @@ def _check(arguments: Mapping[str, Any]) -> None:
         value = arguments.get(name, [])
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise LaunchInvalid(f'"{name}" in the launch configuration is no list of texts', help=f'"{name}": ["…"]')
+    for name in _NUMBERS:
+        if not isinstance(arguments.get(name, 0), (int, float)):
+            raise LaunchInvalid(f'"{name}" in the launch configuration is no number', help=f'such as "{name}": 1000')
     if not isinstance(arguments.get("input", {}), dict):
         raise LaunchInvalid('"input" in the launch configuration is no object', help='such as "input": {"n": 5}')

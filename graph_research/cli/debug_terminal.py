@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from graph_research.cli import debug_lines as lines
-from graph_research.cli.failure import DONE, INVALID
+from graph_research.cli.ending import resume_command
+from graph_research.cli.failure import DONE, INTERRUPTED, INVALID, CommandEnded
 from graph_research.cli.output import say, show
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.debugger.debugger import Debugger, Stop
@@ -83,7 +84,7 @@ class Terminal:
         name, _, rest = line.strip().partition(" ")
         if not name:
             return True
-        with self._interruptible():
+        async with self._interruptible():
             await self._commands[self._command(name)].run(rest.strip())
         return not self._over
 
@@ -288,24 +289,41 @@ class Terminal:
         except (UserMistake, GuardFailed) as problem:
             return f"({problem.message})"
 
-    @contextlib.contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """While a command runs the first SIGINT holds the run at its next event, a second one leaves the debugger."""
+    @contextlib.asynccontextmanager
+    async def _interruptible(self) -> AsyncIterator[None]:
+        """While a command runs the first SIGINT tells what the run is doing and holds it at its next event, a second
+        one leaves the debugger: `CommandEnded`."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        asked = False
+        assert task is not None, "obeyed inside a task"
+        telling: list[asyncio.Task[None]] = []
+        leaving = asyncio.Event()
 
         def interrupt() -> None:
-            nonlocal asked
-            if asked and task is not None:
+            if telling:
+                leaving.set()
                 task.cancel()
-            asked = True
-            self._debugger.pause()
+            else:
+                self._debugger.pause()
+                telling.append(loop.create_task(self._tell_work()))
 
         loop.add_signal_handler(signal.SIGINT, interrupt)
         try:
             yield
+        except asyncio.CancelledError:
+            if not leaving.is_set():
+                raise
+            task.uncancel()
+            say(f"graph-research: interrupted; go on with: {resume_command(self._debugger.run_id)}")
+            raise CommandEnded(INTERRUPTED) from None
         finally:
             loop.remove_signal_handler(signal.SIGINT)
+            if telling:
+                await asyncio.wait(telling)
+
+    async def _tell_work(self) -> None:
+        for one in await self._debugger.work():
+            say(f"  {one}")
+        say("it is held at its next event; Ctrl-C again leaves the debugger, and the run can be resumed")
 
 
 def _number(text: str) -> int:

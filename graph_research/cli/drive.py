@@ -15,7 +15,7 @@ import orjson
 from graph_research.app.graph_run import GraphRun, GraphRunResult, fork_graph_run, open_graph_run, reopen_graph_run
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.research import Research, ResearchResult, fork_research, open_research, reopen_research
-from graph_research.app.runs import is_research
+from graph_research.app.runs import check_answered, is_research
 from graph_research.app.workspace import Workspace
 from graph_research.cli.ending import end_of, resume_command
 from graph_research.cli.failure import INTERRUPTED
@@ -56,14 +56,21 @@ async def go_on(
     accept_changes: bool = False,
     max_cost: float | None = None,
     max_tokens: int | None = None,
+    timeout_seconds: float | None = None,
 ) -> int:
-    """Go on with a stored run and return the exit code."""
+    """Go on with a stored run and return the exit code. `InputInvalid` for an answer that it has not asked for."""
+    if answer is not None:
+        await check_answered(workspace, run_id, answer)
+    options: dict[str, Any] = {
+        "accept_changes": accept_changes,
+        "max_cost": max_cost,
+        "max_tokens": max_tokens,
+        "timeout_seconds": timeout_seconds,
+    }
     if await is_research(workspace, run_id):
-        async with reopen_research(
-            workspace, run_id, out=out, accept_changes=accept_changes, max_cost=max_cost, max_tokens=max_tokens
-        ) as research:
+        async with reopen_research(workspace, run_id, out=out, **options) as research:
             return await _drive_research(research, answer=answer, json=json, stored=True)
-    async with reopen_graph_run(workspace, run_id, accept_changes=accept_changes) as run:
+    async with reopen_graph_run(workspace, run_id, **options) as run:
         return await _drive_graph(run, answer=answer, json=json, stored=True)
 
 
@@ -94,20 +101,22 @@ async def _drive_research(research: Research, *, answer: str | None, json: bool,
     async def watch(given: str | None) -> None:
         with make_view(research.request.question, SystemClock()) as view:
             progress = Progress(view)
-            if stored:
-                progress.go_on(await research.node(), await research.state())
+            standing = (await research.node(), await research.state()) if stored else None
             async with contextlib.aclosing(research.events(given)) as events:
                 async for event in events:
+                    if standing is not None:
+                        progress.go_on(*standing)
+                        standing = None
                     if progress.saw(event):
                         progress.read(await research.state())
 
-    result = await _until_it_ends(research, watch, answer, stored=stored)
-    if result is None:
-        return INTERRUPTED
+    result, interrupted = await _until_it_ends(research, watch, answer, stored=stored)
     if json:
-        show_json(result.to_json())
-    else:
+        show_json({**result.to_json(), "interrupted": interrupted})
+    elif not interrupted:
         _show_research(result)
+    if interrupted:
+        return INTERRUPTED
     return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)
 
 
@@ -117,14 +126,15 @@ async def _drive_graph(run: GraphRun, *, answer: str | None, json: bool, stored:
             async for _ in events:
                 pass
 
-    result = await _until_it_ends(run, watch, answer, stored=stored)
-    if result is None:
-        return INTERRUPTED
+    result, interrupted = await _until_it_ends(run, watch, answer, stored=stored)
     if json:
         shown = {"run_id": result.run_id, "status": result.status, "cause": result.cause, "state": result.state}
-        show_json({**shown, **({"parent": result.parent} if result.parent else {})})
-    else:
+        parent = {"parent": result.parent} if result.parent else {}
+        show_json({**shown, **parent, "interrupted": interrupted})
+    elif not interrupted:
         _show_graph(result)
+    if interrupted:
+        return INTERRUPTED
     return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)
 
 
@@ -140,17 +150,17 @@ class _Run(Protocol[_R]):
     async def result(self) -> _R: ...
 
 
-async def _until_it_ends(run: _Run[_R], watch: _Watch, answer: str | None, *, stored: bool) -> _R | None:
-    """The result of a run that is driven as far as it goes; None where a signal stopped it."""
+async def _until_it_ends(run: _Run[_R], watch: _Watch, answer: str | None, *, stored: bool) -> tuple[_R, bool]:
+    """The result of a run that is driven as far as it goes, and whether a signal stopped it there."""
     with _stopped_by_signals() as stopped:
         try:
             await _answering(run, watch, answer, stored=stored)
-            return await run.result()
+            return await run.result(), False
         except asyncio.CancelledError:
             if not stopped:
                 raise
-            say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run.run_id)}")
-            return None
+    say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run.run_id)}")
+    return await run.result(), True
 
 
 async def _answering(run: _Run[_R], watch: _Watch, answer: str | None, *, stored: bool) -> None:

@@ -19,12 +19,12 @@ __all__ = ["describe_offer", "open_here"]
 _SHOWN_FILES = 8
 
 
-def open_here(options: Mapping[str, Any] | None = None) -> Workspace:
-    """The workspace of the working directory. Asks on a terminal whether a folder's own files may be used; elsewhere
-    they are left out and a line on standard error says how to agree."""
+def open_here(options: Mapping[str, Any] | None = None, folder: Path | None = None) -> Workspace:
+    """The workspace of the working directory, or of `folder`. Asks on a terminal whether the folder's own files may be
+    used; elsewhere they are left out and a line on standard error says how to agree."""
     from graph_research.app.workspace import open_workspace
 
-    return open_workspace(os.environ, Path.cwd(), may_use=_ask_or_leave_out, options=options)
+    return open_workspace(os.environ, folder or Path.cwd(), may_use=_ask_or_leave_out, options=options)
 
 
 def describe_offer(offer: FolderOffer) -> str:

@@ -83,6 +83,7 @@ def _resume(
     ] = False,
     max_cost: Annotated[float | None, typer.Option(metavar="USD", help="A new budget in place of its own.")] = None,
     max_tokens: Annotated[int | None, typer.Option(metavar="N", help="A new budget in place of its own.")] = None,
+    timeout: Annotated[float | None, typer.Option(metavar="S", help="A new time limit in place of its own.")] = None,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -102,6 +103,7 @@ def _resume(
             accept_changes=accept_changes,
             max_cost=max_cost,
             max_tokens=max_tokens,
+            timeout_seconds=timeout,
         )
     )
     if code:

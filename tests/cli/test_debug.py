@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
+import signal
+import zipfile
 from pathlib import Path
 
 from tests.cli.conftest import NOW, QUESTION, Run, User
+from tests.cli.test_run import SLOW, until
 
 COUNTDOWN = """\
 graph: countdown
@@ -87,3 +92,48 @@ def test_what_cannot_be_debugged_is_named(here: Run) -> None:
     assert "nothing to debug is named" in here("debug", expect=2).err
     assert "there is no run 'tydes'" in here("debug", "tydes", expect=2).err
     assert "cannot be read" in here("debug", "--graph", "x.yaml", "--script", "nowhere", expect=2).err
+
+
+def test_a_budget_ends_a_debugged_research_and_its_forks(user: User) -> None:
+    spec = user.script("brief.json", {"*": [{"need_clarification": False, "question": "", "verification": "ok"}]})
+    options = ["--library", "library", "--llm", spec, "--max-tokens", "1", "--run-id", "dear"]
+    out = debugged(user, "continue\nfork 1\ncontinue\n", QUESTION, *options)
+    assert "dear · the end: aborted (cancelled)" in out
+    assert re.search(r"run-\w+ · the end: aborted \(cancelled\)", out)
+
+
+def test_a_time_limit_ends_a_debugged_research(user: User) -> None:
+    options = ["--library", "library", "--llm", user.script("slow.json", SLOW), "--timeout", "1", "--run-id", "late"]
+    out = debugged(user, "continue\n", QUESTION, *options)
+    assert "late · the end: aborted (timeout)" in out
+
+
+def test_an_interrupt_tells_at_once_what_the_run_is_doing(user: User) -> None:
+    user.write("script", "continue\n")
+    options = ["--library", "library", "--llm", user.script("slow.json", SLOW), "--run-id", "r", "--script", "script"]
+    log = user.home / "audit" / "r.jsonl"
+    with user.start("debug", QUESTION, *options) as process:
+        until(lambda: log.exists() and '"path":"plan"' in log.read_text())
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        told = process.stderr.readline() + process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert "plan:1 is at work for" in told
+    assert "it is held at its next event" in told
+    assert process.returncode == 130
+    assert err == "graph-research: interrupted; go on with: graph-research resume r\n"
+    assert user.run("status", "r", "--json").json["interrupted"]
+
+
+def test_the_extension_for_vs_code_is_a_zip_that_names_this_command(here: Run, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.vsix", tmp_path / "b.vsix"
+    assert f"code --install-extension {first}" in here("debug", "--write-extension", str(first)).out
+    here("debug", "--write-extension", str(second))
+    assert first.read_bytes() == second.read_bytes()
+    with zipfile.ZipFile(io.BytesIO(first.read_bytes())) as archive:
+        assert {"[Content_Types].xml", "extension.vsixmanifest", "extension/package.json"} == set(archive.namelist())
+        package = json.loads(archive.read("extension/package.json"))
+    (debugger,) = package["contributes"]["debuggers"]
+    assert Path(debugger["runtime"]).is_file()
+    assert debugger["runtimeArgs"] == ["debug", "--dap"]

@@ -60,7 +60,7 @@ def test_a_request_comes_back_from_its_json_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_budget_is_spent_once_its_limit_is_reached() -> None:
-    budget = Budget(max_tokens=100)
+    budget = Budget(run_id="r", max_tokens=100)
     budget.count("scripted:a.json", 60, 39)
     assert budget.spent() is None
     budget.count("scripted:a.json", 1, 0)

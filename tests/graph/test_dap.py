@@ -18,7 +18,7 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.dap.server import serve_port
 from graph_research.graph.debugger.debugger import Debugged
 from tests.graph.drives import graph_of
-from tests.graph.test_debugger import FAILING, NESTED, debugger_of, fail
+from tests.graph.test_debugger import FAILING, NESTED, SLOW, Slow, debugger_of, fail
 from tests.graph.test_resume import ASK
 from tests.graph.test_runtime import COUNTDOWN
 
@@ -222,6 +222,20 @@ async def test_a_variable_is_set_in_a_fork_whole_or_in_part() -> None:
         await client.ask("setVariable", variablesReference=seen, name="[0]", value="100")
         await client.stopped("step")
         assert await client.scope("State") == {"n": "9", "seen": "[100]"}
+
+
+async def test_a_pause_is_answered_at_once_while_a_node_waits_for_its_call() -> None:
+    slow = Slow()
+    async with connected(graph_of(SLOW, ask=slow)) as client:
+        await client.begin(token=client.token)
+        await slow.asked.wait()
+        await client.ask("pause", threadId=1)
+        assert (await client.stopped("pause"))["name"] == "ask:1"
+        assert await client.scope("State") == {"told": '""'}
+        await client.ask("pause", threadId=1)
+        slow.answered.set()
+        await client.ask("continue", threadId=1)
+        assert (await client.event("exited"))["exitCode"] == 0
 
 
 async def test_a_long_list_is_paged() -> None:

@@ -368,3 +368,88 @@ async def test_the_root_is_edited_from_inside_of_a_subgraph(store: Checkpointer)
     assert (await store.run(debugger.run_id)).status == "completed"
     with pytest.raises(InputInvalid, match="no channel"):
         await debugger.fork(0, {"nonsense": 1})
+
+
+SLOW = """
+    graph: slow
+    version: "1"
+    state: {told: {type: string, default: ""}}
+    start: ask
+    nodes:
+      ask: {run: ask, output: {into: {told: output.text}}}
+      done: {end: completed}
+      late: {end: aborted}
+    edges: [{from: ask, to: done}, {from: ask, to: late, on: [timeout]}]
+"""
+
+
+class Slow:
+    """A node whose one outside call is answered when the test says so."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.answered = asyncio.Event()
+
+    async def __call__(self, handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        async def answer() -> str:
+            self.asked.set()
+            await self.answered.wait()
+            return "here"
+
+        return {"text": await ctx.call("model", {"user": "hello"}, answer)}
+
+
+async def test_a_pause_in_the_midst_of_a_long_call_holds_at_once_and_breaks_nothing_off(store: Checkpointer) -> None:
+    slow = Slow()
+    debugger = debugger_of(graph_of(SLOW, ask=slow), store)
+    await debugger.begin({}, run_id="r")
+    moving = asyncio.create_task(debugger.proceed())
+    await slow.asked.wait()
+    debugger.pause(at_once=True)
+    stop = await moving
+    assert at(stop) == ("pause", "ask", 1)
+    assert stop.note == "ask:1 is at work for 0.0 s, a model call is under way for 0.0 s"
+    assert await debugger.evaluate("told") == ""
+    slow.answered.set()
+    assert (await debugger.proceed()).reason == "end"
+    assert (await store.state("r"))["told"] == "here"
+    assert [call.status for call in await store.calls("r")] == ["answered"]
+
+
+async def test_a_pause_tells_what_the_run_is_doing_and_holds_at_the_next_event(store: Checkpointer) -> None:
+    slow = Slow()
+    debugger = debugger_of(graph_of(SLOW, ask=slow), store)
+    await debugger.begin({}, run_id="r")
+    moving = asyncio.create_task(debugger.proceed())
+    await slow.asked.wait()
+    debugger.pause()
+    assert [(work.path, [kind for kind, _ in work.calls]) for work in await debugger.work()] == [("ask", ["model"])]
+    assert not moving.done()
+    slow.answered.set()
+    assert (await moving).reason == "pause"
+    assert [(work.path, work.calls) for work in await debugger.work()] == [("ask", [])]
+    await debugger.proceed()
+    assert await debugger.work() == []
+
+
+async def test_what_was_called_away_from_can_be_left_and_resumed(store: Checkpointer) -> None:
+    slow = Slow()
+    graph = graph_of(SLOW, ask=slow)
+    debugger = debugger_of(graph, store)
+    await debugger.begin({}, run_id="r")
+    moving = asyncio.create_task(debugger.proceed())
+    await slow.asked.wait()
+    debugger.pause(at_once=True)
+    await moving
+    await debugger.close()
+    slow.answered.set()
+    await collect(runtime(graph, store).resume("r"))
+    assert (await store.run("r")).status == "completed"
+
+
+async def test_the_time_limit_counts_while_the_run_goes_on_and_takes_its_edge(store: Checkpointer) -> None:
+    debugger = debugger_of(graph_of(SLOW, ask=Slow()), store, timeout_seconds=0.05)
+    await debugger.begin({}, run_id="r")
+    assert (await debugger.proceed()).reason == "end"
+    record = await store.run("r")
+    assert (record.status, record.cause) == ("aborted", "timeout")

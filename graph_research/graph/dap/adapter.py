@@ -223,7 +223,8 @@ class Adapter:
         self._move(self._debugger.reverse)
 
     async def _on_pause(self, _: Mapping[str, Any]) -> None:
-        self._debugger.pause()
+        if self._moving is not None and not self._moving.done():
+            self._debugger.pause(at_once=True)
 
     def _move(self, move: Callable[[], Awaitable[Stop]]) -> None:
         """Start to move once the request is answered."""

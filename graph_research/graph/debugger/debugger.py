@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from graph_research.graph.checkpoint.base import CallRecord, Checkpointer
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.debugger.breakpoints import Breakpoint, compiled, line_breakpoint, parse_breakpoint
+from graph_research.graph.debugger.following import Allowance, Following
 from graph_research.graph.debugger.rehearsal import Rehearsal, rehearse
 from graph_research.graph.debugger.stop import (
     NotPossible,
@@ -23,7 +24,9 @@ from graph_research.graph.debugger.stop import (
     watching,
 )
 from graph_research.graph.debugger.targets import plain_path
+from graph_research.graph.debugger.untimed import untimed
 from graph_research.graph.debugger.view import EdgeView, Level, Viewer, edges_of
+from graph_research.graph.debugger.work import Work, work_of
 from graph_research.graph.errors import GuardFailed
 from graph_research.graph.events import (
     Event,
@@ -37,9 +40,8 @@ from graph_research.graph.events import (
 )
 from graph_research.graph.fork import fork
 from graph_research.graph.runtime import NO_ANSWER, Runtime
-from graph_research.graph.spec import LimitsSpec
 
-__all__ = ["Debugged", "Debugger", "NotPossible", "Stop", "untimed"]
+__all__ = ["Debugged", "Debugger", "NotPossible", "Stop"]
 
 Goal = Callable[[Event], bool]
 Failures = Literal["all", "final", "none"]
@@ -59,7 +61,7 @@ class Debugger:
     Moving on from an earlier moment reads the stored history and runs nothing again; at its end the run itself goes on,
     held by not taking its next event. `fork` and `assign` go on from anywhere as a new run, of which `run_id` is the id
     then. `told` and whoever joins `listeners` get every new event; `cost` gives the price of a recorded answer in USD,
-    None where it has none.
+    None where it has none. `timeout_seconds` bounds how long runs go on for; to hold them costs nothing of it.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Debugger:
         told: Callable[[Event], None] = lambda _: None,
         cost: Callable[[Any], float | None] = lambda _: None,
         new_run_id: Callable[[], str] = lambda: f"run-{secrets.token_hex(6)}",
+        timeout_seconds: float | None = None,
     ) -> None:
         self.graph = untimed(graph)
         self.store = store
@@ -85,7 +88,8 @@ class Debugger:
         self._runtime = Runtime(self.graph, checkpointer=store, clock=self._clock, interactive=interactive)
         self.listeners = [told]
         self._new_run_id = new_run_id
-        self._stream: AsyncGenerator[Event, None] | None = None
+        self._following: Following | None = None
+        self._allowance = Allowance(timeout_seconds)
         self._log: list[Event] = []
         self._at = -1
         self._viewer = Viewer(store, "", self.graph)
@@ -103,7 +107,7 @@ class Debugger:
     ) -> Stop:
         """Start a run and hold it before its first node. Raises `InputInvalid`, `RunExists`."""
         self._take_over(run_id or self._new_run_id(), [])
-        self._stream = self._runtime.stream(input, run_id=self.run_id, metadata=metadata)
+        self._following = Following(self._runtime.stream(input, run_id=self.run_id, metadata=metadata))
         return await self._run(lambda event: isinstance(event, NodeStarted), "entry")
 
     async def attach(self, run_id: str) -> Stop:
@@ -122,9 +126,9 @@ class Debugger:
 
     async def close(self) -> None:
         """Let go: a run that is held can be resumed."""
-        stream, self._stream = self._stream, None
-        if stream is not None:
-            await stream.aclose()
+        following, self._following = self._following, None
+        if following is not None:
+            await following.close()
 
     # Moving
 
@@ -187,9 +191,12 @@ class Debugger:
         self._at = moments[-1]
         return await self._held("goto")
 
-    def pause(self) -> None:
-        """Hold the run at its next event."""
+    def pause(self, *, at_once: bool = False) -> None:
+        """Hold the run at its next event; `at_once` already where it is, in the midst of `work`, which is not broken
+        off: it goes on to its next event and waits there."""
         self._pausing = True
+        if at_once and self._following is not None and self._log:
+            self._following.call_away()
 
     async def answer(self, value: Any) -> Stop:
         """Answer what the run asks, and go on to the next node. Raises `InputInvalid` for one that does not fit."""
@@ -309,6 +316,10 @@ class Debugger:
             call for call in records if plain_path(call.path) == plain_path(level.path) and call.visit == level.visit
         ]
 
+    async def work(self) -> list[Work]:
+        """What the run is doing: the nodes that have begun and not ended, with the calls that each waits for."""
+        return await work_of(self._log, self.store, self.run_id, self._clock.now())
+
     def history(self) -> list[Event]:
         """The moments so far: nodes that started, finished and failed, and the end; `stop.event` is the present."""
         return [event for event in self._log if isinstance(event, (NodeStarted, NodeFinished, NodeFailed, RunEnded))]
@@ -370,34 +381,44 @@ class Debugger:
                 why = reason
             if why is not None:
                 return await self._held(why, hit=hit, note=note)
+        if self._following is not None:
+            return await self._held("pause", note="; ".join(str(one) for one in await self.work()))
         return await self._held("end", note=standing(await self.store.run(self.run_id)))
 
     async def _event(self) -> Event | None:
-        """The next of the history, or of the run itself; None where it goes no further."""
+        """The next of the history, or of the run itself; None where it goes no further, or a pause called away."""
         if not self.live:
             self._at += 1
             return self._log[self._at]
-        if self._stream is None:
+        if self._following is None:
             record = await self.store.run(self.run_id)
             if record.status not in {"running", "paused"}:
                 return None
-            self._stream = self._runtime.resume(self.run_id)
-        async for event in self._stream:
+            self._following = Following(self._runtime.resume(self.run_id))
+        while (event := await self._next(self._following)) is not None:
             self._tell(event)
             if event.seq is None:
                 continue
             self._log.append(event)
             self._at = len(self._log) - 1
             if stops_always(event):
-                await self._let_end(self._stream)
+                await self._let_end(self._following)
             return event
-        self._stream = None
+        if self._following.over:
+            self._following = None
         return None
 
-    async def _let_end(self, stream: AsyncGenerator[Event, None]) -> None:
+    async def _next(self, following: Following) -> Event | None:
+        stop = self._allowance.begin(lambda: self._runtime.time_out(self.run_id))
+        try:
+            return await following.next()
+        finally:
+            stop()
+
+    async def _let_end(self, following: Following) -> None:
         """Let a run go that has ended or waits for somebody."""
-        self._stream = None
-        async for event in stream:
+        self._following = None
+        while (event := await following.next()) is not None:
             self._tell(event)
 
     async def _met(self, event: Event) -> tuple[list[Breakpoint], str]:
@@ -458,6 +479,8 @@ class Debugger:
 
     async def _held(self, reason: Reason, *, hit: Sequence[Breakpoint] = (), note: str = "") -> Stop:
         self._pausing = False
+        if self._following is not None:
+            self._following.come_back()
         event = self._now()
         self._earlier, self._shown = (self._shown if self._shown[0] else None), (self.run_id, event.step or 0)
         self.stop = Stop(reason=reason, event=event, hit=tuple(hit), note=note, live=self.live)
@@ -472,7 +495,7 @@ class Debugger:
 
     async def _to_the_end(self) -> None:
         if (
-            self._stream is not None
+            self._following is not None
             and self.live
             and not isinstance(self._now(), (InputRequested, RunPaused, RunEnded))
         ):
@@ -481,17 +504,5 @@ class Debugger:
 
     async def _resumed(self, answer: Any) -> Stop:
         await self.close()
-        self._stream = self._runtime.resume(self.run_id, answer=answer)
+        self._following = Following(self._runtime.resume(self.run_id, answer=answer))
         return await self._run(lambda event: isinstance(event, NodeStarted), "step")
-
-
-def untimed(graph: Graph) -> Graph:
-    """The graph without the time limits that would run out while somebody looks: of whole graphs, and of nodes that
-    hold others or their items."""
-    nodes = {
-        name: replace(node, timeout_seconds=None) if node.kind == "graph" or node.each else node
-        for name, node in graph.spec.nodes.items()
-    }
-    limits = LimitsSpec(steps=graph.spec.limits.steps)
-    subgraphs = {name: untimed(inner) for name, inner in graph.subgraphs.items()}
-    return replace(graph, spec=replace(graph.spec, nodes=nodes, limits=limits), subgraphs=subgraphs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -189,14 +190,15 @@ class AnthropicModel:
     async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
         answer = _Gathered()
         lines = self._http.stream(self._peer, "POST", _PATH, json={**body, "stream": True})
-        async for loaded in events_of(lines, self._peer.name):
-            try:
-                event = _Event.model_validate(loaded)
-            except ValidationError as error:
-                raise self._unreadable() from error
-            if event.type == "error":
-                raise self._told(loaded)
-            answer.take(event, on_text)
+        async with aclosing(events_of(lines, self._peer.name)) as events:
+            async for loaded in events:
+                try:
+                    event = _Event.model_validate(loaded)
+                except ValidationError as error:
+                    raise self._unreadable() from error
+                if event.type == "error":
+                    raise self._told(loaded)
+                answer.take(event, on_text)
         if answer.stop is None:
             raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
         return answer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -158,8 +159,9 @@ class GeminiModel:
         answer = _Gathered()
         peer = replace(self._peer, params={**self._peer.params, "alt": "sse"})
         lines = self._http.stream(peer, "POST", f"{self._path}:streamGenerateContent", json=body)
-        async for loaded in events_of(lines, self._peer.name):
-            answer.take(self._response(loaded), on_text)
+        async with aclosing(events_of(lines, self._peer.name)) as events:
+            async for loaded in events:
+                answer.take(self._response(loaded), on_text)
         if answer.finish is None and answer.blocked is None:
             raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
         return answer

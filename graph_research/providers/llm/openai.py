@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -174,11 +175,12 @@ class OpenAIModel:
             streaming["stream_options"] = {"include_usage": True}
         answer, ended = _Gathered(), False
         lines = self._http.stream(self._peer, "POST", "/chat/completions", json=streaming)
-        async for event in events_of(lines, self._peer.name):
-            if event is None:
-                ended = True
-            else:
-                answer.take(self._completion(event), on_text)
+        async with aclosing(events_of(lines, self._peer.name)) as events:
+            async for event in events:
+                if event is None:
+                    ended = True
+                else:
+                    answer.take(self._completion(event), on_text)
         if not ended and answer.finish is None:
             raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
         return answer

@@ -54,7 +54,7 @@ _QUOTA = re.compile(
 _KEY = re.compile(
     r"api[_ ]key[_ ]?(?:not valid|invalid|expired)|invalid[_ ]api[_ ]key|invalid x-api-key", re.IGNORECASE
 )
-_TRY_LATER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_TRY_LATER = frozenset({408, 409, 425, 429})
 
 
 class ParameterRefused(ProviderRefused):
@@ -98,7 +98,7 @@ class Refusals:
         if status in (400, 422, 500, 501) and (named := self._parameter(text)) is not None:
             message = f"{self._provider} does not take {named}: {detail}"
             return ParameterRefused(message, provider=self._provider, parameter=named)
-        if status in _TRY_LATER:
+        if status >= 500 or status in _TRY_LATER:
             return None
         if status == 403:
             return self._refused(f"does not allow this: {detail}", self._key_help())

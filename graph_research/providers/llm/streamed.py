@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import orjson
@@ -14,27 +14,31 @@ __all__ = ["events_of"]
 _DONE = "[DONE]"
 
 
-async def events_of(lines: AsyncIterator[str], provider: str) -> AsyncIterator[Any]:
-    """The JSON value of every `data:` line until the end or `[DONE]`, which comes as None.
+async def events_of(lines: AsyncIterator[str], provider: str) -> AsyncGenerator[Any, None]:
+    """The JSON value of every `data:` line until the end or `[DONE]`, which comes as None; `lines` is closed then.
 
     A server that does not stream answers with one JSON document; it comes as a single event. `ProviderUnavailable`
     where something is no JSON.
     """
     whole: list[str] = []
     streamed = False
-    async for line in lines:
-        name, colon, value = line.partition(":")
-        if name in ("data", "error") and colon:
-            streamed = True
-            if value.strip() == _DONE:
-                yield None
-                return
-            if value.strip():
-                yield _loaded(value, provider)
-        elif not streamed:
-            whole.append(line)
-    if not streamed and any(line.strip() for line in whole if not line.startswith(":")):
-        yield _loaded("\n".join(line for line in whole if not line.startswith(":")), provider)
+    try:
+        async for line in lines:
+            name, colon, value = line.partition(":")
+            if name in ("data", "error") and colon:
+                streamed = True
+                if value.strip() == _DONE:
+                    yield None
+                    return
+                if value.strip():
+                    yield _loaded(value, provider)
+            elif not streamed and name:
+                whole.append(line)
+        if not streamed and whole:
+            yield _loaded("\n".join(whole), provider)
+    finally:
+        if isinstance(lines, AsyncGenerator):
+            await lines.aclose()
 
 
 def _loaded(text: str, provider: str) -> Any:

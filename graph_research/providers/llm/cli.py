@@ -1,0 +1,191 @@
+"""Models behind a command line: the prompt on standard input, the answer on standard output, and no tools between."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graph_research.providers.errors import CommandMissing, ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
+from graph_research.providers.llm.child import Finished, OutputTooLong, TookTooLong, run_program
+from graph_research.providers.llm.commands import Command
+from graph_research.providers.llm.refusals import context_error
+
+__all__ = ["CommandModel"]
+
+_MOST_BYTES = 8_000_000
+_MOST_CHARS = 300
+_LOCALE = {"LANG": "C.UTF-8"}
+_DENY_ALL = '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n'
+"""A policy of Gemini CLI, whose tools have no other switch; tools that it denies are not even shown to the model."""
+
+_NOT_LET_IN = re.compile(
+    r"log ?in|not authenticated|unauthorized|invalid api key|api key not valid|credit balance|usage limit|\b401\b",
+    re.IGNORECASE,
+)
+
+
+class CommandModel:
+    """A command-line agent that is used as a model.
+
+    It runs without a shell in an empty folder that is removed afterwards, sees of the environment PATH, HOME and the
+    one variable that its `command` names, and is killed with all it started when it is cancelled or takes longer than
+    `timeout_seconds`. `CommandMissing` where the program is not there.
+    """
+
+    in_process = False
+
+    def __init__(
+        self,
+        command: Command,
+        *,
+        spec: str,
+        model: str,
+        environ: Mapping[str, str],
+        timeout_seconds: float,
+        window_tokens: int | None = None,
+    ) -> None:
+        self._command = command
+        self._spec = spec
+        self._model = model
+        self._program = _found(command, environ, spec)
+        self._secret = environ.get(command.key_name, "") if command.key_name else ""
+        self._environ = _clean(command, environ)
+        self._timeout_seconds = timeout_seconds
+        self._window_tokens = window_tokens
+
+    @property
+    def spec(self) -> str:
+        return self._spec
+
+    @property
+    def window_tokens(self) -> int | None:
+        return self._window_tokens
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        given = f"{request.system}\n\n{request.user}" if request.system else request.user
+        with tempfile.TemporaryDirectory(prefix="graph-research-") as name:
+            folder, policy = Path(name) / "empty", Path(name) / "policy.toml"
+            folder.mkdir()
+            policy.write_text(_DENY_ALL, encoding="utf-8")
+            finished = await self._run(given, folder, policy)
+        if finished.code != 0:
+            raise self._failed(finished)
+        text, usage = self._answer(finished.output, request)
+        if request.on_text is not None:
+            request.on_text(text)
+        return ModelReply(text=text, usage=usage, model=self._spec)
+
+    async def _run(self, given: str, folder: Path, policy: Path) -> Finished:
+        filled = self._command.filled(model=self._model, policy=str(policy))
+        try:
+            return await run_program(
+                [self._program, *filled[1:]],
+                given,
+                folder=folder,
+                environ=self._environ,
+                timeout_seconds=self._timeout_seconds,
+                most_bytes=_MOST_BYTES,
+            )
+        except OSError as error:
+            raise self._refused(f"cannot be started: {error.strerror or error}") from error
+        except TookTooLong as error:
+            raise ProviderUnavailable(
+                f"{self._spec} did not answer in {self._timeout_seconds:g} s",
+                provider=self._spec,
+                help="give it longer with the setting `model_timeout`",
+            ) from error
+        except OutputTooLong as error:
+            raise self._refused(f"wrote more than {_MOST_BYTES:,} bytes") from error
+
+    def _answer(self, output: str, request: ModelRequest) -> tuple[str, Usage]:
+        if self._command.output == "text":
+            text = output.strip()
+            return text, estimated(request, text)
+        try:
+            told = orjson.loads(output)
+        except ValueError as error:
+            raise self._unreadable() from error
+        if not isinstance(told, dict):
+            raise self._unreadable()
+        return self._of_claude(told, request) if self._command.output == "claude" else self._of_gemini(told, request)
+
+    def _of_claude(self, told: Mapping[str, Any], request: ModelRequest) -> tuple[str, Usage]:
+        text = told.get("result")
+        if told.get("is_error"):
+            raise self._meant(str(text or told.get("subtype") or "an error"))
+        if not isinstance(text, str):
+            raise self._unreadable()
+        usage = told.get("usage")
+        counted = usage if isinstance(usage, dict) else {}
+        cached = _count(counted, "cache_read_input_tokens")
+        sent = _count(counted, "input_tokens") + _count(counted, "cache_creation_input_tokens") + cached
+        if not sent:
+            return text, estimated(request, text)
+        written = _count(counted, "output_tokens")
+        return text, Usage(input_tokens=sent, output_tokens=written, cached_input_tokens=cached)
+
+    def _of_gemini(self, told: Mapping[str, Any], request: ModelRequest) -> tuple[str, Usage]:
+        text, error = told.get("response"), told.get("error")
+        if error:
+            raise self._meant(str(error.get("message", error)) if isinstance(error, dict) else str(error))
+        if not isinstance(text, str):
+            raise self._unreadable()
+        return text, estimated(request, text)
+
+    def _failed(self, finished: Finished) -> ProviderError:
+        how = f"ended with {finished.code}" if finished.code > 0 else f"was ended by signal {-finished.code}"
+        return self._meant(finished.errors or finished.output, how)
+
+    def _meant(self, text: str, how: str = "gave an error") -> ProviderError:
+        """The error that a tool's words mean."""
+        if (exceeded := context_error(text, self._spec)) is not None:
+            return exceeded
+        shown = self._shown(text)
+        if _NOT_LET_IN.search(text):
+            variable = f", or set {self._command.key_name}" if self._command.key_name else ""
+            return ProviderRefused(
+                f"{self._spec} {how}: {shown}",
+                provider=self._spec,
+                help=f"run {self._command.arguments[0]} once in a terminal and log in{variable}",
+            )
+        return ProviderUnavailable(f"{self._spec} {how}: {shown}", provider=self._spec)
+
+    def _shown(self, text: str) -> str:
+        """The end of what was said, on one line, without the key."""
+        hidden = text.replace(self._secret, "***") if self._secret else text
+        line = " ".join("".join(mark if mark.isprintable() else " " for mark in hidden).split())
+        return line if len(line) <= _MOST_CHARS else f"…{line[-_MOST_CHARS:]}"
+
+    def _refused(self, what: str) -> ProviderRefused:
+        return ProviderRefused(f"{self._spec} {what}", provider=self._spec)
+
+    def _unreadable(self) -> ProviderUnavailable:
+        return ProviderUnavailable(f"{self._spec}: its output is not the JSON it was asked for", provider=self._spec)
+
+
+def _found(command: Command, environ: Mapping[str, str], spec: str) -> str:
+    program = command.arguments[0]
+    found = shutil.which(program, path=environ.get("PATH", ""))
+    if found is None:
+        raise CommandMissing(
+            f"model {spec} needs the program {program!r}, which is not on PATH",
+            help="install it, or say in the setting `cli_commands` how it is called",
+        )
+    return str(Path(found).resolve() if "/" in program else found)
+
+
+def _clean(command: Command, environ: Mapping[str, str]) -> dict[str, str]:
+    names = ("PATH", "HOME", *((command.key_name,) if command.key_name else ()))
+    return {**_LOCALE, **{name: environ[name] for name in names if environ.get(name)}}
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return value if isinstance(value, int) and value > 0 else 0

@@ -5,7 +5,9 @@ from __future__ import annotations
 from graph_research.errors import GraphResearchError, UserMistake
 
 __all__ = [
+    "CommandMissing",
     "ContextExceeded",
+    "KeyMissing",
     "NoProvider",
     "ProviderError",
     "ProviderRefused",
@@ -70,3 +72,15 @@ class UnknownModel(UserMistake):
     """A model spec that names no known provider."""
 
     code = "unknown-model"
+
+
+class KeyMissing(UserMistake):
+    """A provider was named whose key is in no variable of the environment."""
+
+    code = "key-missing"
+
+
+class CommandMissing(UserMistake):
+    """A command line was named whose program is not on this machine."""
+
+    code = "command-missing"

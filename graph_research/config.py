@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -36,7 +37,7 @@ Role = Literal["research", "summarization", "compression", "reflection", "report
 ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflection", "report")
 
 KEYS: Mapping[str, str] = {
-    "OPENAI_API_KEY": "models `openai:MODEL` at the official host",
+    "OPENAI_API_KEY": "models `openai:MODEL` at OpenAI itself; other servers take a key by the setting `model_keys`",
     "ANTHROPIC_API_KEY": "models `anthropic:MODEL`",
     "GEMINI_API_KEY": "models `gemini:MODEL`",
     "TAVILY_API_KEY": "web search `tavily`",
@@ -93,10 +94,45 @@ def _web_server(value: str) -> str:
     return value
 
 
+def _as_mapping(value: Any) -> Any:
+    """A table; as text a JSON object, or `NAME=VALUE` with commas between them."""
+    if not isinstance(value, str):
+        return value
+    if value.strip().startswith("{"):
+        return json.loads(value)
+    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+    return {name.strip(): one.strip() for name, _, one in pairs}
+
+
+def _priced(value: Mapping[str, float]) -> Mapping[str, float]:
+    if not {"input", "output"} <= value.keys():
+        raise ValueError("a price has input and output, and may have cached_input, in USD for a million tokens")
+    return value
+
+
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Seconds = Annotated[float, BeforeValidator(_no_switch)]
 Specs = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 """A list of names, in TOML also one string; several in one string are separated by commas."""
+KeyNames = Annotated[Mapping[str, Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")]], BeforeValidator(_as_mapping)]
+CommandLines = Annotated[
+    Mapping[
+        Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")], Annotated[tuple[str, ...], Field(min_length=1)]
+    ],
+    BeforeValidator(_as_mapping),
+]
+Windows = Annotated[Mapping[str, Annotated[int, Field(ge=1)]], BeforeValidator(_as_mapping)]
+PriceTable = Annotated[
+    Mapping[
+        str,
+        Annotated[
+            Mapping[Literal["input", "cached_input", "output"], Annotated[float, Field(ge=0, allow_inf_nan=False)]],
+            AfterValidator(_priced),
+        ],
+    ],
+    BeforeValidator(_as_mapping),
+]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 SourceTypes = Annotated[
     tuple[Literal["web", "academic", "news"], ...], Field(min_length=1, max_length=3), BeforeValidator(_as_list)
 ]
@@ -115,6 +151,19 @@ class Settings(BaseModel):
     compression_model: Specs = Field((), description="model specs of the role `compression`")
     reflection_model: Specs = Field((), description="model specs of the role `reflection`")
     report_model: Specs = Field((), description="model specs of the role `report`")
+    model_keys: KeyNames = Field({}, description="variables that hold the keys of your own model servers, by host")
+    cli_commands: CommandLines = Field({}, description="command lines of `[cli]` models, by name")
+    model_timeout: Seconds | None = Field(
+        None, gt=0, allow_inf_nan=False, description="seconds for one model call; unset: 120, on your own servers 600"
+    )
+    reasoning_effort: Effort | None = Field(
+        None, description="how much the providers' own reasoning models think; unset: as they do by themselves"
+    )
+    model_context_overrides: Windows = Field({}, description="context windows in tokens, by the beginning of a model")
+    model_price_overrides: PriceTable = Field({}, description="prices in USD for a million tokens, by model")
+    runtime_overhead: Whole = Field(
+        60_000, ge=0, description="tokens that a command-line agent itself takes of its model's window"
+    )
     search_providers: Specs = Field(
         (), description="search providers, all of which are asked; empty: what has documents or its key"
     )
@@ -228,7 +277,7 @@ def _build(given: Mapping[str, _Given]) -> Settings:
         name = str(first["loc"][0])
         what = Settings.model_fields[name].description
         raise SettingInvalid(
-            f"setting {name} = {_short(given[name].value)} ({given[name].place}) is not valid: {first['msg']}",
+            f"setting {name}{_shown(name, given[name].value)} ({given[name].place}) is not valid: {first['msg']}",
             help=f"it means: {what}",
             **_place(given[name]),
         ) from error
@@ -244,6 +293,11 @@ def _suggestion(name: str) -> str:
     near = difflib.get_close_matches(name, Settings.model_fields, n=1, cutoff=0.6)
     known = "`graph-research config show` lists all settings"
     return f'did you mean "{near[0]}"? {known}' if near else known
+
+
+def _shown(name: str, value: Any) -> str:
+    """A value in a message; where a key belongs beside the name of its variable, it may have been written instead."""
+    return "" if name == "model_keys" else f" = {_short(value)}"
 
 
 def _short(value: Any) -> str:
@@ -292,11 +346,14 @@ def _given_in_file(path: Path, text: str, name: str, value: Any) -> _Given:
 
 
 def _line_of(text: str, name: str) -> int:
-    pattern = re.compile(rf"""^\s*(?:\[+\s*)?["']?{re.escape(name)}["']?\s*[=.\]]""")
+    pattern = re.compile(rf"""^\s*(?:\[+\s*)?(?:{TABLE}\s*\.\s*)?["']?{re.escape(name)}["']?\s*[=.\]]""")
     for number, line in enumerate(text.splitlines(), start=1):
         if pattern.match(line):
             return number
     return 1
+
+
+_HOME_ONLY = {"model_keys": "keys", "cli_commands": "command lines", "model_price_overrides": "prices"}
 
 
 def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
@@ -306,6 +363,8 @@ def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
         texts = [value for value in values if isinstance(value, str)]
         if name == "library":
             what = "data paths"
+        elif name in _HOME_ONLY:
+            what = _HOME_ONLY[name]
         elif name == "searxng_url":
             what = "addresses"
         elif name == "allow_local_terms_in_web_queries":

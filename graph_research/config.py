@@ -80,13 +80,6 @@ def _always(value: bool) -> bool:
     return value
 
 
-def _as_rates(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
-    return {name.strip(): rate.strip() for name, _, rate in pairs}
-
-
 def _web_server(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
@@ -132,12 +125,13 @@ PriceTable = Annotated[
     ],
     BeforeValidator(_as_mapping),
 ]
+Rates = Annotated[
+    Mapping[str, Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]], BeforeValidator(_as_mapping)
+]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 SourceTypes = Annotated[
     tuple[Literal["web", "academic", "news"], ...], Field(min_length=1, max_length=3), BeforeValidator(_as_list)
 ]
-Rates = Annotated[Mapping[str, Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]], BeforeValidator(_as_rates)]
-"""Numbers by name, a TOML table; as text `NAME=NUMBER` with commas between them."""
 
 
 class Settings(BaseModel):
@@ -353,7 +347,12 @@ def _line_of(text: str, name: str) -> int:
     return 1
 
 
-_HOME_ONLY = {"model_keys": "keys", "cli_commands": "command lines", "model_price_overrides": "prices"}
+_HOME_ONLY = {
+    "model_keys": "keys",
+    "cli_commands": "command lines",
+    "model_price_overrides": "prices",
+    "searxng_url": "addresses",
+}
 
 
 def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
@@ -365,8 +364,6 @@ def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
             what = "data paths"
         elif name in _HOME_ONLY:
             what = _HOME_ONLY[name]
-        elif name == "searxng_url":
-            what = "addresses"
         elif name == "allow_local_terms_in_web_queries":
             what = "leave to send local words out"
         elif name.endswith(("_model", "_provider", "_providers")) and any("@" in text for text in texts):

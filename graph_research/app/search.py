@@ -12,7 +12,7 @@ from graph_research.app.library import Indexing, add_folders, count_documents, o
 from graph_research.app.outside import Outside
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.workspace import Workspace
-from graph_research.config import Settings
+from graph_research.config import SettingInvalid, Settings
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http import Peer
 from graph_research.providers.search.arxiv import ArxivSearch, arxiv_peer
@@ -77,6 +77,9 @@ _WEB = ("tavily", "google", "semantic_scholar")
 _WEB_KEYS: Mapping[str, tuple[str, ...]] = {**SEARCH_NEEDS, "semantic_scholar": ("SEMANTIC_SCHOLAR_API_KEY",)}
 _KEYLESS = "wikipedia, openalex, arxiv, crossref, pubmed, semantic_scholar"
 
+_ATTEMPTS = 3
+_TRY_SECONDS = 20.0
+_ALL_TRIES_SECONDS = 60.0
 _Request = TypeVar("_Request", ResearchRequest, GraphRequest)
 
 
@@ -123,6 +126,7 @@ async def select_searches(workspace: Workspace, names: Sequence[str], folders: S
     `local` alone where `folders` are given; else `local`, if the index has documents, and of the web's searches those
     whose key is set. Of a run that searches nowhere the names are empty; only one that needs a search is refused.
     """
+    _check_rates(workspace.settings.search_rate_limits)
     if not names:
         return Selection(names=("local",)) if folders else await _automatic(workspace)
     lacking = {name: _lacking(workspace, name) for name in _spelled_out(names)}
@@ -176,6 +180,15 @@ def _check(name: str) -> None:
     hint = f'did you mean "{near[0]}"? ' if near else ""
     known = ", ".join(one for one in SEARCH_KINDS if one != "scripted")
     raise NoProvider(f"no search provider {name[:80]!r}", help=f"{hint}use {known} or scripted:FILE")
+
+
+def _check_rates(rates: Mapping[str, float]) -> None:
+    for name in rates:
+        if name not in _OVER_HTTP:
+            raise SettingInvalid(
+                f"setting search_rate_limits: no search {name[:80]!r} is asked over the network",
+                help=f"name one of {', '.join(_OVER_HTTP)}",
+            )
 
 
 def _lacking(workspace: Workspace, name: str) -> tuple[str, ...]:
@@ -291,5 +304,11 @@ def _key(outside: Outside, name: str, variable: str) -> str:
 
 
 def _paced(peer: Peer, settings: Settings) -> Peer:
-    """The peer at the pace that the user set, if they did."""
-    return replace(peer, per_second=settings.search_rate_limits.get(peer.name, peer.per_second))
+    """The peer at the pace that the user set, if they did. The other searches' results wait for it, so not for long."""
+    return replace(
+        peer,
+        per_second=settings.search_rate_limits.get(peer.name, peer.per_second),
+        attempts=_ATTEMPTS,
+        timeout_seconds=_TRY_SECONDS,
+        budget_seconds=_ALL_TRIES_SECONDS,
+    )

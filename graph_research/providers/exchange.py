@@ -7,13 +7,13 @@ import ssl
 import urllib.request
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 
 import httpx
 
 from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
 from graph_research.providers.peer import Peer, Reply
+from graph_research.providers.user_agent import user_agent
 
 __all__ = ["Arriving", "Exchange", "Outgoing"]
 
@@ -126,14 +126,6 @@ class Exchange:
         if self._trust is None:
             self._trust = httpx.create_ssl_context()
         return self._trust
-
-
-def user_agent() -> str:
-    """`graph-research/VERSION`."""
-    try:
-        return f"graph-research/{metadata.version('graph-research')}"
-    except metadata.PackageNotFoundError:
-        return "graph-research/0"
 
 
 def _request(peer: Peer, outgoing: Outgoing) -> httpx.Request:

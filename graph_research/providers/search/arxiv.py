@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.http import Http, Peer
-from graph_research.providers.search.asking import ask_xml, user_agent
+from graph_research.providers.search.asking import ask_xml
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date
 from graph_research.providers.search.doi import normal_doi
@@ -20,6 +20,7 @@ from graph_research.providers.search.hit import by_rank, make_hit, web_address
 from graph_research.providers.search.keywords import keywords
 from graph_research.providers.search.loose_json import line
 from graph_research.providers.search.xml_tree import Element
+from graph_research.providers.user_agent import user_agent
 
 __all__ = ["ArxivSearch", "arxiv_hits", "arxiv_peer"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
 from graph_research.providers.errors import ProviderUnavailable
@@ -11,7 +10,7 @@ from graph_research.providers.http import Http, Peer
 from graph_research.providers.search.loose_json import line, mapping
 from graph_research.providers.search.xml_tree import Element, XmlRefused, read_xml
 
-__all__ = ["ask_json", "ask_xml", "message_in", "user_agent"]
+__all__ = ["ask_json", "ask_xml", "message_in"]
 
 
 async def ask_json(
@@ -35,15 +34,6 @@ async def ask_xml(http: Http, peer: Peer, path: str, *, params: Mapping[str, str
         return read_xml(reply.body)
     except XmlRefused as error:
         raise _unreadable(peer, "XML") from error
-
-
-def user_agent(contact: str | None) -> str:
-    """Who asks, as the open services want to know it; `contact` is the user's mail address, if they gave one."""
-    try:
-        version = metadata.version("graph-research")
-    except metadata.PackageNotFoundError:
-        version = "0"
-    return f"graph-research/{version}" + (f" (mailto:{contact})" if contact else "")
 
 
 def message_in(body: Any, *path: str) -> str:

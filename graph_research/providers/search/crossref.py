@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.http import Http, Peer
-from graph_research.providers.search.asking import ask_json, user_agent
+from graph_research.providers.search.asking import ask_json
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_from_parts
 from graph_research.providers.search.doi import normal_doi
 from graph_research.providers.search.hit import by_rank, make_hit, web_address
 from graph_research.providers.search.keywords import shortened
 from graph_research.providers.search.loose_json import count, line, lines, mapping, rows, text
+from graph_research.providers.user_agent import user_agent
 
 __all__ = ["CrossrefSearch", "crossref_hits", "crossref_peer"]
 

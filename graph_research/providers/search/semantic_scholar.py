@@ -11,13 +11,14 @@ from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.http import Http, Peer, Reply
-from graph_research.providers.search.asking import ask_json, user_agent
+from graph_research.providers.search.asking import ask_json
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date, iso_from_parts
 from graph_research.providers.search.doi import normal_doi
 from graph_research.providers.search.hit import by_rank, make_hit, web_address
 from graph_research.providers.search.keywords import shortened
 from graph_research.providers.search.loose_json import count, line, lines, mapping, rows
+from graph_research.providers.user_agent import user_agent
 
 __all__ = ["SemanticScholarSearch", "semantic_scholar_hits", "semantic_scholar_peer"]
 

@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http import Http, Peer
-from graph_research.providers.search.asking import ask_json, message_in, user_agent
+from graph_research.providers.search.asking import ask_json, message_in
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date
 from graph_research.providers.search.hit import by_rank, make_hit
 from graph_research.providers.search.keywords import keywords, shortened
 from graph_research.providers.search.loose_json import mapping, number, rows, text
+from graph_research.providers.user_agent import user_agent
 
 __all__ = ["WikipediaSearch", "wikipedia_hits", "wikipedia_pages", "wikipedia_peer"]
 

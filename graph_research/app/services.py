@@ -8,6 +8,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
 from graph_research.research.extractive.model import ExtractiveModel
+from graph_research.research.failures import RESEARCH_ERRORS
 from graph_research.research.functions import research_functions
 from graph_research.research.handlers import research_handlers, research_prompter
 from graph_research.research.prompts import PromptRenderer
@@ -51,6 +52,7 @@ def build_registry(workspace: Workspace, services: Services) -> Registry:
         graphs=workspace.graphs,
         prompts=workspace.prompts,
         prompter=research_prompter(services),
+        errors=RESEARCH_ERRORS,
     )
 
 

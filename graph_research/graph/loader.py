@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,15 @@ def load_graph(
     registry: Registry | None = None,
     handlers: Mapping[str, Handler] | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
+    errors: Sequence[type[Exception]] = (),
     text: str | None = None,
 ) -> Graph:
     """The graph in the YAML file `path`, or in `text` with `path` as the name to show.
 
-    `handlers` and `functions` are added to those of `registry`. Raises `GraphInvalid` with every finding if one of
-    them is an error (warnings are in `Graph.warnings`), `UserMistake` if the file cannot be opened.
+    `handlers`, `functions` and `errors` are added to those of `registry`. Raises `GraphInvalid` with every finding if
+    one of them is an error (warnings are in `Graph.warnings`), `UserMistake` if the file cannot be opened.
     """
-    graph, findings = _load(path, _registry(registry, handlers, functions), text)
+    graph, findings = _load(path, _registry(registry, handlers, functions, errors), text)
     if graph is None or any(finding.severity == "error" for finding in findings):
         raise GraphInvalid(findings)
     return replace(graph, warnings=tuple(findings))
@@ -43,21 +44,26 @@ def check_graph(
     registry: Registry | None = None,
     handlers: Mapping[str, Handler] | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
+    errors: Sequence[type[Exception]] = (),
     text: str | None = None,
 ) -> list[Finding]:
     """Every finding about a graph, sorted by place; empty when it is clean. Raises only what `load_graph` raises for a
     file that cannot be opened."""
-    return _load(path, _registry(registry, handlers, functions), text)[1]
+    return _load(path, _registry(registry, handlers, functions, errors), text)[1]
 
 
 def _registry(
     registry: Registry | None,
     handlers: Mapping[str, Handler] | None,
     functions: Mapping[str, Callable[..., Any]] | None,
+    errors: Sequence[type[Exception]],
 ) -> Registry:
     base = registry or Registry()
     return replace(
-        base, handlers={**base.handlers, **(handlers or {})}, functions={**base.functions, **(functions or {})}
+        base,
+        handlers={**base.handlers, **(handlers or {})},
+        functions={**base.functions, **(functions or {})},
+        errors=(*base.errors, *errors),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from rapidfuzz.distance import OSA
 
-__all__ = ["nearest", "suggestion"]
+__all__ = ["meant", "nearest", "suggestion"]
 
 _LEAST_SIMILARITY = 0.6
 _MOST_LISTED = 8
@@ -17,6 +17,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     scored = [(OSA.normalized_similarity(name[:100], other), other) for other in sorted(known)]
     best, match = max(scored, default=(0.0, ""), key=lambda pair: pair[0])
     return match if best >= _LEAST_SIMILARITY else None
+
+
+def meant(names: Iterable[str], known: Collection[str]) -> frozenset[str]:
+    """The known names, and for each other one the known name that it is most likely a slip of."""
+    return frozenset(found for name in names if (found := name if name in known else nearest(name, known)))
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -58,3 +58,5 @@ class Registry:
     graphs: Resolver = field(default_factory=_Nothing)
     prompts: Resolver = field(default_factory=_Nothing)
     prompter: Prompter | None = None
+    errors: Sequence[type[Exception]] = ()
+    """What handlers raise that `retry.on` may name, beside the errors of Python and of the engine."""

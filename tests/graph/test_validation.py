@@ -195,3 +195,80 @@ def test_the_truth_table_has_every_combination_that_can_really_happen(texts: lis
     compiled = [compile_expression(Expression(text, Place("g.yaml", 1, 1))) for text in texts]
     for a, b in itertools.product([-2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3], repeat=2):
         assert tuple(guard.evaluate({"a": a, "b": b}) for guard in compiled) in rows
+
+
+def test_every_pair_of_parallel_writers_is_told() -> None:
+    nodes = "{a: {set: {}, fork: all}, b: {set: {n: '1'}}, c: {set: {n: '2'}}, d: {set: {n: '3'}}, z: {end: completed}}"
+    edges = "[{from: a, to: b}, {from: a, to: c}, {from: a, to: d}, " + ", ".join(
+        f"{{from: {name}, to: z}}]" if name == "d" else f"{{from: {name}, to: z}}" for name in "bcd"
+    )
+    told = [text for text in checked(nodes, edges) if "both replace" in text]
+    pairs = {tuple(re.findall(r'nodes "(\w)" and "(\w)"', text)[0]) for text in told}
+    assert pairs == {("b", "c"), ("b", "d"), ("c", "d")}
+
+
+RETRYING = (
+    "{{a: {{run: shout, input: {{with: {{text: '\"x\"'}}}}, retry: {{attempts: 2, on: [{}]}}}}, b: {{end: completed}}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("TimeoutErorr", 'did you mean "TimeoutError"?'),
+        ("HandofInvalid", 'did you mean "HandoffInvalid"?'),
+        ("Flaky", "load_graph(…, errors=[…])"),
+    ],
+)
+def test_an_error_that_nobody_declared_is_a_warning_with_the_nearest_name(name: str, told: str) -> None:
+    (finding,) = checked(RETRYING.format(name), "[{from: a, to: b}]", state="{}")
+    assert finding.startswith(f'node "a" tries again on "{name}": no such error is known; ')
+    assert told in finding
+
+
+@pytest.mark.parametrize("name", ["TimeoutError", "OSError", "Exception", "HandoffInvalid", "NodeFailed", "timeout"])
+def test_errors_of_python_and_of_the_engine_are_known(name: str) -> None:
+    assert checked(RETRYING.format(name), "[{from: a, to: b}]", state="{}") == []
+
+
+def test_declared_errors_are_known_with_those_they_stand_under() -> None:
+    class Weather(Exception):
+        pass
+
+    class Rain(Weather):
+        pass
+
+    text = f"graph: g\nstart: a\nnodes: {RETRYING.format('Weather, Rain')}\nedges: [{{from: a, to: b}}]\n"
+    assert check_graph("g.yaml", text=text, registry=registry(), errors=[Rain]) == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "loops", "slip"),
+    [
+        (
+            "{a: {set: {}}, b: {end: completed}}",
+            "[{from: a, to: b, when: cuonter > 0}, {from: a, to: b}]",
+            "",
+            "cuonter",
+        ),
+        (
+            "{a: {set: {countre: '1'}}, b: {end: completed}}",
+            "[{from: a, to: b, when: counter > 0}, {from: a, to: b}]",
+            "",
+            "countre",
+        ),
+        (
+            "{a: {set: {countre: counter + 1}}, b: {end: completed}}",
+            "[{from: a, to: a, loop: l}, {from: a, to: b}]",
+            "loops: {l: {while: counter < 3, most: 3}}",
+            "countre",
+        ),
+    ],
+)
+def test_a_slip_in_a_channel_is_one_finding_and_none_about_the_channel_that_was_meant(
+    nodes: str, edges: str, loops: str, slip: str
+) -> None:
+    state = "{counter: {type: integer, default: 0}}"
+    (finding,) = checked(nodes, edges, state=state, more=loops)
+    assert slip in finding
+    assert 'did you mean "counter"?' in finding

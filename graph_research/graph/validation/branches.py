@@ -16,6 +16,8 @@ from graph_research.graph.validation.ways import ways
 __all__ = ["check_branches"]
 
 _MOST_WRITER_PAIRS = 20_000
+_MOST_PAIRS_TOLD = 20
+"""Of one channel behind one fork; those that are sure to meet come first."""
 _MOST_FORKS = 50
 _MOST_STEPS = 200
 """So many pairs of nodes, forks and steps after a fork are looked at, so that no file can keep the check busy."""
@@ -180,8 +182,8 @@ def _numbers(lengths: set[int]) -> str:
 
 
 def _check_writers(graph: Graph, fork: _Fork, way: Sequence[str]) -> Iterator[Finding]:
-    """For each channel the first two nodes of different branches that replace it; an error where one step is sure to
-    hold both."""
+    """The pairs of nodes in different branches that replace one channel; an error where one step is sure to hold
+    both."""
     spec = graph.spec
     inside = frozenset().union(*fork.branches.values())
     replacing = {
@@ -193,16 +195,16 @@ def _check_writers(graph: Graph, fork: _Fork, way: Sequence[str]) -> Iterator[Fi
     branch_of = {name: first for first, names in fork.branches.items() for name in names}
     certain = {(step, name) for first in fork.branches for step, names in fork.certain(first).items() for name in names}
     sure_steps = {name: {step for step, other in certain if other == name} for name in writers}
-    told: dict[str, tuple[bool, str, str]] = {}
+    pairs: dict[str, list[tuple[bool, str, str]]] = {}
     for one, other in islice(combinations(writers, 2), _MOST_WRITER_PAIRS):
         if branch_of[one] == branch_of[other]:
             continue
         sure = bool(sure_steps[one] & sure_steps[other])
         for channel in writers[one] & writers[other]:
-            if channel not in told or (sure and not told[channel][0]):
-                told[channel] = (sure, one, other)
-    for channel, (sure, one, other) in sorted(told.items()):
-        yield _tell_writers(spec, fork, way, channel, one, other, sure=sure)
+            pairs.setdefault(channel, []).append((sure, one, other))
+    for channel, found in sorted(pairs.items()):
+        for sure, one, other in sorted(found, key=lambda pair: not pair[0])[:_MOST_PAIRS_TOLD]:
+            yield _tell_writers(spec, fork, way, channel, one, other, sure=sure)
 
 
 def _replaces(spec: GraphSpec, channel: str) -> bool:

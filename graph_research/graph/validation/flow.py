@@ -10,7 +10,7 @@ import networkx
 
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding
-from graph_research.graph.naming import nearest
+from graph_research.graph.naming import meant, nearest
 from graph_research.graph.spec import EdgeSpec, GraphSpec
 from graph_research.graph.validation.branches import check_branches
 from graph_research.graph.validation.subgraphs import check_subgraphs
@@ -157,10 +157,11 @@ def _check_loop_changes(graph: Graph, name: str, marked: list[EdgeSpec], body: s
     """Nothing in the loop changes its `while`, or, where it has none, the guards of its edges."""
     condition = graph.loops.get(name)
     bounds = [condition] if condition else [guard for edge in marked if (guard := graph.guards.get(edge.index))]
-    names = frozenset().union(*(bound.names for bound in bounds))
+    written = frozenset().union(*(bound.names for bound in bounds))
+    names = meant(written - {"loops"}, graph.spec.channels) | written & {"loops"}
     if not body or len(bounds) < (1 if condition else len(marked)) or not names or "loops" in names:
         return
-    if not any(names & graph.writes(node) for node in body):
+    if not any(names & meant(graph.writes(node), graph.spec.channels) for node in body):
         message = f'loop "{name}": nothing in it changes {", ".join(sorted(names))}'
         help = f"its {'`while`' if condition else '`when`'} stays as it is until `most` is reached"
         yield Finding.at(bounds[0].expression.place, "loop-never-changes", message, help, warning=True)

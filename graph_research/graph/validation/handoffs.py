@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from graph_research.graph.channels import RESERVED_NAMES
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding
 from graph_research.graph.guards import Compiled, shown
-from graph_research.graph.naming import suggestion
+from graph_research.graph.naming import meant, suggestion
 from graph_research.graph.spec import ChannelSpec, NodeSpec, Place
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
 from graph_research.graph.validation.ways import on_the_way, ways
@@ -52,7 +53,7 @@ def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Callable[
     led = {edge.target for edge in graph.spec.edges if not edge.on} | {graph.spec.start}
     writers: dict[str, set[str]] = {}
     for name in graph.spec.nodes:
-        for channel in graph.writes(name):
+        for channel in meant(graph.writes(name), graph.spec.channels):
             writers.setdefault(channel, set()).add(name)
     after_events = {edge.target for edge in graph.spec.edges if edge.on} - led  # only there is `error` always known
     for node in graph.spec.nodes.values():
@@ -61,14 +62,15 @@ def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Callable[
 
 
 def check_channel_use(graph: Graph) -> Iterator[Finding]:
-    """Warnings about channels that nothing uses, or that are read and never written."""
+    """Warnings about channels that nothing uses, or that are read and never written. A name that is no channel's, which
+    is a finding of its own, counts as the one that was meant."""
     compiled = [*graph.guards.values(), *graph.loops.values()]
     for program in graph.programs.values():
         compiled += [part for part in (program.each, program.ask, program.default) if part]
         compiled += [*program.fields.values(), *program.into.values(), *program.assignments.values()]
-    read = frozenset().union(*(part.names for part in compiled))
-    read |= {loop.most for loop in graph.spec.loops.values() if isinstance(loop.most, str)}
-    written = frozenset().union(*(graph.writes(name) for name in graph.spec.nodes))
+    bounds = {loop.most for loop in graph.spec.loops.values() if isinstance(loop.most, str)}
+    read = meant(bounds.union(*(part.names for part in compiled)) - _bound(graph), graph.spec.channels)
+    written = meant(frozenset().union(*(graph.writes(name) for name in graph.spec.nodes)), graph.spec.channels)
     outputs = any(channel.output for channel in graph.spec.channels.values())
     for name, channel in graph.spec.channels.items():
         message = None
@@ -83,6 +85,12 @@ def check_channel_use(graph: Graph) -> Iterator[Finding]:
         if message:
             help = "remove it, or use it"
             yield Finding.at(channel.place, "dead-channel", f'channel "{name}" {message}', help, warning=True)
+
+
+def _bound(graph: Graph) -> frozenset[str]:
+    """Names that expressions find without a channel."""
+    items = {node.item_name for node in graph.spec.nodes.values() if node.each} - graph.spec.channels.keys()
+    return RESERVED_NAMES | items
 
 
 def _channel_type(channel: ChannelSpec) -> Type:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import builtins
+from collections.abc import Collection, Iterable, Iterator
 
+from graph_research.graph import errors
 from graph_research.graph.channels import RESERVED_NAMES
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding
@@ -11,6 +13,11 @@ from graph_research.graph.naming import suggestion
 from graph_research.graph.spec import EdgeSpec, LoopSpec, NodeSpec, Place
 
 __all__ = ["check_references"]
+
+_EVENTS = frozenset({"error", "timeout"})
+"""What `retry.on` may name beside classes of errors."""
+_PYTHON = [kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+_ENGINE = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
 
 
 def check_references(graph: Graph) -> Iterator[Finding]:
@@ -25,6 +32,7 @@ def check_references(graph: Graph) -> Iterator[Finding]:
     for node in spec.nodes.values():
         yield from _check_target(graph, node)
         yield from _check_channels(graph, node)
+        yield from _check_retry(graph, node)
         for index, name in enumerate(node.join):
             place = spec.place(f"nodes/{node.name}/join/{index}")
             yield from _known(name, spec.nodes, place, "unknown-node", f'node "{node.name}" joins "{{}}": no such node')
@@ -102,6 +110,27 @@ def _check_target(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
     if node.each and (not node.item_name.isidentifier() or node.item_name in RESERVED_NAMES):
         place = spec.place(f"nodes/{node.name}/as")
         yield Finding.at(place, "name-invalid", f'"{node.item_name}" cannot name an item', "use letters, digits and _")
+
+
+def _check_retry(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
+    """Errors that are tried again. What a handler raises cannot be known, so that a name nobody declared is a
+    warning."""
+    known = _names_of(graph.registry.errors) | _KNOWN_ERRORS
+    for index, name in enumerate(node.retry.on):
+        if name not in known:
+            near = suggestion(name, known)
+            declare = "declare an error of your own with `load_graph(…, errors=[…])`"
+            message = f'node "{node.name}" tries again on "{name}": no such error is known'
+            place = graph.spec.place(f"nodes/{node.name}/retry/on/{index}")
+            yield Finding.at(place, "unknown-error", message, f"{near} {declare}".strip(), warning=True)
+
+
+def _names_of(errors: Iterable[type[BaseException]]) -> frozenset[str]:
+    """The names of error classes and of those that they stand under."""
+    return frozenset(kind.__name__ for error in errors for kind in error.__mro__ if issubclass(kind, Exception))
+
+
+_KNOWN_ERRORS = _names_of([*_PYTHON, *_ENGINE]) | _EVENTS
 
 
 def _check_channels(graph: Graph, node: NodeSpec) -> Iterator[Finding]:

@@ -1,0 +1,20 @@
+"""What the research handlers raise, by class: the names that `retry.on` of a graph may hold."""
+
+from __future__ import annotations
+
+from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.research.agents.agent import AnswerUnreadable
+from graph_research.research.handlers import ResearchFailed
+from graph_research.text.errors import DocumentUnreadable
+
+__all__ = ["RESEARCH_ERRORS"]
+
+RESEARCH_ERRORS: tuple[type[Exception], ...] = (
+    AnswerUnreadable,
+    ContextExceeded,
+    DocumentUnreadable,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+    ResearchFailed,
+)

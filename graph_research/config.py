@@ -167,7 +167,29 @@ class Settings(BaseModel):
     max_sources_per_query: Whole = Field(5, ge=1, le=50, description="sources taken for one sub-query at most")
     max_searches: Whole = Field(3, ge=1, le=20, description="searches of one topic researcher at most")
     max_concurrent: Whole = Field(
-        3, ge=1, le=64, description="sub-queries researched at the same time at most, beside the graph's own limit"
+        3,
+        ge=1,
+        le=64,
+        description="sub-queries researched at the same time at most, beside the graph's own limit; and pages read, or "
+        "sources summarized, by each",
+    )
+    source_types: SourceTypes = Field(
+        ("web", "academic", "news"), description="kinds of sources asked for; searches without any are not asked"
+    )
+    follow_links: bool = Field(True, description="read the pages behind results that come as a snippet only")
+    fetch_pdfs: bool = Field(False, description="read PDFs behind results too")
+    search_timeout: Seconds = Field(
+        60.0, gt=0, le=3600, description="seconds that one search provider may take for a query"
+    )
+    page_timeout: Seconds = Field(30.0, gt=0, le=3600, description="seconds that one page may take")
+    allow_local_terms_in_web_queries: bool = Field(
+        False, description="let queries over the web hold words that stand in local documents only"
+    )
+    fetch_time_summarization: bool = Field(True, description="have the text of each source summarized once it is read")
+    summarization_min_chars: Whole = Field(4_000, ge=0, description="characters from which on a text is summarized")
+    summarization_timeout: Seconds = Field(60.0, gt=0, le=3600, description="seconds that one summary may take")
+    topic_compression: bool = Field(
+        True, description="have what each topic researcher found put in order before it is analyzed"
     )
     task_timeout: Seconds | None = Field(
         None, gt=0, allow_inf_nan=False, description="seconds for a whole run; unset: the graph's limit"

@@ -8,7 +8,9 @@ from typing import Any
 
 from graph_research.research.models.draft import Draft, DraftSection, Statement
 
-__all__ = ["checked_draft", "draft_markdown", "report_metadata"]
+__all__ = ["checked_draft", "draft_markdown", "findings_draft", "report_metadata"]
+
+_CERTAINTY = ("confirmed", "high", "medium", "low", "speculation")
 
 _SUMMARY_LEVELS: Mapping[str, str] = {
     "confirmed": "high",
@@ -53,6 +55,41 @@ def checked_draft(draft: Draft, known: Collection[str]) -> tuple[Draft, int]:
         }
     )
     return checked, fabricated
+
+
+def findings_draft(handoff: Mapping[str, Any]) -> dict[str, Any]:
+    """A report by code from the findings of a `synthesizer.input`: the surest first as summary, all by category with
+    their evidence, the sides of each contradiction side by side."""
+    ordered = sorted(handoff["findings"], key=lambda row: _CERTAINTY.index(row["confidence"]))
+    statements = [_finding(row) for row in ordered]
+    sections: dict[str, list[dict[str, Any]]] = {}
+    for row in ordered:
+        sections.setdefault(" ".join((row.get("category") or "Findings").split()), []).append(_finding(row))
+    disputed = [
+        _side(side, row) for row in handoff.get("contradictions") or [] for side in row["sides"] if side["evidence_ids"]
+    ]
+    if disputed:
+        sections["Where sources disagree"] = disputed
+    return {
+        "notice": "The report could not be written by a model; these are the findings as they were extracted.",
+        "found": bool(statements),
+        "searched": [row["query"] for row in handoff.get("sub_queries") or []],
+        "summary": statements[:3] or [_said("Nothing was found that answers the question.")],
+        "sections": [{"heading": heading, "statements": rows} for heading, rows in sections.items()],
+    }
+
+
+def _finding(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"text": row["content"], "evidence_ids": list(row["evidence_ids"]), "kind": "fact"}
+
+
+def _side(side: Mapping[str, Any], contradiction: Mapping[str, Any]) -> dict[str, Any]:
+    text = f"{contradiction['topic']}: {side['value']}" if side.get("value") else contradiction["topic"]
+    return {"text": text, "evidence_ids": list(side["evidence_ids"]), "kind": "fact"}
+
+
+def _said(text: str) -> dict[str, Any]:
+    return {"text": text, "evidence_ids": [], "kind": "connective"}
 
 
 def draft_markdown(question: str, draft: Draft) -> str:

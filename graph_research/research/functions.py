@@ -7,6 +7,7 @@ from typing import Any
 
 from graph_research.research import gates
 from graph_research.research.identity import Identity, Seen
+from graph_research.research.windows import model_windows, token_limit_retries
 
 __all__ = ["research_functions"]
 
@@ -46,6 +47,7 @@ def research_functions() -> dict[str, Callable[..., Any]]:
         "join": join,
         "marked": marked,
         "markdown_table": markdown_table,
+        "model_windows": model_windows,
         "new_sources": new_sources,
         "open_gaps": open_gaps,
         "pending": pending,
@@ -57,6 +59,7 @@ def research_functions() -> dict[str, Callable[..., Any]]:
         "report_gate": lambda report: gates.report_gate(report).to_json(),
         "source_gate": lambda sources, rows: gates.source_gate(sources, rows).to_json(),
         "synthesis_metrics": synthesis_metrics,
+        "token_limit_retries": token_limit_retries,
         "topic_results": topic_results,
         "unaddressed": unaddressed,
     }
@@ -140,11 +143,16 @@ def new_sources(sources: Rows, outputs: Rows) -> list[Row]:
 def topic_results(sources: Rows, outputs: Rows) -> list[Row]:
     """The topics of `outputs`, their source ids those under which `new_sources` keeps the sources."""
     same_as = _merged(sources, outputs)[1]
-    topics = [output["topic"] for output in outputs if output.get("topic")]
-    return [
-        {**topic, "source_ids": list(dict.fromkeys(same_as.get(one, one) for one in topic["source_ids"]))}
-        for topic in topics
-    ]
+    return [_renamed(output["topic"], same_as) for output in outputs if output.get("topic")]
+
+
+def _renamed(topic: Row, same_as: Mapping[str, str]) -> Row:
+    ids = list(dict.fromkeys(same_as.get(one, one) for one in topic["source_ids"]))
+    text = topic.get("compressed_findings")
+    if text is not None:
+        for own, kept in same_as.items():
+            text = text.replace(own, kept)
+    return {**topic, "source_ids": ids, "compressed_findings": text}
 
 
 def _merged(sources: Rows, outputs: Rows) -> tuple[list[Row], dict[str, str]]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from graph_research.errors import UserMistake
 from graph_research.graph.contracts import Contract
 from graph_research.graph.registry import Resolver
-from graph_research.providers.llm.base import Model
 from graph_research.providers.pages import PageReader
 from graph_research.providers.search.base import SearchProvider
 from graph_research.research.hooks import Hooks
 from graph_research.research.prompts import PromptRenderer
+from graph_research.research.router import ModelRouter
 from graph_research.research.settings import ResearchSettings
+from graph_research.research.windows import Windows
 
 __all__ = ["AnswerSchemas", "ModelRouter", "Services", "UnknownSchema"]
 
@@ -23,18 +25,6 @@ class UnknownSchema(UserMistake):
     """An agent's answer schema that no schema folder holds."""
 
     code = "unknown-schema"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRouter:
-    """Which models serve a role, in the order in which they are tried."""
-
-    default: Sequence[Model]
-    roles: Mapping[str, Sequence[Model]] = field(default_factory=dict)
-
-    def models(self, role: str) -> Sequence[Model]:
-        """The role's own list, else the default one."""
-        return self.roles.get(role) or self.default
 
 
 class AnswerSchemas:
@@ -72,3 +62,11 @@ class Services:
     settings: ResearchSettings = field(default_factory=ResearchSettings)
     hooks: Hooks | None = None
     pages: PageReader | None = None
+
+    def fits_windows(self, role: str, phase: str, learned: Mapping[str, Any] | None) -> bool:
+        """Whether prompts of a role are fitted to windows: each of its models has one that is known."""
+        windows = Windows.of(learned)
+        return self.settings.token_management_enabled and all(
+            not model.in_process and (windows.get(model.spec).tokens or model.window_tokens)
+            for model in self.models.models(role, phase)
+        )

@@ -153,14 +153,43 @@ async def test_an_unreadable_analysis_becomes_one_finding_with_valid_evidence() 
     assert finding["evidence_ids"] == [evidence["id"]]
 
 
+@pytest.mark.parametrize(
+    "findings", [[], [{**OPENED, "evidence": [{"source_id": "src-1", "quote": "It never opened."}]}]]
+)
+async def test_an_analysis_of_which_nothing_can_be_proved_becomes_one_finding_that_can(findings: list[Any]) -> None:
+    result = await Bench(research_script(analyzer=[{"findings": findings, "gaps": []}])).run()
+    assert result.status == "completed"
+    [finding] = result.state["findings"]
+    [evidence] = result.state["evidence"]
+    assert finding["content"] == evidence["quote"]
+    reasons = [entry["reason"] for entry in result.state["degraded"] if entry["agent"] == "analyzer"]
+    assert reasons == ["no finding of the answer stands in a source; the best passage was taken for one"]
+
+
+@pytest.mark.parametrize("source_id", ["1", "Source 1", "[1]", "src-0000000000"])
+async def test_a_quote_under_a_number_or_a_wrong_id_is_given_to_the_source_in_which_it_stands(source_id: str) -> None:
+    [quote] = COST["evidence"]
+    sloppy = {**COST, "evidence": [{**quote, "source_id": source_id}]}
+    state = (await Bench(research_script(analyzer=[{"findings": [sloppy], "gaps": []}])).run()).state
+    [evidence] = state["evidence"]
+    assert evidence["source_id"] == quote["source_id"]
+
+
+async def test_an_empty_report_becomes_the_findings_as_they_are() -> None:
+    state = (await Bench(research_script(synthesizer=[{"summary": [], "sections": []}])).run()).state
+    assert "Findings" in [section["heading"] for section in state["draft"]["sections"]]
+    assert "the report was empty; the fallback answered" in [entry["reason"] for entry in state["degraded"]]
+
+
 async def test_an_unreadable_report_becomes_the_findings_as_they_are() -> None:
     state = (await Bench(research_script(synthesizer=["No."])).run()).state
     assert state["draft"]["sections"][0]["heading"] == "Findings"
     assert all(f"[{row['id']}]" in state["report"] for row in state["evidence"])
 
 
-async def test_sources_without_a_single_finding_end_in_an_error_after_one_retry() -> None:
+async def test_where_code_finds_nothing_to_quote_in_any_source_it_ends_in_an_error_after_one_retry() -> None:
     bench = Bench(research_script(analyzer=[{"findings": [], "gaps": []}]))
+    bench.model.in_process = True
     result = await bench.run()
     assert (result.status, result.cause) == ("aborted", "error")
     assert (await bench.nodes()).count("analyze") == 2

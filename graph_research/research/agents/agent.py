@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.contracts import Contract
 from graph_research.graph.errors import HandoffInvalid
-from graph_research.providers.errors import ProviderError, ProviderUnavailable
-from graph_research.providers.llm.base import Model, ModelRequest
+from graph_research.providers.errors import ContextExceeded, ProviderError
 from graph_research.research.answers import json_candidates
+from graph_research.research.asking import Conversation, Told, Turn
+from graph_research.research.fitting import Cut, Fitted, Part, Settle, fitted, shortened
 from graph_research.research.mending import mended, wrapped_in
 from graph_research.research.services import Services
+from graph_research.research.windows import Windows
 
-__all__ = ["Agent", "AgentResult", "AnswerUnreadable", "Fallback", "ask_model"]
+__all__ = ["Agent", "AgentResult", "AnswerUnreadable", "Fallback"]
 
 _MOST_READINGS = 12
+_REPLY_CHARS = 8_000
+"""How much of an answer that does not fit is sent back."""
+_HALVINGS = 3
 
 Fallback = Callable[[str], Mapping[str, Any]]
 """Makes an answer that fits the schema without a model; it is given the last reply's text."""
@@ -32,26 +37,37 @@ class AnswerUnreadable(ProviderError):
 
 @dataclass(frozen=True, kw_only=True)
 class AgentResult:
-    """What came of a call. `degraded` says why the fallback answered, None where the model did."""
+    """What came of a call. `degraded` says why the fallback answered, None where the model did. `notes` are entries for
+    the state's `degraded` channel: prompts that were cut, windows learned, models that were passed over. `shown` is the
+    material as the answered prompt showed it, `cuts` what that lacks."""
 
     output: dict[str, Any]
     degraded: str | None
     attempts: int
     tokens: int
+    notes: tuple[dict[str, Any], ...] = ()
+    shown: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    cuts: tuple[Cut, ...] = ()
 
     def degradations(self, agent: str, ctx: Context) -> list[dict[str, Any]]:
-        """The entries for the state's `degraded` channel: none or one."""
+        """The entries for the state's `degraded` channel."""
         if self.degraded is None:
-            return []
-        return [{"node": ctx.path, "agent": agent, "reason": self.degraded}]
+            return list(self.notes)
+        fallen = {"node": ctx.path, "agent": agent, "reason": self.degraded}
+        return [*self.notes, fallen]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
-    """A role's name (its prompts are `NAME/system` and `NAME/user`), model role and answer schema."""
+    """A role's name (its prompts are `NAME/system` and `NAME/user`), model role, phase and answer schema.
+
+    `parts` are the lists of its material that a prompt may show less of where a window is small, the first to give way
+    first; `settle` takes out what belonged to rows that were left out.
+    """
 
     name: str
     role: str = "research"
+    phase: str = ""
     answer: str = ""
     """Name of the schema that the reply must fit; empty: `NAME.answer`."""
     repairs: int | None = None
@@ -60,6 +76,8 @@ class Agent:
     system_prompt: str = ""
     """Name of the system template; empty: `NAME/system`."""
     user_prompt: str = ""
+    parts: tuple[Part, ...] = ()
+    settle: Settle | None = None
 
     async def call(
         self,
@@ -70,105 +88,145 @@ class Agent:
         local: Mapping[str, Any] | None = None,
         contract: Contract | None = None,
         fallback: Fallback | None = None,
+        phase: str = "",
+        windows: Mapping[str, Any] | None = None,
     ) -> AgentResult:
         """Ask the role's models until an answer fits.
 
         `material` is JSON and is what the templates see; `local` joins it for models that run in this process
-        (documents), and never reaches a prompt. Raises the models' `ProviderError` when none can be reached, and
-        `AnswerUnreadable` when no reply fits and there is no `fallback`.
+        (documents), and never reaches a prompt. `windows` is what the run has learned of its models' windows. Raises
+        the models' `ProviderError` when none can be reached. Where no reply fits, or the prompt fits no window, the
+        `fallback` answers; without one it is `AnswerUnreadable` or `ContextExceeded`.
         """
         contract = contract or services.schemas.get(self.answer or f"{self.name}.answer")
-        values = {**material, "schema": contract.schema}
-        system = services.prompts.render(self.system_prompt or f"{self.name}/system", values)
-        user = services.prompts.render(self.user_prompt or f"{self.name}/user", values)
+        asking = _Asking(self, services, material, contract, local or {}, phase or self.phase)
+        conversation = Conversation(services=services, ctx=ctx, windows=Windows.of(windows))
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
-        tokens, problem, reply, turn = 0, "", "", user
-        for attempt in range(1, repairs + 2):
-            request = ModelRequest(
-                agent=self.name,
-                role=self.role,
-                system=system,
-                user=turn,
-                schema=contract.schema,
-                max_output_tokens=self.max_output_tokens or services.settings.max_output_tokens,
-                attempt=attempt,
-                material={**material, **(local or {})},
-            )
-            reply, used = await ask_model(services, request, ctx)
-            tokens += used
-            output, problem = _read(reply, contract, ctx)
-            if output is not None:
-                return AgentResult(output=output, degraded=None, attempts=attempt, tokens=tokens)
-            turn = services.prompts.render(
-                "_partials/repair", {"user": user, "reply": reply[:8_000], "problem": problem}
-            )
-        return self._fall_back(fallback, reply, problem, attempts=repairs + 1, tokens=tokens)
-
-    def _fall_back(
-        self, fallback: Fallback | None, reply: str, problem: str, *, attempts: int, tokens: int
-    ) -> AgentResult:
+        problem, reply = "", ""
+        try:
+            for attempt in range(1, repairs + 2):
+                told = await _ask(conversation, asking.turn(attempt, reply, problem), asking)
+                reply = told.text
+                output, problem = _read(reply, contract, ctx)
+                if output is not None:
+                    return self._result(conversation, output, attempt, shown=told.fitted.material)
+                if told.cut:
+                    problem = f"it broke off because it was too long, so be brief; {problem}"
+        except ContextExceeded as error:
+            if fallback is None:
+                raise
+            reason = f"{_plain(error)}; the fallback answered"
+            return self._result(conversation, dict(fallback(reply)), 1, degraded=reason)
         if fallback is None:
             raise AnswerUnreadable(
-                f"{self.name}: no usable answer after {attempts} turns: {problem}",
+                f"{self.name}: no usable answer after {repairs + 1} turns: {problem}",
                 provider=self.role,
                 help="choose another model for this role",
             )
-        reason = f"answer not usable after {attempts} turns ({problem}); the fallback answered"
-        return AgentResult(output=dict(fallback(reply)), degraded=reason, attempts=attempts, tokens=tokens)
+        reason = f"answer not usable after {repairs + 1} turns ({problem}); the fallback answered"
+        return self._result(conversation, dict(fallback(reply)), repairs + 1, degraded=reason)
+
+    def _result(
+        self,
+        conversation: Conversation,
+        output: dict[str, Any],
+        attempts: int,
+        *,
+        degraded: str | None = None,
+        shown: Mapping[str, Any] | None = None,
+    ) -> AgentResult:
+        return AgentResult(
+            output=output,
+            degraded=degraded,
+            attempts=attempts,
+            tokens=conversation.tokens,
+            notes=tuple(conversation.notes),
+            shown=shown or {},
+            cuts=conversation.cuts if degraded is None else (),
+        )
 
 
-async def ask_model(services: Services, request: ModelRequest, ctx: Context) -> tuple[str, int]:
-    """The reply of the first of the role's models that answers, and the tokens it took."""
-    failures: list[ProviderError] = []
-    for model in services.models.models(request.role):
+class _Asking:
+    """The prompts of one call, in whatever length a window has room for."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        services: Services,
+        material: Mapping[str, Any],
+        contract: Contract,
+        local: Mapping[str, Any],
+        phase: str,
+    ) -> None:
+        self._agent = agent
+        self._services = services
+        self._material = material
+        self._contract = contract
+        self._local = local
+        self._phase = phase
+        self._system = self._render(agent.system_prompt or f"{agent.name}/system", material)
+        self._user = agent.user_prompt or f"{agent.name}/user"
+        self.most_chars: int | None = None
+        """No prompt is longer, whatever the window."""
+
+    def turn(self, attempt: int, reply: str, problem: str) -> Turn:
+        """The first turn, or with a `problem` one that sends the reply back."""
+
+        def prompt(limit: int | None) -> Fitted:
+            most = self.most_chars if limit is None else min(limit, self.most_chars or limit)
+            return self._repair(reply, problem, most) if problem else self._first(most)
+
+        agent, settings = self._agent, self._services.settings
+        return Turn(
+            agent=agent.name,
+            role=agent.role,
+            phase=self._phase,
+            system=self._system,
+            prompt=prompt,
+            schema=self._contract.schema,
+            max_output_tokens=agent.max_output_tokens or settings.max_output_tokens,
+            attempt=attempt,
+            material={**self._material, **self._local},
+        )
+
+    def _first(self, limit: int | None) -> Fitted:
+        return fitted(
+            self._material,
+            self._agent.parts,
+            lambda material: self._render(self._user, material),
+            limit,
+            settle=self._agent.settle,
+        )
+
+    def _repair(self, reply: str, problem: str, limit: int | None) -> Fitted:
+        shown = shortened(reply, _REPLY_CHARS if limit is None else min(_REPLY_CHARS, limit // 4))
+        given = {"reply": shown, "problem": problem}
+        words = self._services.prompts.render("_partials/repair", {**given, "user": ""})
+        user = self._first(None if limit is None else max(limit - len(words), 0))
+        return replace(user, text=self._services.prompts.render("_partials/repair", {**given, "user": user.text}))
+
+    def _render(self, name: str, material: Mapping[str, Any]) -> str:
+        return self._services.prompts.render(name, {**material, "schema": self._contract.schema})
+
+
+async def _ask(conversation: Conversation, turn: Turn, asking: _Asking) -> Told:
+    """The reply; where no window was told and the prompt is too long even after its cuts, half of the material is
+    asked about, and half of that."""
+    before = None
+    for _ in range(_HALVINGS):
         try:
-            answer = await ctx.call("model", _recorded(request, model), _completion(model, request))
-        except ProviderError as error:
-            failures.append(error)
-            continue
-        return str(answer["text"]), int(answer["input_tokens"]) + int(answer["output_tokens"])
-    if len(failures) == 1:
-        raise failures[0]
-    raise _none_answered(request, failures)
+            return await conversation.ask(turn)
+        except ContextExceeded:
+            length = len(turn.prompt(None).text)
+            if length == before:
+                raise
+            before, asking.most_chars = length, length // 2
+    return await conversation.ask(turn)
 
 
-def _none_answered(request: ModelRequest, failures: list[ProviderError]) -> ProviderError:
-    """One error for all; worth another try if any of the models was merely unavailable."""
-    told = "; ".join(str(error) for error in failures) or "none is configured"
-    message = f'no model answered {request.agent} (role "{request.role}"): {told}'
-    retry = any(isinstance(error, ProviderUnavailable) for error in failures)
-    return (ProviderUnavailable if retry else ProviderError)(
-        message, provider=request.role, help="see `graph-research doctor`"
-    )
-
-
-def _recorded(request: ModelRequest, model: Model) -> dict[str, Any]:
-    """The request as the journal keeps it: what was sent, not the material that never leaves the process."""
-    return {
-        "agent": request.agent,
-        "role": request.role,
-        "model": model.spec,
-        "system": request.system,
-        "user": request.user,
-        "schema": dict(request.schema) if request.schema is not None else None,
-        "max_output_tokens": request.max_output_tokens,
-        "attempt": request.attempt,
-    }
-
-
-def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[dict[str, Any]]]:
-    async def complete() -> dict[str, Any]:
-        reply = await model.complete(request)
-        return {
-            "text": reply.text,
-            "model": reply.model,
-            "role": request.role,
-            "agent": request.agent,
-            "input_tokens": reply.usage.input_tokens,
-            "output_tokens": reply.usage.output_tokens,
-        }
-
-    return complete
+def _plain(error: ContextExceeded) -> str:
+    """Why, and what helps, without the server's own words."""
+    return f"the prompt fits the window of no model of this role; {error.help}" if error.help else error.message
 
 
 def _read(reply: str, contract: Contract, ctx: Context) -> tuple[dict[str, Any] | None, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -10,7 +12,10 @@ from graph_research.graph.registry import Handler
 from graph_research.research import records
 from graph_research.research.agents.agent import Agent, AgentResult
 from graph_research.research.analysis import Analysed, Known, analyse
+from graph_research.research.excerpts import reading_of
+from graph_research.research.fitting import Part
 from graph_research.research.models.source import Source
+from graph_research.research.quoting import find_quote
 from graph_research.research.reading import read_documents
 from graph_research.research.services import Services
 from graph_research.text.document import Document
@@ -18,6 +23,13 @@ from graph_research.text.document import Document
 __all__ = ["analyzer"]
 
 FALLBACK_CHARS = 400
+LEAST_CHARS = 300
+"""Less of a source is not worth showing."""
+
+_LEVELS = ((0.9, "full"), (0.6, "condensed"), (0.3, "compressed"), (0.15, "key_points"), (0.0, "headline"))
+"""What a share of a text is called (requirements 13.4)."""
+
+_NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
 
 
 def analyzer(services: Services) -> Handler:
@@ -25,7 +37,6 @@ def analyzer(services: Services) -> Handler:
 
     Without any source there is nothing to read: then each sub-query is a gap, and no model is asked.
     """
-    agent = Agent(name="analyzer", max_output_tokens=services.settings.report_output_tokens)
 
     async def analyze(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = records.dispatch(handoff, ctx, "source_count", "high_quality_sources")
@@ -33,19 +44,22 @@ def analyzer(services: Services) -> Handler:
         documents = await read_documents(list(known.sources.values()), ctx)
         if known.sources:
             shown = _shown_first(known, handoff["iteration"])
-            result = await agent.call(
+            result = await _agent(services, shown, documents).call(
                 services,
-                _material(handoff, shown[: services.settings.analysis_sources]),
+                _material(handoff, _rows(services, handoff, shown, documents)),
                 ctx,
                 local={"sources": [source.to_json() for source in shown], "documents": documents},
                 fallback=lambda _reply: _best_passage(shown, documents),
+                windows=handoff.get("model_windows"),
             )
+            result = _with_a_finding(services, result, known, documents, shown)
         else:
             result = AgentResult(output=_nothing_read(handoff), degraded=None, attempts=0, tokens=0)
         analysed = analyse(result.output, known, documents)
         return {
             **_output(analysed),
-            "degraded": result.degradations(agent.name, ctx),
+            "sources": [source.to_json() for source in _with_fidelity(analysed.requalified, known, result)],
+            "degraded": result.degradations("analyzer", ctx),
             "decisions": [
                 records.completed(
                     decision,
@@ -59,12 +73,55 @@ def analyzer(services: Services) -> Handler:
     return analyze
 
 
-def _material(handoff: Mapping[str, Any], shown: Sequence[Source]) -> dict[str, Any]:
+def _agent(services: Services, shown: Sequence[Source], documents: Mapping[str, Document]) -> Agent:
+    """The agent for these sources. In a small window they give way first: all to the same length, the last ones out."""
+    by_id = {source.id: source for source in shown}
+
+    def shorter(row: Mapping[str, Any], most_chars: int) -> str:
+        return reading_of(by_id[row["id"]], documents, most_chars)
+
+    return Agent(
+        name="analyzer",
+        phase="analysis",
+        max_output_tokens=services.settings.report_output_tokens,
+        parts=(
+            Part(name="sources", noun="source", text="content", least_chars=LEAST_CHARS, shorten=shorter),
+            Part(name="previous_findings", noun="earlier finding", keep=0),
+            Part(name="sub_queries", noun="sub-query"),
+            Part(name="previous_gaps", noun="earlier gap", keep=0),
+        ),
+    )
+
+
+def _rows(
+    services: Services, handoff: Mapping[str, Any], shown: Sequence[Source], documents: Mapping[str, Document]
+) -> list[dict[str, Any]]:
+    """The sources as the prompt shows them. Where the window is known it decides how much that is (decision B10)."""
+    settings = services.settings
+    if not services.fits_windows("research", "analysis", handoff.get("model_windows")):
+        return [source.to_json() for source in shown[: settings.analysis_sources]]
+    compressed = {one for topic in handoff.get("topics") or [] if _compressed(topic) for one in topic["source_ids"]}
+    return [
+        {
+            **source.to_json(),
+            "content": reading_of(
+                source, documents, settings.content_chars if source.id in compressed else settings.source_chars
+            ),
+        }
+        for source in shown
+    ]
+
+
+def _compressed(topic: Mapping[str, Any]) -> str:
+    return topic.get("compressed_findings") or ""
+
+
+def _material(handoff: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "question": handoff["original_query"],
         "research_brief": handoff.get("research_brief"),
         "sub_queries": list(handoff["sub_queries"]),
-        "sources": [source.to_json() for source in shown],
+        "sources": list(shown),
         "topics": list(handoff.get("topics") or []),
         "previous_findings": list(handoff.get("findings") or []),
         "previous_gaps": [row for row in handoff.get("gaps") or [] if not row["addressed"]],
@@ -105,6 +162,79 @@ def _whole_words(text: str) -> str:
     return text if len(text) <= FALLBACK_CHARS else text[:FALLBACK_CHARS].rpartition(" ")[0] or text[:FALLBACK_CHARS]
 
 
+def _with_a_finding(
+    services: Services,
+    result: AgentResult,
+    known: Known,
+    documents: Mapping[str, Document],
+    shown: Sequence[Source],
+) -> AgentResult:
+    """The result with its quotes under their sources. Where no quote stands in any source there is no finding; then the
+    best passage stands for one, unless an earlier round found something or code itself found nothing to quote."""
+    answer = _attributed(result, known, documents)
+    result = replace(result, output=answer)
+    proved = any(
+        quote["source_id"] in documents and find_quote(documents[quote["source_id"]].text, quote["quote"])
+        for row in answer["findings"]
+        for quote in row["evidence"]
+    )
+    by_code = all(model.in_process for model in services.models.models("research", "analysis"))
+    if proved or known.findings or by_code:
+        return result
+    passage = {**answer, "findings": _best_passage(shown, documents)["findings"]}
+    reason = "no finding of the answer stands in a source; the best passage was taken for one"
+    return replace(result, output=passage, degraded=result.degraded or reason)
+
+
+def _attributed(result: AgentResult, known: Known, documents: Mapping[str, Document]) -> dict[str, Any]:
+    """The answer with each quote under the id of its source, where the model wrote the source's number or a wrong id:
+    the shown source of that number, or the only one in which the quote stands."""
+    order = [row["id"] for row in result.shown.get("sources") or ()]
+
+    def mend(quote: Mapping[str, Any]) -> Mapping[str, Any]:
+        if quote["source_id"] in known.sources:
+            return quote
+        number = _NUMBERED.fullmatch(quote["source_id"].strip())
+        meant = order[int(number[1]) - 1] if number and 0 < int(number[1]) <= len(order) else None
+        if meant is None or find_quote(documents[meant].text, quote["quote"]) is None:
+            holding = [one for one in known.sources if find_quote(documents[one].text, quote["quote"]) is not None]
+            meant = holding[0] if len(holding) == 1 else None
+        return quote if meant is None else {**quote, "source_id": meant}
+
+    findings = [{**row, "evidence": [mend(quote) for quote in row["evidence"]]} for row in result.output["findings"]]
+    return {**result.output, "findings": findings}
+
+
+def _with_fidelity(requalified: Sequence[Source], known: Known, result: AgentResult) -> list[Source]:
+    """The sources whose quality changed, and those of which the prompt showed less than there is: the most that any
+    analysis showed of a source counts."""
+    changed = {source.id: source for source in requalified}
+    shares = {one: share for cut in result.cuts if cut.noun == "source" for one, share in cut.shares.items()}
+    for source_id, source in known.sources.items():
+        before = source.metadata.get("shown_share", 0.0 if source.iteration == known.iteration else 1.0)
+        share = shares.get(source_id, 1.0)
+        if share <= before:
+            continue
+        if share == 1.0 and "shown_share" not in source.metadata:
+            continue
+        level = next(level for least, level in _LEVELS if share >= least) if share else "dropped"
+        now = changed.get(source_id, source)
+        changed[source_id] = now.model_copy(
+            update={
+                "fidelity": _lower(now, level),
+                "metadata": {"gathered_fidelity": now.fidelity, **now.metadata, "shown_share": share},
+            }
+        )
+    return list(changed.values())
+
+
+def _lower(source: Source, shown: str) -> str:
+    """What was gathered of a source, or what was shown of that, whichever is less."""
+    gathered = source.metadata.get("gathered_fidelity", source.fidelity)
+    names = [name for _, name in _LEVELS]
+    return shown if gathered not in names or shown not in names else max(gathered, shown, key=names.index)
+
+
 def _nothing_read(handoff: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "findings": [],
@@ -124,7 +254,6 @@ def _output(analysed: Analysed) -> dict[str, Any]:
         "contradictions": [contradiction.to_json() for contradiction in analysed.contradictions],
         "claims": [claim.to_json() for claim in analysed.claims],
         "confidence": analysed.confidence.to_json(),
-        "sources": [source.to_json() for source in analysed.requalified],
         "quality_updates": [
             {"source_id": source.id, "quality": source.quality.value} for source in analysed.requalified
         ],

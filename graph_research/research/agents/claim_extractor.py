@@ -10,6 +10,7 @@ from graph_research.graph.registry import Handler
 from graph_research.research.agents.agent import Agent, AgentResult
 from graph_research.research.claims import Ground, levelled, scored_claim
 from graph_research.research.disagreements import by_place, disagreements
+from graph_research.research.fitting import Part
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding
 from graph_research.research.models.ids import finding_id
@@ -23,10 +24,12 @@ from graph_research.text.document import Document
 
 __all__ = ["claim_extractor"]
 
+_PARTS = (Part(name="sources", noun="source", text="content"),)
+
 
 def claim_extractor(services: Services) -> Handler:
     """Claims scored by requirements 17.4 and 17.5. Fallback: no claims, which the confidence then shows."""
-    agent = Agent(name="claim_extractor")
+    agent = Agent(name="claim_extractor", phase="analysis", parts=_PARTS)
 
     async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = [Source.model_validate(row) for row in handoff["sources"]]
@@ -35,7 +38,12 @@ def claim_extractor(services: Services) -> Handler:
         if sources:
             material = {"question": handoff["original_query"], "sources": list(handoff["sources"])}
             result = await agent.call(
-                services, material, ctx, local={"documents": documents}, fallback=lambda _reply: {"claims": []}
+                services,
+                material,
+                ctx,
+                local={"documents": documents},
+                fallback=lambda _reply: {"claims": []},
+                windows=handoff.get("model_windows"),
             )
         output = _scored(result.output["claims"], handoff["original_query"], sources, documents)
         return {**output, "degraded": result.degradations(agent.name, ctx)}

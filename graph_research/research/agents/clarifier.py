@@ -16,13 +16,19 @@ __all__ = ["clarifier"]
 
 def clarifier(services: Services) -> Handler:
     """A binary verdict; after the retries of requirements 7.3 it is "not needed"."""
-    agent = Agent(name="clarifier", repairs=services.settings.clarification_retries)
+    agent = Agent(name="clarifier", phase="clarification", repairs=services.settings.clarification_retries)
 
     async def clarify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = records.dispatch(handoff, ctx)
         question = handoff["original_query"]
         material = {"question": question, "system_prompt": handoff.get("system_prompt")}
-        result = await agent.call(services, material, ctx, fallback=lambda _reply: _not_needed())
+        result = await agent.call(
+            services,
+            material,
+            ctx,
+            fallback=lambda _reply: _not_needed(),
+            windows=handoff.get("model_windows"),
+        )
         verdict = result.output
         asks = bool(verdict["need_clarification"] and verdict["question"].strip())
         if not asks:

@@ -22,13 +22,19 @@ _NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.):]|[-*•])\s+")
 
 def decomposer(services: Services) -> Handler:
     """Sub-questions as sub-queries (requirements 18.1). Whatever fails, the question itself is always there."""
-    agent = Agent(name="decomposer")
+    agent = Agent(name="decomposer", phase="planning")
 
     async def decompose(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         question = handoff["original_query"]
         material = {"question": question, "most_questions": MOST_QUESTIONS}
         try:
-            result = await agent.call(services, material, ctx, fallback=lambda _reply: {"questions": [question]})
+            result = await agent.call(
+                services,
+                material,
+                ctx,
+                fallback=lambda _reply: {"questions": [question]},
+                windows=handoff.get("model_windows"),
+            )
         except ProviderError as error:
             result = AgentResult(
                 output={"questions": [question]}, degraded=f"no model answered: {error}", attempts=1, tokens=0

@@ -9,6 +9,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import records
 from graph_research.research.agents.agent import Agent
+from graph_research.research.fitting import Part
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
 from graph_research.research.searching import search_everywhere
@@ -16,10 +17,12 @@ from graph_research.research.services import Services
 
 __all__ = ["planner"]
 
+_PARTS = (Part(name="background", noun="passage", text="text", keep=0),)
+
 
 def planner(services: Services) -> Handler:
     """Plan the first iteration. Fallback: the original question as the one sub-query (requirements 3.6)."""
-    agent = Agent(name="planner")
+    agent = Agent(name="planner", phase="planning", parts=_PARTS)
 
     async def plan(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = records.dispatch(handoff, ctx, "system_prompt", "max_sub_queries")
@@ -33,7 +36,13 @@ def planner(services: Services) -> Handler:
             "guidance": handoff.get("guidance"),
             "background": await _scout(services, question, handoff, ctx),
         }
-        result = await agent.call(services, material, ctx, fallback=lambda _reply: _question_alone(question))
+        result = await agent.call(
+            services,
+            material,
+            ctx,
+            fallback=lambda _reply: _question_alone(question),
+            windows=handoff.get("model_windows"),
+        )
         sub_queries = _distinct(result.output["sub_queries"], handoff["iteration"])[:most]
         return {
             "research_brief": result.output["research_brief"],

@@ -9,11 +9,13 @@ from pydantic import ValidationError
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Prompter
-from graph_research.providers.llm.base import ModelRequest
-from graph_research.research.agents.agent import Agent, ask_model
+from graph_research.research.agents.agent import Agent
+from graph_research.research.asking import Conversation, Turn
+from graph_research.research.fitting import Fitted, fitted
 from graph_research.research.models.source import Source
 from graph_research.research.reading import read_documents
 from graph_research.research.services import Services
+from graph_research.research.windows import Windows
 from graph_research.text.document import Document
 
 __all__ = ["prompt_step"]
@@ -41,16 +43,23 @@ def prompt_step(services: Services) -> Prompter:
             local = {"documents": await _documents(handoff, ctx)}
             return (await agent.call(services, handoff, ctx, local=local, contract=contract)).output
         values = {**handoff, "schema": None}
-        request = ModelRequest(
+
+        def shown(limit: int | None) -> Fitted:
+            return fitted(values, (), lambda material: services.prompts.render(user, material), limit)
+
+        turn = Turn(
             agent=prompt,
             role=role,
+            phase="",
             system=services.prompts.render(system, values),
-            user=services.prompts.render(user, values),
+            prompt=shown,
+            schema=None,
             max_output_tokens=services.settings.max_output_tokens,
+            attempt=1,
             material=dict(handoff),
         )
-        text, _ = await ask_model(services, request, ctx)
-        return {"text": text.strip()}
+        told = await Conversation(services=services, ctx=ctx, windows=Windows()).ask(turn)
+        return {"text": told.text.strip()}
 
     return step
 

@@ -9,6 +9,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import records
 from graph_research.research.agents.agent import Agent
+from graph_research.research.fitting import Part
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
@@ -18,16 +19,28 @@ __all__ = ["refiner"]
 
 REPORT_EXCERPT_CHARS = 4_000
 
+_PARTS = (
+    Part(name="report_excerpt", noun="report", least_chars=0),
+    Part(name="sub_queries", noun="query"),
+    Part(name="gaps", noun="gap"),
+)
+
 
 def refiner(services: Services) -> Handler:
     """Follow-up sub-queries for the next iteration. Fallback: the gaps' own suggestions."""
-    agent = Agent(name="refiner")
+    agent = Agent(name="refiner", phase="refinement", parts=_PARTS)
 
     async def refine(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = records.dispatch(handoff, ctx, "remaining_iterations", "has_report_draft")
         open_gaps = [Gap.model_validate(row) for row in handoff["gaps"] if not row["addressed"]]
         material = _material(handoff, open_gaps)
-        result = await agent.call(services, material, ctx, fallback=lambda _reply: _suggestions(open_gaps))
+        result = await agent.call(
+            services,
+            material,
+            ctx,
+            fallback=lambda _reply: _suggestions(open_gaps),
+            windows=handoff.get("model_windows"),
+        )
         analysis = [row for row in result.output["gap_analysis"] if row["gap_id"] in {gap.id for gap in open_gaps}]
         recommendation = result.output["iteration_recommendation"]
         wants = recommendation["should_iterate"] and handoff["remaining_iterations"] > 0

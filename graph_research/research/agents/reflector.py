@@ -9,10 +9,13 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.agent import Agent
+from graph_research.research.fitting import Part
 from graph_research.research.models.plan import Reflection
 from graph_research.research.services import Services
 
 __all__ = ["reflector"]
+
+_PARTS = (Part(name="titles", noun="title", keep=3),)
 
 ENOUGH_SOURCES = 3
 """This many relevant sources are likely enough (requirements 8.4)."""
@@ -20,7 +23,7 @@ ENOUGH_SOURCES = 3
 
 def reflector(services: Services) -> Handler:
     """Reflect on a topic's searches so far. Fallback: stop searching."""
-    agent = Agent(name="reflector", role="reflection")
+    agent = Agent(name="reflector", role="reflection", phase="gathering", parts=_PARTS)
 
     async def reflect(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = handoff["sources"]
@@ -34,7 +37,13 @@ def reflector(services: Services) -> Handler:
             "searches_left": max(handoff["max_searches"] - len(handoff["queries"]), 0),
             "enough_sources": ENOUGH_SOURCES,
         }
-        result = await agent.call(services, material, ctx, fallback=lambda _reply: _stop(len(sources)))
+        result = await agent.call(
+            services,
+            material,
+            ctx,
+            fallback=lambda _reply: _stop(len(sources)),
+            windows=handoff.get("model_windows"),
+        )
         reflection = _consistent(Reflection.model_validate(result.output), handoff["queries"])
         return {
             "reflection": reflection.to_json(),

@@ -10,12 +10,15 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import records
 from graph_research.research.agents.agent import Agent
+from graph_research.research.fitting import Part
 from graph_research.research.services import Services
 
 __all__ = ["iteration_decider", "supervisor"]
 
 RESULT_CHARS = 8_000
 """How much of a phase's result the verdict's prompt shows."""
+
+_PARTS = (Part(name="result", noun="result", least_chars=200),)
 
 
 def supervisor(services: Services) -> Handler:
@@ -24,7 +27,7 @@ def supervisor(services: Services) -> Handler:
     The order is that of requirements 4.1: evaluate, build the prompt, call the hook, record. Fallback of the verdict:
     retry where the gate failed, else proceed.
     """
-    agent = Agent(name="supervisor")
+    agent = Agent(name="supervisor", parts=_PARTS)
 
     async def review(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         phase, iteration, gate = handoff["current_phase"], handoff["iteration"], handoff["gate"]
@@ -44,7 +47,14 @@ def supervisor(services: Services) -> Handler:
             "human_guidance": guidance,
             "result": "\n".join(handoff.get("result") or [])[:RESULT_CHARS],
         }
-        result = await agent.call(services, material, ctx, fallback=lambda _reply: _by_the_gate(gate))
+        result = await agent.call(
+            services,
+            material,
+            ctx,
+            fallback=lambda _reply: _by_the_gate(gate),
+            phase=phase,
+            windows=handoff.get("model_windows"),
+        )
         verdict = {**result.output, "action": _action(result.output["action"], handoff)}
         return {
             "phase": phase,

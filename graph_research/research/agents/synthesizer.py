@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import records
-from graph_research.research.agents.agent import Agent
-from graph_research.research.drafting import checked_draft, draft_markdown, report_metadata
-from graph_research.research.models.draft import Draft
+from graph_research.research.agents.agent import Agent, AgentResult
+from graph_research.research.drafting import checked_draft, draft_markdown, findings_draft, report_metadata
+from graph_research.research.fitting import Part
+from graph_research.research.models.draft import Draft, Statement
 from graph_research.research.models.source import Source
 from graph_research.research.reading import read_documents
 from graph_research.research.services import Services
 
 __all__ = ["synthesizer"]
 
+_CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
+
+_PARTS = (
+    Part(name="gaps", noun="gap", keep=0),
+    Part(name="sub_queries", noun="sub-query", keep=0),
+    Part(name="findings", noun="finding", rank=lambda row: _CERTAINTY.get(str(row["confidence"]), 0.0)),
+    Part(name="contradictions", noun="contradiction", keep=0),
+    Part(name="evidence", noun="quote", keep=2),
+)
+"""What gives way where the window is small: the least certain findings with their evidence."""
+
 
 def synthesizer(services: Services) -> Handler:
     """The report so far. Fallback: the findings as they are, each with its evidence."""
-    agent = Agent(name="synthesizer", role="report", max_output_tokens=services.settings.report_output_tokens)
+    agent = Agent(
+        name="synthesizer",
+        role="report",
+        phase="synthesis",
+        max_output_tokens=services.settings.report_output_tokens,
+        parts=_PARTS,
+        settle=_settled,
+    )
 
     async def synthesize(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = records.dispatch(handoff, ctx, "finding_count", "gap_count", "has_research_brief")
@@ -30,10 +50,13 @@ def synthesizer(services: Services) -> Handler:
             _material(handoff),
             ctx,
             local={"sources": handoff["sources"], "documents": await read_documents(sources, ctx)},
-            fallback=lambda _reply: _findings_as_they_are(handoff),
+            fallback=lambda _reply: findings_draft(handoff),
+            windows=handoff.get("model_windows"),
         )
+        result = _with_something_said(result, handoff)
         known = {row["id"] for row in handoff["evidence"]}
         draft, fabricated = checked_draft(Draft.model_validate(result.output), known)
+        draft = draft.model_copy(update={"more": [*draft.more, *_left_out(handoff, result)]})
         report = draft_markdown(handoff["original_query"], draft)
         metadata = report_metadata(
             draft, report, handoff["findings"], fabricated=fabricated, iteration=handoff["iteration"]
@@ -71,21 +94,36 @@ def _material(handoff: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _findings_as_they_are(handoff: Mapping[str, Any]) -> dict[str, Any]:
-    statements = [_statement(row) for row in handoff["findings"]]
-    searched = [row["query"] for row in handoff.get("sub_queries") or []]
+def _with_something_said(result: AgentResult, handoff: Mapping[str, Any]) -> AgentResult:
+    """The result, or where it has not one statement although there are findings, those."""
+    rows = [*result.output.get("summary", ()), *result.output.get("sections", ())]
+    if not handoff["findings"] or any(row.get("text", "").strip() or row.get("statements") for row in rows):
+        return result
+    return replace(
+        result, output=findings_draft(handoff), cuts=(), degraded="the report was empty; the fallback answered"
+    )
+
+
+def _settled(material: dict[str, Any]) -> dict[str, Any]:
+    """Only the evidence of what is shown, and only the sources and claims of that."""
+    findings = material["findings"]
+    sides = [side for row in material["contradictions"] for side in row["sides"]]
+    cited = {one for row in (*findings, *sides) for one in row["evidence_ids"]}
+    evidence = [row for row in material["evidence"] if row["id"] in cited]
+    quoted, shown = {row["source_id"] for row in evidence}, {row["id"] for row in findings}
     return {
-        "notice": "The report could not be written; these are the findings as they were extracted.",
-        "found": bool(statements),
-        "searched": searched,
-        "summary": statements[:3] or [_said("Nothing was found that answers the question.")],
-        "sections": [{"heading": "Findings", "statements": statements}] if statements else [],
+        **material,
+        "evidence": evidence,
+        "sources": [row for row in material["sources"] if row["id"] in quoted],
+        "claims": [row for row in material["claims"] if row["finding_id"] in shown],
     }
 
 
-def _statement(finding: Mapping[str, Any]) -> dict[str, Any]:
-    return {"text": finding["content"], "evidence_ids": list(finding["evidence_ids"]), "kind": "fact"}
-
-
-def _said(text: str) -> dict[str, Any]:
-    return {"text": text, "evidence_ids": [], "kind": "connective"}
+def _left_out(handoff: Mapping[str, Any], result: AgentResult) -> list[Statement]:
+    """The findings for which the writer's window had no room, as they are: they belong to the report."""
+    shares = {one: share for cut in result.cuts if cut.noun == "finding" for one, share in cut.shares.items()}
+    return [
+        Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]), kind="fact")
+        for row in handoff["findings"]
+        if shares.get(row["id"], 1.0) == 0.0
+    ]

@@ -1,0 +1,268 @@
+"""Asking a role's models: the prompt fitted to each one's window, cut where it was too long, the next model tried where
+one does not answer, and all of that on record."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderUnavailable
+from graph_research.providers.llm.base import Model, ModelRequest
+from graph_research.research.fitting import Cut, Fitted
+from graph_research.research.services import Services
+from graph_research.research.windows import Windows
+from graph_research.tokens.budget import WindowBudget, runtime_overhead
+from graph_research.tokens.counter import CharacterCounter, TokenCounter
+
+__all__ = ["TOKEN_LIMIT_RETRIES", "Conversation", "Told", "Turn"]
+
+TOKEN_LIMIT_RETRIES = 3
+"""How often a prompt that was too long is cut and sent again to one model (requirements 14.2)."""
+
+_SHORTER = 0.9
+_SHOWN_EVERY_CHARS = 200
+_COUNTER = CharacterCounter()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """What is asked of whichever model answers. `prompt` gives the user prompt in at most so many characters, or whole;
+    the system prompt is never cut."""
+
+    agent: str
+    role: str
+    phase: str
+    system: str
+    prompt: Callable[[int | None], Fitted]
+    schema: Mapping[str, Any] | None
+    max_output_tokens: int
+    attempt: int
+    material: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """A reply. `cut` is true where the model had to stop before its end; `fitted` is the prompt that it answered."""
+
+    text: str
+    cut: bool
+    fitted: Fitted
+
+
+@dataclass(kw_only=True)
+class Conversation:
+    """One agent's turns in one call. It collects tokens, what was learned of windows, and what has to be said of it:
+    `notes` are entries of the state's `degraded` channel."""
+
+    services: Services
+    ctx: Context
+    windows: Windows
+    counter: TokenCounter = _COUNTER
+    tokens: int = 0
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    cuts: tuple[Cut, ...] = ()
+
+    async def ask(self, turn: Turn) -> Told:
+        """The reply of the first model of the role's list that answers.
+
+        Raises one error for all of them where none does: `ProviderUnavailable` where a later try may help,
+        `ContextExceeded` where the prompt fits no window, else `ProviderError`.
+        """
+        failures: list[tuple[Model, ProviderError]] = []
+        for model in self.services.models.models(turn.role, turn.phase):
+            try:
+                told = await self._asked(turn, model)
+            except ProviderError as error:
+                failures.append((model, error))
+                continue
+            self._note_failover(turn, failures, model)
+            return told
+        raise _none_answered(turn, [error for _, error in failures])
+
+    async def _asked(self, turn: Turn, model: Model) -> Told:
+        """One model's reply, with at most `TOKEN_LIMIT_RETRIES` shorter prompts after one that was too long."""
+        limit, output_tokens = self._limit(turn, model)
+        fitted = turn.prompt(limit)
+        retries = 0
+        while True:
+            answer = await self._call(turn, model, fitted.text, output_tokens)
+            if "exceeded" not in answer:
+                break
+            length = len(turn.system) + len(fitted.text)
+            known = self.windows.get(model.spec).tokens
+            self.windows = self.windows.refused(model.spec, length, answer["exceeded"]["limit_tokens"])
+            limit = int(len(fitted.text) * _SHORTER)
+            if self.windows.get(model.spec).tokens != known:
+                told_limit, output_tokens = self._limit(turn, model)
+                limit = min(limit, limit if told_limit is None else told_limit)
+            again = turn.prompt(limit)
+            if retries == TOKEN_LIMIT_RETRIES or len(again.text) >= len(fitted.text):
+                self._note_window(turn, model, retries, answered=False)
+                raise _too_long(turn, model, retries, answer["exceeded"])
+            fitted, retries = again, retries + 1
+        if retries:
+            self._note_window(turn, model, retries, answered=True)
+        self._note_cuts(turn, model, fitted)
+        self.tokens += int(answer["input_tokens"]) + int(answer["output_tokens"])
+        return Told(text=str(answer["text"]), cut=bool(answer.get("cut")), fitted=fitted)
+
+    def _limit(self, turn: Turn, model: Model) -> tuple[int | None, int]:
+        """How long the user prompt may be for a model, in characters, and the answer, in tokens."""
+        settings, learned = self.services.settings, self.windows.get(model.spec)
+        window = learned.tokens or (model.window_tokens if settings.token_management_enabled else None)
+        limit, output_tokens = None, turn.max_output_tokens
+        if window is not None and not model.in_process:
+            budget = WindowBudget.of(
+                window,
+                wanted_output_tokens=turn.max_output_tokens,
+                overhead_tokens=runtime_overhead(model.spec, settings.runtime_overhead),
+                safety_margin=settings.token_safety_margin,
+            )
+            output_tokens = budget.output_tokens
+            limit = self._room(turn, budget)
+        if learned.prompt_chars is not None:
+            shorter = max(learned.prompt_chars - len(turn.system), 0)
+            limit = shorter if limit is None else min(limit, shorter)
+        return limit, output_tokens
+
+    def _room(self, turn: Turn, budget: WindowBudget) -> int | None:
+        """None where the whole prompt fits; else what its own words and as much material as there is room for take."""
+        whole = turn.prompt(None).text
+        if self.counter.tokens(turn.system) + self.counter.tokens(whole) <= budget.prompt_tokens():
+            return None
+        least = turn.prompt(0).text
+        scaffold = self.counter.tokens(turn.system) + self.counter.tokens(least)
+        return len(least) + self.counter.chars(budget.material_tokens(scaffold))
+
+    async def _call(self, turn: Turn, model: Model, user: str, output_tokens: int) -> Mapping[str, Any]:
+        shown = _Shown(self.ctx, {"agent": turn.agent, "role": turn.role, "model": model.spec})
+        request = ModelRequest(
+            agent=turn.agent,
+            role=turn.role,
+            system=turn.system,
+            user=user,
+            schema=turn.schema,
+            max_output_tokens=output_tokens,
+            attempt=turn.attempt,
+            material=turn.material,
+            on_text=shown.add,
+        )
+        answer: Mapping[str, Any] = await self.ctx.call("model", _recorded(request, model), _completion(model, request))
+        shown.rest()
+        return answer
+
+    def _note_failover(self, turn: Turn, failures: Sequence[tuple[Model, ProviderError]], model: Model) -> None:
+        for failed, error in failures:
+            reason = f"{failed.spec} did not answer ({type(error).__name__}); {model.spec} did"
+            self._note(turn, "failover", reason, model=failed.spec)
+
+    def _note_window(self, turn: Turn, model: Model, retries: int, *, answered: bool) -> None:
+        learned = self.windows.get(model.spec)
+        told = f"; its window is {learned.tokens:,} tokens" if learned.tokens else ""
+        outcome = "and was answered" if answered else "and was refused again"
+        again = f"was cut and sent again {_times(retries)} {outcome}" if retries else "could not be cut any further"
+        reason = f"a prompt was too long for {model.spec}{told}: it {again}"
+        self._note(turn, "window", reason, model=model.spec, retries=retries, window=learned.to_json())
+
+    def _note_cuts(self, turn: Turn, model: Model, fitted: Fitted) -> None:
+        self.cuts = fitted.cuts
+        if fitted.cuts:
+            shown = "; ".join(cut.told() for cut in fitted.cuts)
+            self._note(turn, "cut", f"to fit the window of {model.spec} the prompt shows {shown}", model=model.spec)
+
+    def _note(self, turn: Turn, kind: str, reason: str, **more: Any) -> None:
+        entry = {"node": self.ctx.path, "agent": turn.agent, "reason": reason, "kind": kind, **more}
+        if entry not in self.notes:
+            self.notes.append(entry)
+
+
+def _too_long(turn: Turn, model: Model, retries: int, exceeded: Mapping[str, Any]) -> ContextExceeded:
+    cut = f"although it was cut {_times(retries)}" if retries else "and nothing in it can be cut"
+    return ContextExceeded(
+        f"{turn.agent}: the prompt is too long for {model.spec}, {cut}: {exceeded['message']}",
+        provider=model.spec,
+        limit_tokens=exceeded["limit_tokens"],
+        help="use a model with a larger window for this role, tell this one's in model_context_overrides, "
+        "or gather less: max_sub_queries, max_sources_per_query",
+    )
+
+
+def _none_answered(turn: Turn, failures: Sequence[ProviderError]) -> ProviderError:
+    """One error for all; worth another try if any of the models was merely unavailable."""
+    if len(failures) == 1:
+        return failures[0]
+    told = "; ".join(str(error) for error in failures) or "none is configured"
+    message = f'no model answered {turn.agent} (role "{turn.role}"): {told}'
+    for kind in (ProviderUnavailable, ContextExceeded):
+        found = next((error for error in failures if isinstance(error, kind)), None)
+        if found is not None:
+            return kind(message, provider=turn.role, help=found.help or "see `graph-research doctor`")
+    return ProviderError(message, provider=turn.role, help="see `graph-research doctor`")
+
+
+def _recorded(request: ModelRequest, model: Model) -> dict[str, Any]:
+    """The request as the journal keeps it: what was sent, not the material that never leaves the process."""
+    return {
+        "agent": request.agent,
+        "role": request.role,
+        "model": model.spec,
+        "system": request.system,
+        "user": request.user,
+        "schema": dict(request.schema) if request.schema is not None else None,
+        "max_output_tokens": request.max_output_tokens,
+        "attempt": request.attempt,
+    }
+
+
+def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[dict[str, Any]]]:
+    """The call as it is recorded. That a prompt was too long is an answer: it will be so again, and what is asked
+    next depends on it."""
+    told = {"model": model.spec, "role": request.role, "agent": request.agent}
+
+    async def complete() -> dict[str, Any]:
+        try:
+            reply = await model.complete(request)
+        except ContextExceeded as error:
+            exceeded = {"message": error.message, "limit_tokens": error.limit_tokens}
+            return {**told, "text": "", "input_tokens": 0, "output_tokens": 0, "exceeded": exceeded}
+        answer = {
+            **told,
+            "text": reply.text,
+            "model": reply.model,
+            "input_tokens": reply.usage.input_tokens,
+            "output_tokens": reply.usage.output_tokens,
+        }
+        if reply.usage.cached_input_tokens:
+            answer["cached_input_tokens"] = reply.usage.cached_input_tokens
+        return {**answer, "cut": True} if reply.cut else answer
+
+    return complete
+
+
+class _Shown:
+    """Shows an answer to whoever watches while it is written, a few lines at a time; nothing of it is stored."""
+
+    def __init__(self, ctx: Context, who: Mapping[str, str]) -> None:
+        self._ctx = ctx
+        self._who = who
+        self._waiting: list[str] = []
+        self._length = 0
+
+    def add(self, piece: str) -> None:
+        """The next piece; shown with those before it once they are long enough together."""
+        self._waiting.append(piece)
+        self._length += len(piece)
+        if self._length >= _SHOWN_EVERY_CHARS:
+            self.rest()
+
+    def rest(self) -> None:
+        """Show what still waits."""
+        if self._waiting:
+            self._ctx.progress("model:text", **self._who, text="".join(self._waiting))
+        self._waiting, self._length = [], 0
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

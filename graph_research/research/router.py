@@ -1,0 +1,37 @@
+"""Which models serve whom: a role's own list, else the phase's, else the default one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graph_research.providers.llm.base import Model
+
+__all__ = ["ModelRouter"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRouter:
+    """Lists of models in the order in which they are tried (requirements 15.1 and 16.1)."""
+
+    default: Sequence[Model]
+    roles: Mapping[str, Sequence[Model]] = field(default_factory=dict)
+    phases: Mapping[str, Sequence[Model]] = field(default_factory=dict)
+
+    def models(self, role: str, phase: str = "") -> Sequence[Model]:
+        """The role's list, else that of the phase, else the default one."""
+        return self.roles.get(role) or self.phases.get(phase) or self.default
+
+    def every(self) -> Iterator[Model]:
+        """Each list's models, the default's first."""
+        yield from self.default
+        for models in (*self.roles.values(), *self.phases.values()):
+            yield from models
+
+    def wrapped(self, wrap: Callable[[Model], Model]) -> ModelRouter:
+        """The same lists, each model behind `wrap`."""
+        return ModelRouter(
+            default=tuple(map(wrap, self.default)),
+            roles={role: tuple(map(wrap, models)) for role, models in self.roles.items()},
+            phases={phase: tuple(map(wrap, models)) for phase, models in self.phases.items()},
+        )

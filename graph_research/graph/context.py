@@ -47,6 +47,8 @@ class Context(Protocol):
     attempt: int
     """From 1; a retry has the next."""
     interactive: bool
+    role: str | None
+    """The model role that the graph gives the node, None where it names none."""
 
     @property
     def random(self) -> random.Random:

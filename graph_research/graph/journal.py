@@ -24,7 +24,7 @@ _ID_DIGITS = 10
 class JournalContext:
     """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `taken` empties them."""
 
-    def __init__(self, session: Session, address: Address) -> None:
+    def __init__(self, session: Session, address: Address, role: str | None = None) -> None:
         self.run_id = session.run_id
         self.node = address.node
         self.path = address.path
@@ -32,6 +32,7 @@ class JournalContext:
         self.item = address.item
         self.attempt = address.attempt
         self.interactive = session.interactive
+        self.role = role
         self._session = session
         self._address = address
         self._recorded: dict[tuple[str, bytes, int], CallRow] = {}

@@ -228,7 +228,7 @@ class Visit:
         attempt, used = self._before(item) if self._earlier else (1, 0)
         while True:
             address = Address(self._frame.scope, self._spec.name, self._active.visit, item, attempt)
-            context = JournalContext(self._session, address)
+            context = JournalContext(self._session, address, self._spec.role)
             if self._session.remembers:
                 await context.remember()
             began = self._session.clock.monotonic()

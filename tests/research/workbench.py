@@ -38,6 +38,7 @@ class PlainContext:
     item: int | None = None
     attempt = 1
     interactive = False
+    role: str | None = None
 
     def __init__(self) -> None:
         self.random = random.Random(7)

@@ -92,6 +92,7 @@ class _Rehearsed:
         self.item = item
         self.attempt = 1
         self.interactive = False
+        self.role = level.graph.spec.nodes[level.node].role
         self.random = random.Random(f"{run_id}/{self.path}")  # noqa: S311 -- repeatable, not secret
         self.asked: tuple[str, Any] | None = None
         self._store = store

@@ -99,7 +99,8 @@ class Agent:
         `fallback` answers; without one it is `AnswerUnreadable` or `ContextExceeded`.
         """
         contract = contract or services.schemas.get(self.answer or f"{self.name}.answer")
-        asking = _Asking(self, services, material, contract, local or {}, phase or self.phase)
+        agent = replace(self, role=ctx.role or self.role)
+        asking = _Asking(agent, services, material, contract, local or {}, phase or self.phase)
         conversation = Conversation(services=services, ctx=ctx, windows=Windows.of(windows))
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
         problem, reply = "", ""
@@ -120,7 +121,7 @@ class Agent:
         if fallback is None:
             raise AnswerUnreadable(
                 f"{self.name}: no usable answer after {repairs + 1} turns: {problem}",
-                provider=self.role,
+                provider=ctx.role or self.role,
                 help="choose another model for this role",
             )
         reason = f"answer not usable after {repairs + 1} turns ({problem}); the fallback answered"

@@ -66,7 +66,7 @@ class ArxivSearch:
             "sortBy": "relevance",
             "sortOrder": "descending",
         }
-        return arxiv_hits(await ask_xml(self.http, self.peer, "/api/query", params=params), request)
+        return arxiv_hits(await ask_xml(self.http, self.peer, "/api/query", root="feed", params=params), request)
 
 
 def arxiv_hits(feed: Element, request: SearchRequest) -> list[SearchHit]:

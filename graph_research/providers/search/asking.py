@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.providers.errors import ProviderUnavailable
@@ -14,26 +14,36 @@ __all__ = ["ask_json", "ask_xml", "message_in"]
 
 
 async def ask_json(
-    http: Http, peer: Peer, path: str, *, params: Mapping[str, str] | None = None, json: Any = None
+    http: Http,
+    peer: Peer,
+    path: str,
+    *,
+    holds: Sequence[str],
+    params: Mapping[str, str] | None = None,
+    json: Any = None,
 ) -> Mapping[str, Any]:
-    """The object that a GET of `params`, or a POST of `json`, was answered with. `ProviderError` where it was none."""
+    """The object that a GET of `params`, or a POST of `json`, was answered with. `ProviderError` where it was none, or
+    one without any of the keys `holds`, such as from a proxy that wants a password."""
     reply = await http.ask(peer, "GET" if json is None else "POST", path, params=params, json=json)
     try:
         answer = reply.json()
     except ValueError as error:
         raise _unreadable(peer, "JSON") from error
-    if not isinstance(answer, Mapping):
+    if not isinstance(answer, Mapping) or not any(key in answer for key in holds):
         raise _unreadable(peer, "JSON")
     return answer
 
 
-async def ask_xml(http: Http, peer: Peer, path: str, *, params: Mapping[str, str]) -> Element:
-    """The root of the XML that a GET was answered with. `ProviderError` where it was none."""
+async def ask_xml(http: Http, peer: Peer, path: str, *, root: str, params: Mapping[str, str]) -> Element:
+    """The element `root` that a GET was answered with. `ProviderError` where it was none."""
     reply = await http.ask(peer, "GET", path, params=params)
     try:
-        return read_xml(reply.body)
+        found = read_xml(reply.body)
     except XmlRefused as error:
         raise _unreadable(peer, "XML") from error
+    if found.name != root:
+        raise _unreadable(peer, "XML")
+    return found
 
 
 def message_in(body: Any, *path: str) -> str:

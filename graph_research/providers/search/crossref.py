@@ -76,7 +76,8 @@ class CrossrefSearch:
             "rows": str(min(request.max_results, MOST_RESULTS)),
             "select": FIELDS,
         }
-        return crossref_hits(await ask_json(self.http, self.peer, "/works", params=params), request)
+        answer = await ask_json(self.http, self.peer, "/works", holds=("message",), params=params)
+        return crossref_hits(answer, request)
 
 
 def crossref_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:

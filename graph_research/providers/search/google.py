@@ -32,6 +32,8 @@ PER_SECOND = 1.6
 """100 queries a minute and user, the quota of a new project (Cloud console)."""
 
 _DATES = ("article:published_time", "datePublished", "date", "dc.date", "citation_publication_date", "pubdate")
+_HOLDS = ("items", "searchInformation", "queries")
+"""Without results there are no `items`."""
 _TRY_AGAIN = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "backendError"})
 
 
@@ -72,7 +74,7 @@ class GoogleSearch:
             }
             if restrict:
                 params["dateRestrict"] = restrict
-            answer = await ask_json(self.http, self.peer, "/customsearch/v1", params=params)
+            answer = await ask_json(self.http, self.peer, "/customsearch/v1", holds=_HOLDS, params=params)
             found += google_hits(answer, request, first_rank=start - 1)
             start = _next_start(answer, start)
         return found[: request.max_results]

@@ -76,7 +76,8 @@ class OpenAlexSearch:
             "per_page": str(min(request.max_results, MOST_RESULTS)),
             "select": FIELDS,
         }
-        return openalex_hits(await ask_json(self.http, self.peer, "/works", params=params), request)
+        answer = await ask_json(self.http, self.peer, "/works", holds=("results",), params=params)
+        return openalex_hits(answer, request)
 
 
 def openalex_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:

@@ -72,12 +72,16 @@ class PubmedSearch:
         if not ids:
             return []
         params = {"id": ",".join(ids), "retmode": "xml"}
-        return pubmed_hits(await ask_xml(self.http, self.peer, f"{_PLACE}/efetch.fcgi", params=params), ids, request)
+        place = f"{_PLACE}/efetch.fcgi"
+        articles = await ask_xml(self.http, self.peer, place, root="PubmedArticleSet", params=params)
+        return pubmed_hits(articles, ids, request)
 
     async def _ids(self, term: str, request: SearchRequest) -> list[str]:
         most = min(request.max_results, MOST_RESULTS)
         params = {"term": term, "retmode": "json", "sort": "relevance", "retmax": str(most)}
-        return pubmed_ids(await ask_json(self.http, self.peer, f"{_PLACE}/esearch.fcgi", params=params))[:most]
+        holds = ("esearchresult", "error")
+        answer = await ask_json(self.http, self.peer, f"{_PLACE}/esearch.fcgi", holds=holds, params=params)
+        return pubmed_ids(answer)[:most]
 
 
 def pubmed_ids(answer: Any) -> list[str]:

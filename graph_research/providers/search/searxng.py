@@ -58,7 +58,7 @@ class SearxngSearch:
                 "categories": ",".join(dict.fromkeys(kinds)) or _CATEGORIES["web"],
                 "pageno": str(page),
             }
-            answer = await ask_json(self.http, self.peer, "/search", params=params)
+            answer = await ask_json(self.http, self.peer, "/search", holds=("results",), params=params)
             more = searxng_hits(answer, request, first_rank=len(found))
             fresh = [hit for hit in more if hit.url not in {one.url for one in found}]
             if not found and not fresh:

@@ -70,7 +70,7 @@ class SemanticScholarSearch:
             "limit": str(min(request.max_results, MOST_RESULTS)),
             "fields": FIELDS,
         }
-        answer = await ask_json(self.http, self.peer, "/graph/v1/paper/search", params=params)
+        answer = await ask_json(self.http, self.peer, "/graph/v1/paper/search", holds=("data", "total"), params=params)
         return semantic_scholar_hits(answer, request)
 
 

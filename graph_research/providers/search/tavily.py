@@ -87,13 +87,15 @@ class TavilySearch:
             "topic": "news" if news else "general",
             "max_results": min(request.max_results, MOST_RESULTS),
         }
-        answer = await ask_json(self.http, self.peer, "/search", json={**query, **self.options.body()})
+        answer = await ask_json(
+            self.http, self.peer, "/search", holds=("results",), json={**query, **self.options.body()}
+        )
         return tavily_hits(answer, request)
 
     async def extract(self, urls: Sequence[str]) -> Mapping[str, str]:
         """The texts of pages in Markdown by address, at most 20 at once; a page that it cannot read is not in it."""
         body = {"urls": list(urls)[:EXTRACT_URLS], "format": "markdown", "extract_depth": self.options.search_depth}
-        answer = await ask_json(self.http, self.peer, "/extract", json=body)
+        answer = await ask_json(self.http, self.peer, "/extract", holds=("results",), json=body)
         asked = frozenset(urls)
         found = {line(row.get("url")): text(row.get("raw_content")) for row in rows(answer.get("results"))}
         return {url: page for url, page in found.items() if url in asked and page.strip()}

@@ -33,6 +33,8 @@ PER_SECOND = 5.0
 _PATH = "/w/api.php"
 _HEADING = re.compile(r"^(={2,6})[ \t]*(.+?)[ \t]*\1[ \t]*$", re.MULTILINE)
 _BARE_END = re.compile(r"(?:^={2,6}.*={2,6}[ \t]*\s*)+\Z", re.MULTILINE)
+_HOLDS = ("query", "batchcomplete", "continue", "error")
+"""Without results there is no `query`."""
 _TRY_AGAIN = ("ratelimited", "maxlag", "readonly", "internal_api_error", "cirrussearch-too-busy")
 
 
@@ -100,7 +102,7 @@ class WikipediaSearch:
 
     async def _ask(self, params: Mapping[str, str]) -> Mapping[str, Any]:
         given = {"action": "query", "format": "json", "formatversion": "2", **params}
-        answer = await ask_json(self.http, self.peer, _PATH, params=given)
+        answer = await ask_json(self.http, self.peer, _PATH, holds=_HOLDS, params=given)
         code = message_in(answer, "error", "code")
         if code:
             kind = ProviderUnavailable if code.startswith(_TRY_AGAIN) else ProviderRefused

@@ -18,7 +18,7 @@ from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, e
 from graph_research.providers.llm.refusals import ParameterRefused, Refusals
 from graph_research.providers.llm.streamed import events_of
 
-__all__ = ["ANTHROPIC_VERSION", "URL", "AnthropicModel"]
+__all__ = ["ANTHROPIC_VERSION", "URL", "AnthropicModel", "reasons"]
 
 URL = "https://api.anthropic.com"
 ANTHROPIC_VERSION = "2023-06-01"
@@ -27,6 +27,7 @@ ANTHROPIC_VERSION = "2023-06-01"
 _PATH = "/v1/messages"
 _TOOL = "give_answer"
 _TAKES_TEMPERATURE = re.compile(r"claude-(?:3|(?:opus|sonnet|haiku)-4(?:-[0-6])?(?:-\d{8}|-latest)?\Z)")
+_REASONS = re.compile(r"claude-(?:opus-4-[5-9]|sonnet-4-[6-9]|[a-z]+-[5-9])\b")
 _OPTIONAL = {
     "temperature": re.compile(r"temperature"),
     "tool_choice": re.compile(r"tool_choice"),
@@ -248,6 +249,11 @@ class AnthropicModel:
             model=self._spec,
             cut=answer.stop in ("max_tokens", "model_context_window_exceeded"),
         )
+
+
+def reasons(model: str) -> bool:
+    """Whether a model can be told how much to think, by its name."""
+    return _REASONS.match(model) is not None
 
 
 def _counted(usage: _Usage, request: ModelRequest, text: str) -> Usage:

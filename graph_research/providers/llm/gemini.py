@@ -17,7 +17,7 @@ from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, e
 from graph_research.providers.llm.refusals import ParameterRefused, Refusals
 from graph_research.providers.llm.streamed import events_of
 
-__all__ = ["URL", "GeminiModel"]
+__all__ = ["URL", "GeminiModel", "reasons"]
 
 URL = "https://generativelanguage.googleapis.com/v1beta"
 
@@ -26,6 +26,7 @@ _THINKING_ROOM_TOKENS = 16_384
 
 _MOST_OUTPUT_TOKENS = 65_536
 _TAKES_TEMPERATURE = re.compile(r"gemini-[12]\b")
+_REASONS = re.compile(r"(?:models/)?gemini-[3-9]\b")
 _HELD_BACK = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"}
 )  # fmt: skip
@@ -218,6 +219,11 @@ class GeminiModel:
             raise ProviderRefused(f"{self._spec} blocked {what}: {held_back[:60]}", provider=self._peer.name)
         cut = answer.finish == "MAX_TOKENS" or held_back is not None
         return ModelReply(text=text, usage=_counted(answer.usage, request, text), model=self._spec, cut=cut)
+
+
+def reasons(model: str) -> bool:
+    """Whether a model can be told how much to think, by its name."""
+    return _REASONS.match(model) is not None
 
 
 def _said(text: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ install: $(VENV)/.dev ## .venv with everything, ready for .venv/bin/graph-resear
 demo: $(VENV)/.run ## one research over examples/library: no key, no network, no server
 	@rm -rf $(DEMO)
 	@GRAPH_RESEARCH_HOME=$(DEMO)/home $(BIN)/graph-research run "$$(cat examples/question.txt)" \
-		--library examples/library --out $(DEMO) --run-id demo --now 2026-01-01T00:00:00Z
+		--llm extractive --search local --library examples/library --out $(DEMO) --run-id demo --now 2026-01-01T00:00:00Z
 	@GRAPH_RESEARCH_HOME=$(DEMO)/home $(BIN)/graph-research verify demo
 	@echo "Open $(DEMO)/report.html in a browser; $(DEMO)/report.md is the same as text."
 

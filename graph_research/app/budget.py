@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from graph_research.app.models import price
 from graph_research.errors import UserMistake
-from graph_research.providers.llm.base import Model, ModelReply, ModelRequest
+from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage
+from graph_research.providers.llm.prices import Prices
 from graph_research.research.services import ModelRouter
 
 __all__ = ["Budget", "BudgetUnknowable", "within_budget"]
+
+
+_COUNTS = ("input_tokens", "output_tokens", "cached_input_tokens")
 
 
 class BudgetUnknowable(UserMistake):
@@ -37,6 +40,7 @@ class Budget:
     """What may be spent and what was, by the run `run_id`. `reason` is set once a call was held back."""
 
     run_id: str
+    prices: Prices = field(default_factory=Prices)
     max_tokens: int | None = None
     max_cost: float | None = None
     tokens: int = 0
@@ -47,13 +51,14 @@ class Budget:
         """Count what a run spent before it was interrupted."""
         for call in calls:
             if call.kind == "model" and call.status == "answered":
-                used = (int(call.answer.get("input_tokens") or 0), int(call.answer.get("output_tokens") or 0))
-                self.count(str(call.answer.get("model", "")), *used)
+                used = {name: int(call.answer.get(name) or 0) for name in _COUNTS}
+                self.count(str(call.answer.get("model", "")), Usage(**used))
 
-    def count(self, model: str, input_tokens: int, output_tokens: int) -> None:
+    def count(self, model: str, usage: Usage) -> None:
         """Count one call."""
-        self.tokens += input_tokens + output_tokens
-        self.cost += price(model, input_tokens, output_tokens) or 0.0
+        self.tokens += usage.input_tokens + usage.output_tokens
+        used = (usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
+        self.cost += self.prices(model, *used) or 0.0
 
     def spent(self) -> str | None:
         """Which limit is reached, in words, or None."""
@@ -69,9 +74,12 @@ def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[str], Awa
     held back; that call never returns, it ends with the run. `BudgetUnknowable` where no price is known."""
     if budget.max_cost is not None:
         models = [*router.default, *(model for models in router.roles.values() for model in models)]
-        unknown = sorted({model.spec for model in models if price(model.spec, 1, 1) is None})
+        unknown = sorted({model.spec for model in models if budget.prices(model.spec, 1, 1) is None})
         if unknown:
-            raise BudgetUnknowable(f"the price of {', '.join(unknown)} is not known", help="use --max-tokens instead")
+            raise BudgetUnknowable(
+                f"the price of {', '.join(unknown)} is not known",
+                help="set it in `model_price_overrides`, or use --max-tokens instead",
+            )
     return ModelRouter(
         default=tuple(_Budgeted(model, budget, stop) for model in router.default),
         roles={role: tuple(_Budgeted(one, budget, stop) for one in models) for role, models in router.roles.items()},
@@ -103,5 +111,5 @@ class _Budgeted:
             await self._stop(self._budget.run_id)
             await asyncio.Event().wait()
         reply = await self._model.complete(request)
-        self._budget.count(reply.model, reply.usage.input_tokens, reply.usage.output_tokens)
+        self._budget.count(reply.model, reply.usage)
         return reply

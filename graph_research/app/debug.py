@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from graph_research.app.clock import make_clock
 from graph_research.app.graph_run import GraphRun, open_graph_run, reopen_graph_run
-from graph_research.app.models import price
 from graph_research.app.request import graph_request_for, request_for
 from graph_research.app.research import Research, new_run_id, open_research, reopen_research
 from graph_research.app.runs import is_research
@@ -19,6 +18,7 @@ from graph_research.graph.debugger.debugger import Debugged, Debugger
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.events import Event
 from graph_research.observability import AuditLog
+from graph_research.providers.llm.prices import Prices
 
 __all__ = ["DebugRequest", "NothingToDebug", "debug"]
 
@@ -138,7 +138,7 @@ def _of_graph_run(run: GraphRun, stack: AsyncExitStack) -> Debugger:
         clock=make_clock(run.request.now),
         interactive=run.request.interactive,
         told=told,
-        cost=_cost,
+        cost=_costs(run.budget.prices),
         new_run_id=new_run_id,
         timeout_seconds=run.request.timeout_seconds,
     )
@@ -165,7 +165,7 @@ def _of_research(workspace: Workspace, research: Research, stack: AsyncExitStack
         clock=make_clock(research.request.now),
         interactive=research.request.interactive,
         told=told,
-        cost=_cost,
+        cost=_costs(research.budget.prices),
         new_run_id=new_run_id,
         timeout_seconds=research.request.timeout_seconds,
     )
@@ -173,8 +173,11 @@ def _of_research(workspace: Workspace, research: Research, stack: AsyncExitStack
     return debugger
 
 
-def _cost(answer: Any) -> float | None:
-    if not isinstance(answer, Mapping) or "model" not in answer:
-        return None
-    used = (int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0))
-    return price(str(answer["model"]), *used)
+def _costs(prices: Prices) -> Callable[[Any], float | None]:
+    def cost(answer: Any) -> float | None:
+        if not isinstance(answer, Mapping) or "model" not in answer:
+            return None
+        used = [int(answer.get(name) or 0) for name in ("input_tokens", "output_tokens", "cached_input_tokens")]
+        return prices(str(answer["model"]), *used)
+
+    return cost

@@ -11,7 +11,7 @@ from typing import Any
 
 from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS
 from graph_research.app.library import count_documents, pdf_child_works
-from graph_research.app.models import MODEL_KINDS, build_router
+from graph_research.app.models import MODEL_KINDS, build_router, default_models, default_roles
 from graph_research.app.outside import open_outside
 from graph_research.app.search import SEARCH_KINDS, build_searches, select_searches
 from graph_research.app.store import open_store
@@ -68,8 +68,9 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
 
 def role_models(workspace: Workspace) -> dict[str, str]:
     """The models behind each role as they are configured now, in fallback order."""
-    default = workspace.settings.default_provider or ("extractive",)
-    own = workspace.configuration.role_specs()
+    named = workspace.settings.default_provider
+    default = named or default_models(workspace.environ)
+    own = {**({} if named else default_roles(workspace.environ)), **workspace.configuration.role_specs()}
     return {role: ", ".join(own.get(role, default)) for role in ROLES}
 
 
@@ -116,7 +117,7 @@ async def _models(workspace: Workspace) -> Check:
     settings, own = workspace.settings, workspace.configuration.role_specs()
     try:
         async with open_outside(workspace) as outside:
-            build_router(settings.default_provider or ("extractive",), own, outside)
+            build_router(settings.default_provider or default_models(workspace.environ), own, outside)
     except GraphResearchError as error:
         return Check(name="models", ok=False, text=str(error))
     named = sorted(set(role_models(workspace).values()))

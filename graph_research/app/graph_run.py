@@ -13,7 +13,7 @@ from graph_research.app.clock import make_clock
 from graph_research.app.definitions import graph_file, load
 from graph_research.app.edits import edited, read_assignment
 from graph_research.app.library import Indexing
-from graph_research.app.models import build_router
+from graph_research.app.models import build_router, prices_of
 from graph_research.app.outside import Outside, open_outside
 from graph_research.app.request import GraphRequest, changed_request, with_limits
 from graph_research.app.research import new_run_id, refuse_known
@@ -215,7 +215,12 @@ def _assembled(
     *,
     accept_changes: bool = False,
 ) -> GraphRun:
-    budget = Budget(run_id=run_id, max_tokens=request.max_tokens, max_cost=request.max_cost)
+    budget = Budget(
+        run_id=run_id,
+        prices=prices_of(workspace.settings),
+        max_tokens=request.max_tokens,
+        max_cost=request.max_cost,
+    )
     models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
     folders = [str(folder) for folder in search.folders]
     there = with_neighbours(workspace, request.name)

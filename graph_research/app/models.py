@@ -1,31 +1,93 @@
-"""Model specs become models: `extractive`, `scripted:FILE`, and a plain word on those this version does not have."""
+"""Model specs become models: the spec taken apart, the key it may take, the window and the price it has."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from graph_research.app.outside import Outside
-from graph_research.providers.errors import UnknownModel
+from graph_research.config import Settings
+from graph_research.providers.errors import KeyMissing, UnknownModel
+from graph_research.providers.llm import anthropic, gemini, openai
 from graph_research.providers.llm.base import Model
+from graph_research.providers.llm.cli import CommandModel
+from graph_research.providers.llm.commands import COMMANDS, Command, own_command
+from graph_research.providers.llm.prices import Price, Prices
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.providers.llm.spec import CLI, ModelSpec, checked_model, parse_spec
+from graph_research.providers.llm.windows import window_of
+from graph_research.providers.peer import Peer
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.services import ModelRouter
 
-__all__ = ["MODEL_KINDS", "build_model", "build_router", "price"]
+__all__ = [
+    "DEFAULTS",
+    "EXTRACTIVE",
+    "MODEL_KINDS",
+    "build_model",
+    "build_router",
+    "default_models",
+    "default_roles",
+    "prices_of",
+    "why_default",
+    "window_tokens",
+]
+
+EXTRACTIVE = "extractive"
 
 MODEL_KINDS: Mapping[str, str] = {
     "extractive": "sentences selected word for word by code; no key, no network, no weights",
+    "openai": "openai:MODEL with OPENAI_API_KEY, or openai:MODEL@URL for any server of that protocol: Ollama, vLLM, "
+    "llama.cpp, OpenRouter, …",
+    "anthropic": "anthropic:MODEL with ANTHROPIC_API_KEY",
+    "gemini": "gemini:MODEL with GEMINI_API_KEY",
+    "[cli]": "[cli]claude:MODEL, [cli]gemini:MODEL, [cli]codex:MODEL, or a command line of the setting `cli_commands`",
     "scripted": "scripted:FILE answers from a JSON file, for tests and your own graphs",
 }
 """Every kind that can be built, and what it is."""
 
-_LATER = ("openai", "anthropic", "gemini", "[cli]")
+DEFAULTS: Mapping[str, tuple[str, str]] = {
+    "ANTHROPIC_API_KEY": ("anthropic:claude-sonnet-5-5", "anthropic:claude-haiku-4-5"),
+    "OPENAI_API_KEY": ("openai:gpt-5.4-mini", "openai:gpt-5.4-nano"),
+    "GEMINI_API_KEY": ("gemini:gemini-3.7-flash", "gemini:gemini-3.1-flash-lite"),
+}
+"""By the key that is set, the first in this order: the model of every role, and the cheap one that summarizes. Names of
+November 2026; `default_provider` and the roles' settings replace them."""
+
+_HOW = "write extractive, openai:MODEL, openai:MODEL@URL, anthropic:MODEL, gemini:MODEL or [cli]claude:MODEL"
+_SECONDS, _OWN_SECONDS = 120.0, 600.0
+"""Time limits of a call where the setting `model_timeout` says nothing: a model on one's own machine may be slow."""
+
+_TRIES = 3
+
+
+def default_models(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The models of a run that names none: those of the first key that is set, `extractive` without any."""
+    key = _default_key(environ)
+    return (DEFAULTS[key][0],) if key else (EXTRACTIVE,)
+
+
+def why_default(environ: Mapping[str, str]) -> str | None:
+    """Why a run that names no model asks one over the network; None where it asks none."""
+    key = _default_key(environ)
+    return (
+        f"model {DEFAULTS[key][0]}, since {key} is set; --llm chooses another, --llm extractive none" if key else None
+    )
+
+
+def default_roles(environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The roles that have models of their own in a run that names none (requirement 15.1: a cheap one summarizes)."""
+    key = _default_key(environ)
+    return {"summarization": (DEFAULTS[key][1], DEFAULTS[key][0])} if key else {}
 
 
 def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], outside: Outside) -> ModelRouter:
-    """The models behind each role; one spec is built once, however many roles name it. `UnknownModel` names a spec."""
+    """The models behind each role; one spec is built once, however many roles name it.
+
+    `UnknownModel`, `KeyMissing` and `CommandMissing` say which spec cannot be used and what it lacks.
+    """
     if not models:
         raise UnknownModel("no model is named", help="use extractive, which needs no key, or scripted:FILE")
     built: dict[str, Model] = {}
@@ -38,26 +100,190 @@ def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], outs
     )
 
 
-def build_model(spec: str, outside: Outside) -> Model:  # noqa: ARG001 -- models over HTTP are built with it
-    """The model that `spec` names."""
-    kind, _, rest = spec.partition(":")
-    if spec == "extractive":
-        return ExtractiveModel()
-    if kind == "scripted" and rest:
-        return ScriptedModel.from_file(Path(rest), spec=f"scripted:{Path(rest).name}")
-    if spec.startswith(_LATER):
+def build_model(spec: str, outside: Outside) -> Model:
+    """The model that `spec` names. Nothing is asked of it yet."""
+    parsed = parse_spec(spec)
+    build = _BUILDERS.get(parsed.kind)
+    if build is None or (parsed.kind == EXTRACTIVE and parsed.text != EXTRACTIVE):
+        near = difflib.get_close_matches(parsed.kind, MODEL_KINDS, n=1)
+        hint = f'did you mean "{near[0]}"? ' if near else ""
+        raise UnknownModel(f"no model {spec[:80]!r}", help=hint + _HOW)
+    return build(parsed, outside)
+
+
+def window_tokens(spec: str, settings: Settings) -> int | None:
+    """The window of the model that a spec names, as far as it can be known without asking it."""
+    return _window(parse_spec(spec), settings)
+
+
+def prices_of(settings: Settings) -> Prices:
+    """What models cost, by the table and the user's own prices."""
+    own = settings.model_price_overrides.items()
+    return Prices({name: Price(**{str(rate): usd for rate, usd in rates.items()}) for name, rates in own})
+
+
+def _default_key(environ: Mapping[str, str]) -> str | None:
+    return next((name for name in DEFAULTS if environ.get(name)), None)
+
+
+def _window(spec: ModelSpec, settings: Settings) -> int | None:
+    return window_of(spec, settings.model_context_overrides, overhead_tokens=settings.runtime_overhead)
+
+
+def _extractive(spec: ModelSpec, outside: Outside) -> Model:  # noqa: ARG001 -- one signature for all kinds
+    return ExtractiveModel()
+
+
+def _scripted(spec: ModelSpec, outside: Outside) -> Model:
+    if not spec.model:
+        raise UnknownModel(f"model {spec.text!r} names no file", help="write it as scripted:FILE")
+    path = Path(spec.model)
+    model = ScriptedModel.from_file(path, spec=f"scripted:{path.name}")
+    model.window_tokens = _window(spec, outside.settings)
+    return model
+
+
+def _openai(spec: ModelSpec, outside: Outside) -> Model:
+    model = checked_model(spec)
+    official = spec.url is None or _is_official(spec.url)
+    key_name = "OPENAI_API_KEY" if official else _own_key_name(spec.host, outside)
+    key = _key(spec, key_name, outside)
+    return openai.OpenAIModel(
+        outside.http,
+        _peer(
+            spec,
+            outside,
+            name="openai" if official else spec.host,
+            url=spec.url or openai.OFFICIAL_URL,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            key=key,
+            own=not official,
+        ),
+        spec=spec.text,
+        model=model,
+        official=official,
+        window_tokens=_window(spec, outside.settings),
+        effort=_effort(spec, outside, reasons=official and openai.reasons(model)),
+        key_name=key_name,
+    )
+
+
+def _anthropic(spec: ModelSpec, outside: Outside) -> Model:
+    reasons = anthropic.reasons(spec.model)
+    return _hosted(spec, outside, anthropic.AnthropicModel, anthropic.URL, "ANTHROPIC_API_KEY", "x-api-key", reasons)
+
+
+def _gemini(spec: ModelSpec, outside: Outside) -> Model:
+    reasons = gemini.reasons(spec.model)
+    return _hosted(spec, outside, gemini.GeminiModel, gemini.URL, "GEMINI_API_KEY", "x-goog-api-key", reasons)
+
+
+def _hosted(
+    spec: ModelSpec,
+    outside: Outside,
+    make: type[anthropic.AnthropicModel | gemini.GeminiModel],
+    url: str,
+    key_name: str,
+    header: str,
+    reasons: bool,
+) -> Model:
+    model = checked_model(spec)
+    if spec.url is not None:
+        key_name = _own_key_name(spec.host, outside)
+    key = _key(spec, key_name, outside)
+    return make(
+        outside.http,
+        _peer(
+            spec,
+            outside,
+            name=spec.host or spec.kind,
+            url=spec.url or url,
+            headers={header: key} if key else {},
+            key=key,
+            own=spec.url is not None,
+        ),
+        spec=spec.text,
+        model=model,
+        window_tokens=_window(spec, outside.settings),
+        effort=_effort(spec, outside, reasons=reasons),
+        key_name=key_name,
+    )
+
+
+def _command(spec: ModelSpec, outside: Outside) -> Model:
+    own = outside.settings.cli_commands
+    key_name = outside.settings.model_keys.get(f"{CLI}{spec.command}", "")
+    command: Command | None = COMMANDS.get(spec.command)
+    if spec.command in own:
+        command = own_command(own[spec.command], key_name)
+    if command is None:
+        known = ", ".join(sorted({*COMMANDS, *own}))
         raise UnknownModel(
-            f"model {spec!r} is not available in this version",
-            help="use extractive, which needs no key, or scripted:FILE",
+            f"no command line {spec.command!r}", help=f"there are {known}; add yours with the setting `cli_commands`"
         )
-    if kind == "scripted":
-        raise UnknownModel(f"model {spec!r} names no file", help="write it as scripted:FILE")
-    near = difflib.get_close_matches(kind, MODEL_KINDS, n=1)
-    hint = f'did you mean "{near[0]}"? ' if near else ""
-    raise UnknownModel(f"no model {spec[:80]!r}", help=f"{hint}use extractive or scripted:FILE")
+    if command.wants_model != bool(spec.model):
+        lacks = "names no model" if command.wants_model else "names a model that its command line has no {model} for"
+        raise UnknownModel(f"model {spec.text!r} {lacks}", help=f"write it as [cli]{spec.command}:MODEL")
+    return CommandModel(
+        command,
+        spec=spec.text,
+        model=spec.model,
+        environ=outside.environ,
+        timeout_seconds=outside.settings.model_timeout or _OWN_SECONDS,
+        window_tokens=_window(spec, outside.settings),
+    )
 
 
-def price(model: str, input_tokens: int, output_tokens: int) -> float | None:
-    """USD of a call; 0 for models that run in this process, None where no price is known."""
-    in_process = model.partition(":")[0] in MODEL_KINDS
-    return 0.0 if in_process or not (input_tokens or output_tokens) else None
+_BUILDERS: Mapping[str, Callable[[ModelSpec, Outside], Model]] = {
+    EXTRACTIVE: _extractive,
+    "scripted": _scripted,
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    CLI: _command,
+}
+
+
+def _is_official(url: str) -> bool:
+    """OpenAI's own address, written out; any other scheme, port or host is somebody else's."""
+    parts, official = urlsplit(url), urlsplit(openai.OFFICIAL_URL)
+    return (parts.scheme.lower(), parts.hostname, parts.port or 443) == (official.scheme, official.hostname, 443)
+
+
+def _own_key_name(host: str, outside: Outside) -> str:
+    """The variable that the user named for this host, with its port or without; empty where none is."""
+    names = outside.settings.model_keys
+    return names.get(host) or names.get(host.rpartition(":")[0] if ":" in host else host) or ""
+
+
+def _key(spec: ModelSpec, name: str, outside: Outside) -> str | None:
+    if not name:
+        return None
+    key = outside.key(name)
+    if key is None:
+        raise KeyMissing(
+            f"model {spec.text!r} needs a key, and the variable {name} is not set",
+            help=f"set {name}, or use extractive, which needs no key",
+        )
+    return key
+
+
+def _peer(
+    spec: ModelSpec, outside: Outside, *, name: str, url: str, headers: Mapping[str, str], key: str | None, own: bool
+) -> Peer:
+    seconds = outside.settings.model_timeout or (_OWN_SECONDS if own else _SECONDS)
+    return Peer(
+        name=name,
+        base_url=url,
+        headers=headers,
+        secrets=(key,) if key else (),
+        attempts=_TRIES,
+        timeout_seconds=seconds,
+        budget_seconds=seconds * _TRIES,
+        remedy=f"see `graph-research doctor` about {spec.kind}",
+    )
+
+
+def _effort(spec: ModelSpec, outside: Outside, *, reasons: bool) -> str | None:
+    """The spec's own effort; else, for a model that is known to reason, the one of the settings."""
+    return spec.options.get("effort") or (outside.settings.reasoning_effort if reasons else None)

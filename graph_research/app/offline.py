@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from graph_research.app.models import window_tokens
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.search import serves_of
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.workspace import Workspace
+from graph_research.config import Settings
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.registry import Registry, Resolver
 from graph_research.providers.errors import ProviderError
@@ -33,8 +35,8 @@ def offline_registry(
     `schemas` of somebody else's add those that this workspace lacks; such prompts are rendered in a limited child
     process."""
     router = ModelRouter(
-        default=tuple(_NamedModel(_model_name(spec)) for spec in request.models),
-        roles={role: tuple(_NamedModel(_model_name(spec)) for spec in specs) for role, specs in request.roles.items()},
+        default=_named_models(request.models, workspace.settings),
+        roles={role: _named_models(specs, workspace.settings) for role, specs in request.roles.items()},
     )
     names = dict.fromkeys(name.partition(":")[0] for name in request.search)
     folders = [str(Path(folder).resolve()) for folder in request.library]
@@ -88,6 +90,10 @@ class _NamedSearch:
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         raise NodeFailed(f"a replay searches nowhere, and not for {request.query[:80]!r}")
+
+
+def _named_models(specs: Sequence[str], settings: Settings) -> tuple[_NamedModel, ...]:
+    return tuple(_NamedModel(_model_name(spec), window_tokens(spec, settings)) for spec in specs)
 
 
 def _model_name(spec: str) -> str:

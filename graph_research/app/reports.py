@@ -13,7 +13,7 @@ from graph_research.app.beside import with_neighbours
 from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
 from graph_research.app.definitions import load
 from graph_research.app.files import write_atomically
-from graph_research.app.models import price
+from graph_research.app.models import prices_of
 from graph_research.app.overlay import Trace, trace_of
 from graph_research.app.request import ResearchRequest
 from graph_research.app.runs import error_text
@@ -24,6 +24,7 @@ from graph_research.config import ROLES
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.graph.export import picture_of, render_svg
+from graph_research.providers.llm.prices import Prices
 from graph_research.research.report.build import archived, build_report
 from graph_research.research.report.facts import RunFacts, usage_of
 from graph_research.research.report.html import render_html
@@ -70,7 +71,7 @@ class Built:
 async def render_report(workspace: Workspace, run_id: str, format: str) -> str:
     """The report of a stored run as text. `UnknownRun`, or `NoReport` where it has not come so far."""
     async with open_store(workspace.home) as store:
-        built = await build_from_store(store, checked_run_id(run_id))
+        built = await build_from_store(store, checked_run_id(run_id), prices_of(workspace.settings))
     return built.render(workspace, format)
 
 
@@ -84,8 +85,9 @@ def write_report(workspace: Workspace, built: Built, folder: Path) -> dict[str, 
     return paths
 
 
-async def build_from_store(store: Store, run_id: str) -> Built:
-    """The report as the run's latest committed state has it. `NoReport` where nothing was written yet."""
+async def build_from_store(store: Store, run_id: str, prices: Prices | None = None) -> Built:
+    """The report as the run's latest committed state has it, its costs by `prices`. `NoReport` where nothing was
+    written yet."""
     record = await store.run(run_id)
     state = await store.state(run_id)
     request = request_of(record)
@@ -97,12 +99,12 @@ async def build_from_store(store: Store, run_id: str) -> Built:
     hashes = archived(state)
     texts = {one: await store.text(one) for one in hashes}
     layouts = {one: orjson.loads(await store.text(layout)) for one, layout in hashes.items() if layout}
-    facts = await _facts(store, record, request)
+    facts = await _facts(store, record, request, prices or Prices())
     report = build_report(state, texts=texts, layouts=layouts, run=facts)
     return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=await trace_of(store, run_id))
 
 
-async def _facts(store: Store, record: RunRecord, request: ResearchRequest) -> RunFacts:
+async def _facts(store: Store, record: RunRecord, request: ResearchRequest, prices: Prices) -> RunFacts:
     calls = await store.calls(record.run_id)
     answered = [call for call in calls if call.status == "answered"]
     started, finished = record.created_at, record.updated_at
@@ -119,6 +121,6 @@ async def _facts(store: Store, record: RunRecord, request: ResearchRequest) -> R
         finished_at=finished.isoformat(),
         wall_seconds=(finished - started).total_seconds(),
         searches=sum(call.kind == "search" for call in answered),
-        usage=usage_of(answered, price),
+        usage=usage_of(answered, prices),
         possibly_paid_twice=sum(call.status == "lost" for call in calls),
     )

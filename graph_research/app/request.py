@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graph_research.app.clock import parse_timestamp
+from graph_research.app.models import EXTRACTIVE, default_models, default_roles
 from graph_research.app.workspace import Workspace
 from graph_research.config import ROLES
 from graph_research.errors import UserMistake
@@ -30,7 +31,6 @@ QUESTION_CHARS = 50_000
 
 _Number = TypeVar("_Number", int, float)
 
-_DEFAULT_MODEL = "extractive"
 _INPUT_SETTINGS = (
     "max_iterations",
     "max_sub_queries",
@@ -64,7 +64,7 @@ class ResearchRequest:
 
     question: str
     graph: str = "deep_research"
-    models: tuple[str, ...] = (_DEFAULT_MODEL,)
+    models: tuple[str, ...] = (EXTRACTIVE,)
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     search: tuple[str, ...] = ("local",)
     skipped: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class GraphRequest:
     in USD, `max_tokens` counts input and output."""
 
     name: str
-    models: tuple[str, ...] = (_DEFAULT_MODEL,)
+    models: tuple[str, ...] = (EXTRACTIVE,)
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     search: tuple[str, ...] = ("local",)
     skipped: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ def graph_request_for(
     settings = workspace.settings
     return GraphRequest(
         name=_absolute(name, workspace.folder) if workspace.graphs.path(name) is None else name,
-        models=_absolute_specs(settings.default_provider or (_DEFAULT_MODEL,), workspace.folder),
+        models=_models(workspace),
         roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
         search=_absolute_specs(settings.search_providers, workspace.folder),
         library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
@@ -172,7 +172,7 @@ def request_for(
     return ResearchRequest(
         question=_checked_question(question),
         graph=_absolute(graph, workspace.folder) if graph.endswith((".yaml", ".yml")) else graph,
-        models=_absolute_specs(settings.default_provider or (_DEFAULT_MODEL,), workspace.folder),
+        models=_models(workspace),
         roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
         search=_absolute_specs(settings.search_providers, workspace.folder),
         library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
@@ -226,8 +226,14 @@ def _above_zero(value: _Number | None, option: str) -> _Number | None:
     return value
 
 
+def _models(workspace: Workspace) -> tuple[str, ...]:
+    named = workspace.settings.default_provider or default_models(workspace.environ)
+    return _absolute_specs(named, workspace.folder)
+
+
 def _configured_roles(workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    configured = workspace.configuration.role_specs()
+    given = {} if workspace.settings.default_provider else default_roles(workspace.environ)
+    configured = {**given, **workspace.configuration.role_specs()}
     return {role: _absolute_specs(specs, workspace.folder) for role, specs in configured.items()}
 
 

@@ -18,7 +18,7 @@ from graph_research.app.definitions import load
 from graph_research.app.edits import edited
 from graph_research.app.files import OutputUnwritable, check_writable
 from graph_research.app.library import Indexing
-from graph_research.app.models import build_router
+from graph_research.app.models import build_router, prices_of
 from graph_research.app.outside import open_outside
 from graph_research.app.reports import Built, NoReport, build_from_store, write_report
 from graph_research.app.request import RequestInvalid, ResearchRequest, changed_request, request_for, with_limits
@@ -176,7 +176,7 @@ class Research:
         if record.status not in {"completed", "aborted"} or record.cause == "error":
             return replace(result, iterations=(await self.state()).get("iteration") or 1)
         try:
-            built = await build_from_store(self._store, self.run_id)
+            built = await build_from_store(self._store, self.run_id, prices_of(self._workspace.settings))
         except NoReport:
             return replace(result, iterations=(await self.state()).get("iteration") or 1)
         report = built.report
@@ -322,7 +322,12 @@ async def _assembled(
     index: bool = True,
     on_index: Indexing | None = None,
 ) -> Research:
-    budget = Budget(run_id=run_id, max_tokens=request.max_tokens, max_cost=request.max_cost)
+    budget = Budget(
+        run_id=run_id,
+        prices=prices_of(workspace.settings),
+        max_tokens=request.max_tokens,
+        max_cost=request.max_cost,
+    )
     if not new:
         budget.count_recorded(await store.calls(run_id))
     outside = await stack.enter_async_context(open_outside(workspace))

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 import orjson
 
 from graph_research.app.graph_run import GraphRun, GraphRunResult, fork_graph_run, open_graph_run, reopen_graph_run
+from graph_research.app.models import why_default
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.research import Research, ResearchResult, fork_research, open_research, reopen_research
 from graph_research.app.runs import check_answered, is_research
@@ -33,6 +34,8 @@ async def start(
     """Start a new research, drive it and return the exit code."""
     async with open_research(workspace, request, run_id=run_id, out=out, on_index=IndexingLines()) as research:
         say(f"run {research.run_id}")
+        if not workspace.settings.default_provider and (why := why_default(workspace.environ)):
+            say(why)
         for left_out in research.request.skipped:
             say(f"search: {left_out}")
         return await _drive_research(research, answer=None, json=json, stored=False)

@@ -9,6 +9,7 @@ from graph_research.app.budget import Budget
 from graph_research.app.request import QuestionInvalid, RequestInvalid, ResearchRequest, request_for
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake
+from graph_research.providers.llm.base import Usage
 
 
 def workspace(tmp_path: Path, **options: Any) -> Workspace:
@@ -61,7 +62,7 @@ def test_a_request_comes_back_from_its_json_as_it_was(tmp_path: Path) -> None:
 
 def test_a_budget_is_spent_once_its_limit_is_reached() -> None:
     budget = Budget(run_id="r", max_tokens=100)
-    budget.count("scripted:a.json", 60, 39)
+    budget.count("scripted:a.json", Usage(input_tokens=60, output_tokens=39))
     assert budget.spent() is None
-    budget.count("scripted:a.json", 1, 0)
+    budget.count("scripted:a.json", Usage(input_tokens=1))
     assert "100 tokens of --max-tokens 100" in str(budget.spent())

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from graph_research.research.report.model import Usage
+from graph_research.research.report.model import RoleUse, Usage
 
 __all__ = ["Price", "RecordedCall", "RunFacts", "usage_of"]
 
-Price = Callable[[str, int, int], float | None]
-"""USD of a call by model, input tokens and output tokens; None where the price is not known."""
+Price = Callable[[str, int, int, int], float | None]
+"""USD of a call by model, input tokens, output tokens, and those of the input that were cached; None where the price is
+not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ class RunFacts:
     wall_seconds: float = 0.0
     searches: int = 0
     usage: Sequence[Usage] = ()
+    model_roles: Mapping[str, RoleUse] = field(default_factory=dict)
     possibly_paid_twice: int = 0
 
 
@@ -51,7 +53,9 @@ class RecordedCall(Protocol):
     def answer(self) -> Any: ...
 
 
-def usage_of(calls: Iterable[RecordedCall], price: Price = lambda _model, _input, _output: None) -> list[Usage]:
+def usage_of(
+    calls: Iterable[RecordedCall], price: Price = lambda _model, _input, _output, _cached: None
+) -> list[Usage]:
     """Answered model calls summed by role and phase: phases as they first happened, roles by name within one.
 
     The phase is the root node of the call's path: `gather` of `gather[0]/reflect`. `extractive` costs nothing.
@@ -73,7 +77,8 @@ def _with(row: Usage, call: RecordedCall, price: Price) -> Usage:
     answer = call.answer
     model = str(answer.get("model", ""))
     tokens_in, tokens_out = int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0)
-    cost = 0.0 if model == "extractive" else price(model, tokens_in, tokens_out)
+    cached = int(answer.get("cached_input_tokens") or 0)
+    cost = 0.0 if model == "extractive" else price(model, tokens_in, tokens_out, cached)
     return Usage(
         role=row.role,
         phase=row.phase,

@@ -14,6 +14,7 @@ GraphResearchError
 │   ├── ProviderUnavailable   worth another try
 │   │   └── ProviderUnreachable   not at once: an unknown name, a certificate that is not trusted
 │   ├── ProviderRefused       a key, a quota or a request that will not get better
+│   │   └── FetchRefused      a page that is not fetched: its address, size, kind or robots.txt
 │   └── ContextExceeded       the prompt is longer than the model's window
 └── DocumentUnreadable     (text/errors.py) a file that gives no text
 """

@@ -7,6 +7,7 @@ from graph_research.errors import GraphResearchError, UserMistake
 __all__ = [
     "CommandMissing",
     "ContextExceeded",
+    "FetchRefused",
     "KeyMissing",
     "NoProvider",
     "ProviderError",
@@ -50,6 +51,12 @@ class ProviderRefused(ProviderError):
     """A key, a quota or a request that will not get better by asking again."""
 
     code = "provider-refused"
+
+
+class FetchRefused(ProviderRefused):
+    """A page that is not fetched: its address, its size, its kind, or its owner's robots.txt."""
+
+    code = "fetch-refused"
 
 
 class ContextExceeded(ProviderError):

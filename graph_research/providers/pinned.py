@@ -75,6 +75,8 @@ class PinnedConnections:
             body = b""
             if wanted(response.status, headers.get("content-type", "")):
                 body = await _read(address, response, headers.get("content-encoding", ""), most_bytes, cut)
+            elif _is_short(headers.get("content-length", "")):
+                await response.aread()
             peer = response.extensions["network_stream"].get_extra_info("server_addr")
             return Answer(status=response.status, headers=headers, body=body, address=str(peer[0]))
 
@@ -96,6 +98,11 @@ class PinnedConnections:
                 yield response
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise _named(address, error) from None
+
+
+def _is_short(content_length: str) -> bool:
+    """Whether reading on costs less than a new connection."""
+    return content_length.isdecimal() and len(content_length) < 6
 
 
 async def _read(address: WebAddress, response: httpcore.Response, encoding: str, most_bytes: int, cut: bool) -> bytes:

@@ -1,0 +1,236 @@
+"""The one way to a page of the web: checked at every step, bounded in size and time, only what can be read."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from graph_research.providers.address import AddressInvalid, OwnHosts, WebAddress, read_address
+from graph_research.providers.errors import FetchRefused, ProviderUnavailable
+from graph_research.providers.robots import MOST_BYTES, Robots
+from graph_research.providers.verdict import retry_after
+
+if TYPE_CHECKING:
+    import httpcore
+
+    from graph_research.providers.pinned import Answer, PinnedConnections, Resolver
+
+__all__ = ["FetchLimits", "Fetched", "Fetcher"]
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+_TRY_AGAIN = (408, 425, 429, 500, 502, 503, 504)
+_WAIT_SECONDS = 0.5
+_PDF = "application/pdf"
+_TEXTS = re.compile(
+    r"text/(html|plain|markdown|xml|csv)|application/(xhtml\+xml|xml|json|([\w.-]+\+(xml|json)))", re.ASCII
+)
+_UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/x-download", "application/x-pdf")
+"""Types that say nothing; the first bytes are asked instead."""
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetched:
+    """What stands at an address. `final_url` is where the redirects led, `fetched_from` the address of the socket;
+    `content_type` has no parameters and fits the first bytes, `charset` is the header's, None where it names none."""
+
+    url: str
+    final_url: str
+    content_type: str
+    charset: str | None
+    body: bytes = field(repr=False)
+    fetched_from: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchLimits:
+    """`seconds` for a page with all its redirects and tries; `most_bytes` of it, decompressed."""
+
+    seconds: float = 30.0
+    most_bytes: int = 10_000_000
+    redirects: int = 5
+    attempts: int = 2
+
+
+class Fetcher:
+    """Fetches pages of public hosts on the ports 80 and 443, and of `own_hosts` (`NAME` or `NAME:PORT`) the user's own.
+
+    An async context manager; nothing is connected before the first fetch. The address is checked where the socket is
+    opened, for each redirect again; a page from https is not followed to http. No cookies, no keys, no proxies.
+    `resolve`, `backend` and `trust` replace this machine's name resolution, sockets and certificates.
+    """
+
+    def __init__(
+        self,
+        *,
+        own_hosts: Iterable[str] = (),
+        limits: FetchLimits | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        resolve: Resolver | None = None,
+        backend: httpcore.AsyncNetworkBackend | None = None,
+        trust: ssl.SSLContext | None = None,
+    ) -> None:
+        self._own = OwnHosts.named(own_hosts)
+        self._limits = limits or FetchLimits()
+        self._sleep = sleep
+        self._clock = clock
+        self._resolve = resolve
+        self._backend = backend
+        self._trust = trust
+        self._connections: PinnedConnections | None = None
+        self._robots = Robots(self._read_robots)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._connections is not None:
+            await self._connections.aclose()
+
+    async def fetch(self, url: str) -> Fetched:
+        """The page at `url`. `FetchRefused` where it may not be fetched or is nothing to read, `ProviderUnavailable`
+        where it cannot be had now."""
+        address = self._read(url)
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                final, answer = await self._insist(address)
+        except TimeoutError:
+            raise ProviderUnavailable(
+                f"{address} was not there whole within {self._limits.seconds:g} s", provider="fetch"
+            ) from None
+        content_type = _checked_type(final, answer)
+        return Fetched(
+            url=url,
+            final_url=str(final),
+            content_type=content_type,
+            charset=_charset(answer.headers.get("content-type", "")),
+            body=answer.body,
+            fetched_from=answer.address,
+        )
+
+    async def _insist(self, address: WebAddress) -> tuple[WebAddress, Answer]:
+        deadline = self._clock() + self._limits.seconds
+        attempt = 1
+        while True:
+            try:
+                return await self._follow(address)
+            except ProviderUnavailable as error:
+                wait = _WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
+                if attempt >= self._limits.attempts or self._clock() + wait >= deadline:
+                    raise
+            attempt += 1
+            await self._sleep(wait)
+
+    async def _follow(self, address: WebAddress) -> tuple[WebAddress, Answer]:
+        """The page that the redirects from `address` end at; each step is asked of robots.txt."""
+        for _ in range(self._limits.redirects + 1):
+            await self._robots.check(address.origin, str(address))
+            answer = await self._get(address, self._limits.most_bytes, _is_readable)
+            if answer.status not in _REDIRECTS:
+                return address, _accepted(address, answer)
+            address = self._redirected(address, answer)
+        raise FetchRefused(f"{address} redirects more than {self._limits.redirects} times", provider="fetch")
+
+    async def _read_robots(self, url: str) -> str | None:
+        address = self._read(url)
+        for _ in range(self._limits.redirects + 1):
+            answer = await self._get(address, MOST_BYTES, _any_text, cut=True)
+            if answer.status < 300:
+                return answer.body.decode("utf-8", errors="replace").removeprefix("\ufeff")
+            if answer.status >= 500:
+                raise ProviderUnavailable(f"{address} answered {answer.status}", provider="fetch")
+            if answer.status not in _REDIRECTS:
+                return None
+            address = self._redirected(address, answer)
+        return None
+
+    async def _get(
+        self, address: WebAddress, most_bytes: int, wanted: Callable[[int, str], bool], *, cut: bool = False
+    ) -> Answer:
+        from graph_research.providers.pinned import PinnedConnections, resolve_by_system
+
+        if self._connections is None:
+            self._connections = PinnedConnections(
+                own=self._own, resolve=self._resolve or resolve_by_system, backend=self._backend, trust=self._trust
+            )
+        return await self._connections.get(address, most_bytes=most_bytes, wanted=wanted, cut=cut)
+
+    def _redirected(self, address: WebAddress, answer: Answer) -> WebAddress:
+        location = answer.headers.get("location", "")
+        try:
+            target = read_address(address.join(location), self._own)
+        except ValueError as error:
+            raise FetchRefused(
+                f"{address} redirects to {_shown(location)}, which is not followed: {error}", provider="fetch"
+            ) from None
+        if (address.scheme, target.scheme) == ("https", "http"):
+            raise FetchRefused(f"{address} redirects to {target}, which is not encrypted", provider="fetch")
+        return target
+
+    def _read(self, url: str) -> WebAddress:
+        try:
+            return read_address(url, self._own)
+        except AddressInvalid as error:
+            raise FetchRefused(
+                f"{_shown(url)} is not fetched: {error}",
+                provider="fetch",
+                help="name the host in the setting fetch_allow_hosts if it is your own",
+            ) from None
+
+
+def _accepted(address: WebAddress, answer: Answer) -> Answer:
+    if 200 <= answer.status < 300:
+        return answer
+    what = f"{address} answered {answer.status}"
+    if answer.status in _TRY_AGAIN:
+        wait = retry_after(answer.headers, now=datetime.now(UTC))
+        raise ProviderUnavailable(what, provider="fetch", retry_after_seconds=wait)
+    raise FetchRefused(what, provider="fetch")
+
+
+def _is_readable(status: int, content_type: str) -> bool:
+    name = _name(content_type)
+    return status < 300 and (name == _PDF or name in _UNTOLD or bool(_TEXTS.fullmatch(name)))
+
+
+def _any_text(status: int, content_type: str) -> bool:  # noqa: ARG001 -- many servers call it HTML or nothing at all
+    return status < 300
+
+
+def _checked_type(address: WebAddress, answer: Answer) -> str:
+    """What the page is by its header and by its first bytes."""
+    name, start = _name(answer.headers.get("content-type", "")), answer.body[:1024]
+    if start.lstrip().startswith(b"%PDF-"):
+        return _PDF
+    binary = b"\0" in start and not start.startswith(_UTF_16)
+    if _TEXTS.fullmatch(name) and not binary:
+        return name
+    if name in _UNTOLD and start and not binary:
+        return "text/html" if start.lstrip().startswith(b"<") else "text/plain"
+    what = "not what it says" if name == _PDF or _TEXTS.fullmatch(name) else "nothing to read"
+    raise FetchRefused(f"{address} is {what}: {name or 'no content type'}", provider="fetch")
+
+
+def _name(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _charset(content_type: str) -> str | None:
+    found = re.search(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", content_type, re.IGNORECASE)
+    return found[1].lower() if found else None
+
+
+def _shown(url: str) -> str:
+    text = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in url)
+    return text if len(text) <= 200 else text[:199] + "…"

@@ -22,6 +22,7 @@ from graph_research.text.terms import content_terms
 __all__ = ["Followed", "Reading", "follow", "worth"]
 
 _TIER_WEIGHT = 0.25
+_IN_PART = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +74,10 @@ def worth(hit: SearchHit, query: str) -> float:
     """How much a hit's title and text promise: the share of the query's terms in them, 0 to 1, less where there is
     only a part of the text, and a quarter of its domain's credibility on top."""
     wanted = frozenset(content_terms(query))
-    there = frozenset(content_terms(f"{hit.title} {hit.snippet} {hit.document.text}"))
+    is_whole = hit.metadata.get("extent", "full") == "full"
+    there = frozenset(content_terms(f"{hit.title} {'' if is_whole else hit.snippet} {hit.document.text}"))
     share = len(wanted & there) / len(wanted) if wanted else 0.0
-    whole = 1.0 if hit.metadata.get("extent", "full") == "full" else 0.8
-    return share * whole + _TIER_WEIGHT * CREDIBILITY[tier_of_address(hit.url)]
+    return share * (1.0 if is_whole else _IN_PART) + _TIER_WEIGHT * CREDIBILITY[tier_of_address(hit.url)]
 
 
 def _addresses(fused: Sequence[FusedHit], pdfs: bool) -> dict[int, str]:

@@ -51,12 +51,13 @@ def fuse(lists: Sequence[Sequence[SearchHit]]) -> list[FusedHit]:
 
 
 def ranked_again(fused: Sequence[FusedHit], worth: Sequence[float]) -> list[FusedHit]:
-    """The documents once more by reciprocal ranks, of the order they are in and of what each is worth by its text."""
+    """The documents once more by reciprocal ranks, of the order they are in and of what each is worth; of equal ones
+    the one that is worth more first."""
     by_worth = sorted(range(len(fused)), key=lambda place: (-worth[place], place))
     rank_of = {place: rank for rank, place in enumerate(by_worth, start=1)}
     order = sorted(
         range(len(fused)),
-        key=lambda place: (-1 / (RANK_CONSTANT + place + 1) - 1 / (RANK_CONSTANT + rank_of[place]), place),
+        key=lambda place: (-1 / (RANK_CONSTANT + place + 1) - 1 / (RANK_CONSTANT + rank_of[place]), rank_of[place]),
     )
     return [fused[place] for place in order]
 

@@ -11,6 +11,7 @@ from graph_research.graph.registry import Handler, Prompter
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
 from graph_research.research.agents.clarifier import clarifier
+from graph_research.research.agents.compressor import compressor
 from graph_research.research.agents.decomposer import decomposer
 from graph_research.research.agents.gatherer import gatherer
 from graph_research.research.agents.planner import planner
@@ -18,6 +19,7 @@ from graph_research.research.agents.prompt_step import prompt_step
 from graph_research.research.agents.quote_prover import quote_prover
 from graph_research.research.agents.refiner import refiner
 from graph_research.research.agents.reflector import reflector
+from graph_research.research.agents.source_summarizer import source_summarizer
 from graph_research.research.agents.supervisor import iteration_decider, supervisor
 from graph_research.research.agents.synthesizer import synthesizer
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
@@ -28,6 +30,7 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "analyzer": analyzer,
     "claim_extractor": claim_extractor,
     "clarifier": clarifier,
+    "compressor": compressor,
     "decide_iteration": iteration_decider,
     "decomposer": decomposer,
     "planner": planner,
@@ -35,6 +38,7 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "refiner": refiner,
     "reflector": reflector,
     "search": gatherer,
+    "source_summarizer": source_summarizer,
     "supervisor": supervisor,
     "synthesizer": synthesizer,
 }

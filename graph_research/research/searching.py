@@ -14,7 +14,7 @@ from graph_research.research.fusion import fuse
 from graph_research.research.outgoing import LimitedQuery, PublicWords
 from graph_research.text.document import Document
 
-__all__ = ["LOCAL", "FoundHit", "Searched", "routed", "search_everywhere"]
+__all__ = ["LOCAL", "FoundHit", "Searched", "mixed", "routed", "search_everywhere"]
 
 LOCAL = "local"
 """The provider whose texts are the user's own; what it is asked stays on this machine."""
@@ -115,6 +115,12 @@ async def search_everywhere(
         skipped=(*skipped, *(one.name for one in serving if one not in asked)),
         withheld=limited.withheld if over_web else (),
     )
+
+
+def mixed(providers: Sequence[SearchProvider]) -> bool:
+    """Whether both local documents and something else is searched, so that words of the former could go out."""
+    names = {provider.name for provider in providers}
+    return LOCAL in names and len(names) > 1
 
 
 def routed(

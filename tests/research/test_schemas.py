@@ -13,6 +13,7 @@ from workbench import COST, FISH_GAP, OPENED, Bench, make_services, research_scr
 from graph_research.graph.contracts import Contract
 from graph_research.graph.loader import check_graph
 from graph_research.graph.registry import Registry
+from graph_research.research.failures import RESEARCH_ERRORS
 from graph_research.research.functions import research_functions
 from graph_research.research.handlers import research_handlers
 from graph_research.research.models.confidence import JobConfidence
@@ -114,12 +115,19 @@ def test_a_shipped_graph_has_no_finding_not_even_a_warning(name: str) -> None:
         schemas=SCHEMAS,
         graphs=graph_resolver(),
         prompts=prompt_resolver(),
+        errors=RESEARCH_ERRORS,
     )
     assert check_graph(shipped("graphs") / f"{name}.yaml", registry=registry) == []
 
 
 async def test_the_roles_that_the_graphs_name_are_those_that_the_agents_ask() -> None:
-    bench = Bench(research_script(analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}]))
+    summary = {"executive_summary": "It says so.", "key_excerpts": []}
+    script = research_script(
+        analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}],
+        source_summarizer=[summary],
+        compressor=[{"notes": [{"text": "It says so.", "sources": [1]}]}],
+    )
+    bench = Bench(script, condensing=True, settings={"summarization_min_chars": 1})
     await bench.run(max_iterations=2)
     asked = {request.agent: request.role for request in bench.model.requests}
     graphs = [bench.runtime().graph, bench.runtime().graph.subgraphs["topic_research"]]

@@ -15,6 +15,7 @@ from graph_research.graph.runtime import RunResult, Runtime
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.providers.pages import PageReader
 from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.functions import research_functions
 from graph_research.research.handlers import research_handlers
@@ -105,17 +106,20 @@ def make_services(
     *,
     search: Sequence[SearchProvider] = (),
     hooks: Hooks | None = None,
+    pages: PageReader | None = None,
+    roles: Mapping[str, Sequence[Model]] | None = None,
     **settings: Any,
 ) -> Services:
     """Services with the shipped prompts and schemas; `models` may be the script of one scripted model."""
     default = (ScriptedModel(models),) if isinstance(models, Mapping) else tuple(models)
     return Services(
-        models=ModelRouter(default=default),
+        models=ModelRouter(default=default, roles=roles or {}),
         search=search,
         prompts=PromptRenderer(prompt_resolver()),
         schemas=AnswerSchemas(schema_resolver()),
         settings=ResearchSettings(**settings),
         hooks=hooks,
+        pages=pages,
     )
 
 
@@ -256,6 +260,11 @@ class Bench:
     hooks: Hooks | None = None
     interactive: bool = False
     timeout_seconds: float | None = None
+    pages: PageReader | None = None
+    others: Sequence[SearchProvider] = ()
+    """Searches that are asked after the web."""
+    condensing: bool = False
+    """Whether the model is named for summaries and compression; a scripted one does neither unless it is."""
     store: MemoryCheckpointer = field(default_factory=MemoryCheckpointer)
     settings: Mapping[str, Any] = field(default_factory=dict)
     model: ScriptedModel = field(init=False)
@@ -266,7 +275,15 @@ class Bench:
         self.web = FolderOfHits("web", self.search)
 
     def runtime(self) -> Runtime:
-        services = make_services([self.model], search=[self.web], hooks=self.hooks, **self.settings)
+        roles = {"summarization": [self.model], "compression": [self.model]} if self.condensing else {}
+        services = make_services(
+            [self.model],
+            search=[self.web, *self.others],
+            hooks=self.hooks,
+            pages=self.pages,
+            roles=roles,
+            **self.settings,
+        )
         registry = Registry(
             handlers=research_handlers(services),
             functions=research_functions(),

@@ -19,7 +19,7 @@ from graph_research.research.models.source import Source, Tier
 from graph_research.research.outgoing import PublicWords, word_list
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import preliminary_quality, tier_of_address
-from graph_research.research.searching import LOCAL, FoundHit, Searched, search_everywhere
+from graph_research.research.searching import LOCAL, FoundHit, Searched, mixed, search_everywhere
 from graph_research.research.services import Services
 from graph_research.text.document import source_id
 
@@ -75,18 +75,20 @@ def gatherer(services: Services) -> Handler:
                 for failure in (*searched.failures, *followed.failures)
             ],
             "searches": [_account(handoff, searched, followed)],
-            "web_words": _web_words(searched, followed, ctx) if limits else [],
+            "web_words": _web_words(handoff, searched, followed, ctx, limits) if _is_watched(services) else [],
         }
 
     return search
 
 
 def _is_limited(services: Services, handoff: Mapping[str, Any]) -> bool:
-    """Whether what goes out has to be looked at: both local documents and the web are searched, and texts of the
-    former may have been read before this query was made."""
-    names = {provider.name for provider in services.search}
-    mixed = LOCAL in names and len(names) > 1
-    return mixed and handoff.get("local_read", True) and not services.settings.local_terms_in_web_queries
+    """Whether texts of local documents may have been read before this query was made."""
+    return _is_watched(services) and handoff.get("local_read", True)
+
+
+def _is_watched(services: Services) -> bool:
+    """Whether words of local documents could go out, and may not."""
+    return mixed(services.search) and not services.settings.local_terms_in_web_queries
 
 
 async def _public_texts(handoff: Mapping[str, Any], ctx: Context) -> list[str]:
@@ -95,10 +97,15 @@ async def _public_texts(handoff: Mapping[str, Any], ctx: Context) -> list[str]:
     return [handoff.get("original_query") or "", *lists]
 
 
-def _web_words(searched: Searched, followed: Followed, ctx: Context) -> list[str]:
-    """The words of this search's web results, stored as one text; none where it found nothing on the web."""
+def _web_words(
+    handoff: Mapping[str, Any], searched: Searched, followed: Followed, ctx: Context, limits: bool
+) -> list[str]:
+    """The words that are public by this search, stored as one text: those of its web results, and its own where it
+    went out as it was."""
     hits = [hit for hits in searched.lists for hit in hits] + [one.hit for one in followed.fused]
     texts = [f"{hit.title}\n{hit.snippet}\n{hit.document.text}" for hit in hits if hit.provider != LOCAL]
+    if not limits:
+        texts.append(handoff["query"])
     return [ctx.put_text(word_list(texts))] if texts else []
 
 

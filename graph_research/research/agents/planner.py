@@ -12,7 +12,7 @@ from graph_research.research.agents.agent import Agent
 from graph_research.research.fitting import Part
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
-from graph_research.research.searching import search_everywhere
+from graph_research.research.searching import LOCAL, mixed, search_everywhere
 from graph_research.research.services import Services
 
 __all__ = ["planner"]
@@ -55,16 +55,19 @@ def planner(services: Services) -> Handler:
 
 
 async def _scout(services: Services, question: str, handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, str]]:
-    """Passages that a search for the question itself finds, so that the plan can speak as the sources do."""
+    """Passages that a search for the question itself finds, so that the plan can speak as the sources do. Where the web
+    is searched beside local documents the plan is made without these: what it asks goes out."""
     if not services.settings.scouting:
         return []
+    watched = mixed(services.search) and not services.settings.local_terms_in_web_queries
     found = await search_everywhere(
-        services.search,
+        [one for one in services.search if not watched or one.name != LOCAL],
         question,
         ctx,
         max_results=services.settings.scouting_results,
         source_types=handoff.get("source_types") or services.settings.source_types,
         folders=services.settings.folders,
+        seconds=services.settings.search_seconds,
     )
     return [{"title": hit.title, "text": hit.shown(services.settings.content_chars)} for hit in found.hits]
 

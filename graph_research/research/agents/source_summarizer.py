@@ -1,0 +1,141 @@
+"""The source summarizer: what a long source says on the question, with excerpts that code finds in its text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.providers.errors import ProviderError
+from graph_research.research.agents.agent import Agent
+from graph_research.research.condensing import InTime, condenses, fidelity_of
+from graph_research.research.fitting import Part
+from graph_research.research.models.source import Source
+from graph_research.research.quoting import find_quote
+from graph_research.research.reading import read_documents
+from graph_research.research.services import Services
+from graph_research.text.document import Document
+from graph_research.text.locators import make_locator
+
+__all__ = ["MOST_EXCERPTS", "source_summarizer"]
+
+MOST_EXCERPTS = 5
+"""Requirements 9.2."""
+
+_OUTPUT_TOKENS = 2_048
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Summary:
+    """What became of one source: unchanged where the model gave nothing usable."""
+
+    source: Source | None
+    tokens: int = 0
+    dropped: int = 0
+    degraded: tuple[dict[str, Any], ...] = ()
+
+
+def source_summarizer(services: Services) -> Handler:
+    """Summarize the sources with long texts, at the same time as far as the settings allow. A source whose summary
+    fails or takes too long stays as it is, and that is recorded; the text in the archive never changes."""
+    agent = Agent(
+        name="source_summarizer",
+        role="summarization",
+        phase="gathering",
+        repairs=0,
+        max_output_tokens=_OUTPUT_TOKENS,
+        parts=(Part(name="text", noun="source text"),),
+    )
+
+    async def summarize(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        settings = services.settings
+        wanted = settings.fetch_time_summarization and condenses(services.models, agent.role)
+        sources = [Source.model_validate(row) for row in handoff["sources"]] if wanted else []
+        long = [one for one in sources if one.characters >= settings.summarization_min_chars and not _is_done(one)]
+        if not long:
+            return {"sources": [], "condensed": [], "tokens": 0, "degraded": []}
+        hurried = replace(
+            services, models=services.models.wrapped(lambda model: InTime(model, settings.summarization_seconds))
+        )
+        documents = await read_documents(long, ctx)
+        slots = asyncio.Semaphore(settings.max_concurrent)
+
+        async def one(source: Source) -> _Summary:
+            async with slots:
+                return await _summary(agent, hurried, source, documents[source.id], handoff, ctx)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(source)) for source in long]
+        return _output([task.result() for task in tasks], handoff)
+
+    return summarize
+
+
+def _is_done(source: Source) -> bool:
+    return "summary" in source.metadata
+
+
+async def _summary(
+    agent: Agent, services: Services, source: Source, document: Document, handoff: Mapping[str, Any], ctx: Context
+) -> _Summary:
+    material = {
+        "question": handoff["original_query"],
+        "sub_query": (handoff.get("sub_query") or {}).get("query") or handoff["original_query"],
+        "title": source.title,
+        "text": document.text[: services.settings.summarization_chars],
+        "most_excerpts": MOST_EXCERPTS,
+    }
+    try:
+        result = await agent.call(services, material, ctx, windows=handoff.get("model_windows"))
+    except ProviderError as error:
+        reason = f"{source.id} is shown as it is: {error.message}"
+        return _Summary(source=None, degraded=({"node": ctx.path, "agent": agent.name, "reason": reason},))
+    excerpts, dropped = _proved(result.output["key_excerpts"], document)
+    return _Summary(
+        source=_summarized(source, " ".join(result.output["executive_summary"].split()), excerpts),
+        tokens=result.tokens,
+        dropped=dropped,
+        degraded=tuple(result.degradations(agent.name, ctx)),
+    )
+
+
+def _proved(quotes: list[str], document: Document) -> tuple[list[dict[str, str]], int]:
+    """The excerpts that stand in the text, as they stand there, and how many do not."""
+    places = [find_quote(document.text, quote) for quote in quotes]
+    found = sorted({place for place in places if place is not None}, key=places.index)[:MOST_EXCERPTS]
+    excerpts = [{"text": document.text[slice(*place)], "locator": make_locator(document, *place)} for place in found]
+    return excerpts, sum(place is None for place in places)
+
+
+def _summarized(source: Source, summary: str, excerpts: list[dict[str, str]]) -> Source:
+    parts = [f"Summary, not to be quoted: {summary}"]
+    if excerpts:
+        parts += ["Excerpts, word for word:", *(one["text"] for one in excerpts)]
+    content = "\n\n".join(parts)
+    return source.model_copy(
+        update={
+            "content": content,
+            "fidelity": fidelity_of(len(content), source.characters),
+            "metadata": {**source.metadata, "summary": summary, "excerpts": excerpts},
+        }
+    )
+
+
+def _output(summaries: list[_Summary], handoff: Mapping[str, Any]) -> dict[str, Any]:
+    done = [one.source for one in summaries if one.source is not None]
+    account = {
+        "kind": "summary",
+        "sub_query_id": (handoff.get("sub_query") or {}).get("id") or "",
+        "done": len(done),
+        "failed": len(summaries) - len(done),
+        "excerpts_dropped": sum(one.dropped for one in summaries),
+    }
+    return {
+        "sources": [source.to_json() for source in done],
+        "condensed": [account],
+        "tokens": sum(one.tokens for one in summaries),
+        "degraded": [entry for one in summaries for entry in one.degraded],
+    }

@@ -1,0 +1,58 @@
+"""Condensing, the two steps that make less text of much: summaries of sources and the compression of a topic."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from graph_research.providers.errors import ProviderUnavailable
+from graph_research.providers.llm.base import Model, ModelReply, ModelRequest
+from graph_research.research.services import ModelRouter
+
+__all__ = ["InTime", "condenses", "fidelity_of"]
+
+_LEVELS = ((0.85, "full"), (0.55, "condensed"), (0.3, "compressed"), (0.15, "key_points"))
+
+
+def condenses(models: ModelRouter, role: str) -> bool:
+    """Whether `role` has a model that condenses: `extractive` does not, since it quotes whole passages anyway, and a
+    script does only where it is named for the role."""
+    serving = models.models(role)
+    if not serving or serving[0].in_process:
+        return False
+    return role in models.roles or not serving[0].spec.startswith("scripted")
+
+
+def fidelity_of(kept_chars: int, whole_chars: int) -> str:
+    """The level of requirements 13.4 that is nearest to the share of a text that is kept."""
+    share = kept_chars / max(whole_chars, 1)
+    return next((level for least, level in _LEVELS if share >= least), "headline")
+
+
+@dataclass(frozen=True)
+class InTime:
+    """A model that must answer within some seconds; else it counts as unavailable, and the journal says so."""
+
+    model: Model
+    seconds: float
+
+    @property
+    def spec(self) -> str:
+        return self.model.spec
+
+    @property
+    def window_tokens(self) -> int | None:
+        return self.model.window_tokens
+
+    @property
+    def in_process(self) -> bool:
+        return self.model.in_process
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        try:
+            async with asyncio.timeout(self.seconds):
+                return await self.model.complete(request)
+        except TimeoutError as error:
+            raise ProviderUnavailable(
+                f"{self.spec} took longer than {self.seconds:g} seconds", provider=self.spec
+            ) from error

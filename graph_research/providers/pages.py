@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
+from graph_research.providers.errors import FetchRefused
+from graph_research.providers.fetch import Fetched
 from graph_research.text.document import Document
+from graph_research.text.encoding import decode
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.html_document import html_document
+from graph_research.text.markdown_document import markdown_document
+from graph_research.text.pdf import PdfExtractor, PdfLimits
+from graph_research.text.plain_document import plain_document
 
-__all__ = ["Page", "PageReader"]
+__all__ = ["Fetching", "Page", "PageReader", "WebPages"]
+
+_PDF = "application/pdf"
+_MAKERS: Mapping[str, Callable[[str], Document]] = {
+    "text/html": html_document,
+    "application/xhtml+xml": html_document,
+    "text/markdown": markdown_document,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,3 +41,51 @@ class PageReader(Protocol):
     """Reads pages. Errors are those of `graph_research.providers.errors`."""
 
     async def read(self, url: str) -> Page: ...
+
+
+class Fetching(Protocol):
+    """Gets the bytes of a page, as `graph_research.providers.fetch.Fetcher` does."""
+
+    async def fetch(self, url: str) -> Fetched: ...
+
+
+class WebPages:
+    """Pages of the web: HTML, text and Markdown, and with `pdfs` PDFs too, read in the limited child process.
+
+    An async context manager: the child ends with it.
+    """
+
+    def __init__(self, fetcher: Fetching, *, pdfs: bool = False, pdf_limits: PdfLimits | None = None) -> None:
+        self._fetcher = fetcher
+        self._pdfs = pdfs
+        self._extractor = PdfExtractor(pdf_limits)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._extractor.__aexit__(kind, error, trace)
+
+    async def read(self, url: str) -> Page:
+        """The page as a document. `FetchRefused` where there is nothing to read in it."""
+        fetched = await self._fetcher.fetch(url)
+        try:
+            document = await self._document(fetched)
+        except DocumentUnreadable as error:
+            raise FetchRefused(f"{fetched.final_url} cannot be read: {error.message}", provider="fetch") from error
+        if not document.text:
+            raise FetchRefused(f"{fetched.final_url} has no text", provider="fetch")
+        return Page(url=fetched.final_url, content_type=fetched.content_type, document=document)
+
+    async def _document(self, fetched: Fetched) -> Document:
+        if fetched.content_type != _PDF:
+            make = _MAKERS.get(fetched.content_type, plain_document)
+            return await asyncio.to_thread(lambda: make(decode(fetched.body, fetched.charset)))
+        if not self._pdfs:
+            raise DocumentUnreadable("it is a PDF, which is read only with the setting fetch_pdfs")
+        extraction = await self._extractor.extract(fetched.body)
+        if not extraction.text:
+            raise DocumentUnreadable("; ".join(extraction.warnings) or "the PDF has no text")
+        return extraction.document

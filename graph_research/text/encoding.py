@@ -27,8 +27,9 @@ _CHARSETS = re.compile(
 _HEAD_BYTES = 2048
 
 
-def decode(data: bytes) -> str:
-    """The characters of `data`, without a byte order mark; raises `DocumentUnreadable` for binary data.
+def decode(data: bytes, charset: str | None = None) -> str:
+    """The characters of `data`, without a byte order mark; raises `DocumentUnreadable` for binary data. `charset` is
+    what somebody else said of it, such as a server; it counts before what the page says itself.
 
     Valid UTF-8 is UTF-8 whatever the page declares, since no other charset produces it by chance; only the seven-bit
     ISO-2022 charsets, which look like ASCII, are believed first.
@@ -38,7 +39,7 @@ def decode(data: bytes) -> str:
             return data[len(mark) :].decode(encoding, errors="replace")
     if b"\0" in data[:8192]:
         raise DocumentUnreadable("the file is binary, not text")
-    declared = _declared(data)
+    declared = _known(charset or "") or _declared(data)
     seven_bit = [declared] if declared.startswith("iso-2022") else []
     for encoding in [*seven_bit, "utf-8", declared or "utf-8", "cp1252"]:
         try:
@@ -50,5 +51,9 @@ def decode(data: bytes) -> str:
 
 def _declared(data: bytes) -> str:
     match = _DECLARED.search(data[:_HEAD_BYTES])
-    name = match[1].decode("ascii").lower() if match else ""
+    return _known(match[1].decode("ascii")) if match else ""
+
+
+def _known(charset: str) -> str:
+    name = charset.lower()
     return name if _CHARSETS.fullmatch(name) else ""

@@ -181,7 +181,7 @@ def test_doctor_says_what_is_there_and_what_is_missing(user: User) -> None:
 
 def test_capabilities_list_what_this_version_has(user: User) -> None:
     known = user.run("capabilities", "--json").json
-    assert set(known["models"]) == {"extractive", "scripted"}
+    assert set(known["models"]) == {"extractive", "openai", "anthropic", "gemini", "[cli]", "scripted"}
     assert {"local", "web", "tavily", "google", "arxiv", "wikipedia", "searxng", "scripted"} <= set(known["search"])
     assert {"deep_research", "topic_research", "pipeline"} <= set(known["graphs"])
     assert known["roles"]["report"] == "extractive"

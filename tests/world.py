@@ -291,7 +291,7 @@ def _pages() -> Iterator[tuple[str, bytes]]:
     yield "/robots.txt", b"User-agent: *\nAllow: /\n"
     for file in sorted(LIBRARY.rglob("*")):
         if file.suffix in (".md", ".txt"):
-            text = file.read_text(encoding="utf-8")
+            text = re.sub(r"\A---\n.*?\n---\n", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
             lines = [line.lstrip("# ").strip() for line in text.split("\n\n")]
             paragraphs = "\n".join(f"<p>{html.escape(' '.join(line.split()))}</p>" for line in lines if line)
             title = html.escape(lines[0].splitlines()[0][:120])

@@ -19,6 +19,7 @@ _AGENTS = {
     "claims": "claim_extractor",
     "questions": "decomposer",
     "executive_summary": "source_summarizer",
+    "notes": "compressor",
 }
 
 
@@ -85,6 +86,16 @@ def _source_summarizer(question: str, blocks: Sequence[tuple[str, str]], options
     longest = max(texts, key=len, default="")
     sentences = _sentences(longest)
     return {"executive_summary": " ".join(sentences[:3]) or "Nothing.", "key_excerpts": sentences[:3]}
+
+
+def _compressor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    notes = []
+    for label, text in blocks:
+        if label.startswith("found in source "):
+            sentences = _sentences(text.partition("\n\n")[2])
+            number = int(label.removeprefix("found in source "))
+            notes += [{"text": sentence, "sources": [number]} for sentence in sentences[:4]]
+    return {"notes": notes or [{"text": "Nothing.", "sources": [1]}]}
 
 
 def _analyzer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:

@@ -73,17 +73,13 @@ def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[str], Awa
     """The same models behind the budget. `stop` asks for a run's cancellation and is awaited before the call that is
     held back; that call never returns, it ends with the run. `BudgetUnknowable` where no price is known."""
     if budget.max_cost is not None:
-        models = [*router.default, *(model for models in router.roles.values() for model in models)]
-        unknown = sorted({model.spec for model in models if budget.prices(model.spec, 1, 1) is None})
+        unknown = sorted({model.spec for model in router.every() if budget.prices(model.spec, 1, 1) is None})
         if unknown:
             raise BudgetUnknowable(
                 f"the price of {', '.join(unknown)} is not known",
                 help="set it in `model_price_overrides`, or use --max-tokens instead",
             )
-    return ModelRouter(
-        default=tuple(_Budgeted(model, budget, stop) for model in router.default),
-        roles={role: tuple(_Budgeted(one, budget, stop) for one in models) for role, models in router.roles.items()},
-    )
+    return router.wrapped(lambda model: _Budgeted(model, budget, stop))
 
 
 class _Budgeted:

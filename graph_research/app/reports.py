@@ -30,6 +30,7 @@ from graph_research.research.report.facts import RunFacts, usage_of
 from graph_research.research.report.html import render_html
 from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report
+from graph_research.research.report.serving import roles_served
 
 __all__ = ["Built", "NoReport", "build_from_store", "render_report", "write_report"]
 
@@ -122,5 +123,6 @@ async def _facts(store: Store, record: RunRecord, request: ResearchRequest, pric
         wall_seconds=(finished - started).total_seconds(),
         searches=sum(call.kind == "search" for call in answered),
         usage=usage_of(answered, prices),
+        model_roles=roles_served(calls, prices),
         possibly_paid_twice=sum(call.status == "lost" for call in calls),
     )

@@ -13,7 +13,7 @@ from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.fitting import Cut, Fitted
 from graph_research.research.services import Services
 from graph_research.research.windows import Windows
-from graph_research.tokens.budget import WindowBudget, runtime_overhead
+from graph_research.tokens.budget import WindowBudget
 from graph_research.tokens.counter import CharacterCounter, TokenCounter
 
 __all__ = ["TOKEN_LIMIT_RETRIES", "Conversation", "Told", "Turn"]
@@ -117,7 +117,6 @@ class Conversation:
             budget = WindowBudget.of(
                 window,
                 wanted_output_tokens=turn.max_output_tokens,
-                overhead_tokens=runtime_overhead(model.spec, settings.runtime_overhead),
                 safety_margin=settings.token_safety_margin,
             )
             output_tokens = budget.output_tokens

@@ -37,8 +37,6 @@ class ResearchSettings:
     characters each (decision B10)."""
     token_safety_margin: float = 0.15
     """The share of a window that is left free, since tokens are estimated (requirements 13.1)."""
-    runtime_overhead: int | None = None
-    """Tokens that a `[cli]` model's program adds of its own; None: by program (requirements 13.1)."""
     source_chars: int = 12_000
     """How much of one source a prompt shows where the model's window has room for it."""
     max_output_tokens: int = 4_096

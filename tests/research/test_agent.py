@@ -68,6 +68,7 @@ async def test_after_the_repair_turn_the_fallback_answers_and_says_so(context: P
             "reason": (
                 "answer not usable after 2 turns (the reply holds no JSON object or array); the fallback answered"
             ),
+            "kind": "fallback",
         }
     ]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.tokens.budget import WindowBudget, runtime_overhead, usable_tokens
+from graph_research.tokens.budget import WindowBudget, usable_tokens
 from graph_research.tokens.counter import CharacterCounter
 
 
@@ -23,31 +22,14 @@ def test_a_token_has_four_characters_and_a_broken_one_counts_whole() -> None:
     assert counter.chars(-1) == 0
 
 
-@pytest.mark.parametrize(
-    ("spec", "overhead"),
-    [
-        ("openai:gpt-5", 0),
-        ("[cli]claude:opus", 60_000),
-        ("[cli]codex:x", 30_000),
-        ("[cli]gemini:flash", 20_000),
-        ("[cli]mine", 60_000),
-    ],
-)
-def test_only_command_line_agents_have_words_of_their_own(spec: str, overhead: int) -> None:
-    assert runtime_overhead(spec) == overhead
-    assert runtime_overhead(spec, 10_000) == (10_000 if overhead else 0)
-
-
 def test_a_prompts_own_words_count_up_to_a_quarter_of_the_window() -> None:
     budget = WindowBudget.of(100_000, wanted_output_tokens=8_000)
     assert budget.material_tokens(10_000) == int((100_000 - 10_000 - 8_000) * 0.85)
     assert budget.material_tokens(40_000) == 100_000 - 8_000 - 40_000
 
 
-@given(st.integers(1, 300_000), st.integers(1, 20_000), st.integers(0, 300_000), st.integers(0, 70_000))
-def test_scaffold_material_and_output_never_exceed_the_window(
-    window: int, output: int, scaffold: int, overhead: int
-) -> None:
-    budget = WindowBudget.of(window, wanted_output_tokens=output, overhead_tokens=overhead)
+@given(st.integers(1, 300_000), st.integers(1, 20_000), st.integers(0, 300_000))
+def test_scaffold_material_and_output_never_exceed_the_window(window: int, output: int, scaffold: int) -> None:
+    budget = WindowBudget.of(window, wanted_output_tokens=output)
     material = budget.material_tokens(scaffold)
-    assert material == 0 or scaffold + material + budget.output_tokens + overhead <= window
+    assert material == 0 or scaffold + material + budget.output_tokens <= window

@@ -53,7 +53,7 @@ class AgentResult:
         """The entries for the state's `degraded` channel."""
         if self.degraded is None:
             return list(self.notes)
-        fallen = {"node": ctx.path, "agent": agent, "reason": self.degraded}
+        fallen = {"node": ctx.path, "agent": agent, "reason": self.degraded, "kind": "fallback"}
         return [*self.notes, fallen]
 
 

@@ -25,6 +25,7 @@ from graph_research.research.report.model import (
 )
 from graph_research.research.report.statistics import statistics_of
 from graph_research.research.scoring.origin import origins
+from graph_research.research.windows import token_limit_retries
 
 __all__ = ["archived", "build_report"]
 
@@ -123,7 +124,7 @@ class _Building:
             sources=self.sources,
             more_evidence=cited.more_evidence,
             limitations=self._limitations(),
-            statistics=statistics_of(run, self.sources, self.origins),
+            statistics=statistics_of(run, self.sources, self.origins, token_limit_retries(state.get("degraded") or [])),
             sub_queries=self.sub_queries,
             decisions=self.decisions,
             degraded=self.degraded,
@@ -174,7 +175,7 @@ class _Building:
             sub_queries=self.sub_queries,
             decisions=self.decisions,
             search_failures=self.state.get("search_failures") or [],
-            degraded=self.degraded,
+            degraded=self.state.get("degraded") or [],
             quotes_dropped=int(self.state.get("quotes_dropped") or 0),
             fabricated_dropped=self.fabricated_dropped,
             origins=self.origins,

@@ -26,7 +26,7 @@ def limitations_of(
     sub_queries: Sequence[SubQueryOutcome],
     decisions: Sequence[ReportDecision],
     search_failures: Sequence[Mapping[str, Any]],
-    degraded: Sequence[str],
+    degraded: Sequence[Mapping[str, Any]],
     quotes_dropped: int,
     fabricated_dropped: int,
     origins: int,
@@ -37,6 +37,8 @@ def limitations_of(
         *_about_sources(sources, origins),
         *_about_the_search(sub_queries, search_failures),
         *_about_the_writing(cited, degraded),
+        *_about_the_windows(degraded),
+        *_about_the_models(degraded),
         *_about_the_dropped(quotes_dropped, fabricated_dropped),
         *_about_the_gates(decisions, gaps),
     ]
@@ -73,18 +75,45 @@ def _about_the_search(sub_queries: Sequence[SubQueryOutcome], failures: Sequence
     return said
 
 
-def _about_the_writing(cited: Cited, degraded: Sequence[str]) -> list[str]:
+def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]]) -> list[str]:
     said = []
     invalid = sum(not citation.valid for citation in cited.citations)
     if invalid:
         said.append(
             f"{_of(invalid, len(cited.citations), 'citation')} could not be proved; what rests on it is marked."
         )
-    steps = dict.fromkeys(step.split(": ")[0] for step in degraded)
+    fallen = dict.fromkeys(row["agent"] for row in degraded if row.get("kind") == "fallback")
+    if fallen:
+        said.append(f"No answer of a model could be used, and a fallback answered instead, for: {', '.join(fallen)}.")
+    steps = dict.fromkeys(row["agent"] for row in degraded if "kind" not in row)
     steps.pop("gate", None)  # what a gate objected to has a sentence of its own
     if steps:
         said.append(f"Steps that went on at less than full quality: {', '.join(steps)}.")
     return said
+
+
+def _about_the_windows(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What prompts lacked because a model's window was too small."""
+    refused: dict[str, int] = {}
+    for row in degraded:
+        if row.get("kind") == "window":
+            refused[row["model"]] = refused.get(row["model"], 0) + row["retries"]
+    cuts = dict.fromkeys(f"{row['agent']}: {row['reason']}" for row in degraded if row.get("kind") == "cut")
+    said = [f"The window of {model} was too small; {_prompts_cut(count)}." for model, count in refused.items()]
+    return [*said, *(f"What was cut, in the {cut}." for cut in cuts)]
+
+
+def _prompts_cut(count: int) -> str:
+    return f"{_number(count, 'prompt')} {_was(count)} cut and sent again"
+
+
+def _about_the_models(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which models were passed over, for which steps."""
+    passed: dict[str, dict[str, None]] = {}
+    for row in degraded:
+        if row.get("kind") == "failover":
+            passed.setdefault(row["reason"], {})[row["agent"]] = None
+    return [f"A model was passed over for {', '.join(agents)}: {reason}." for reason, agents in passed.items()]
 
 
 def _about_the_dropped(quotes: int, fabricated: int) -> list[str]:

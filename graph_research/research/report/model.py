@@ -13,6 +13,7 @@ from graph_research.research.models.record import Record
 __all__ = [
     "ConfidenceFactor",
     "ContentFidelity",
+    "ModelFailure",
     "Report",
     "ReportClaim",
     "ReportConfidence",
@@ -20,6 +21,7 @@ __all__ = [
     "ReportGap",
     "ReportSource",
     "ReportStatistics",
+    "RoleUse",
     "SubQueryOutcome",
     "Usage",
     "UsageTotals",
@@ -116,6 +118,28 @@ class UsageTotals(Record):
     cost_usd: float | None
 
 
+class ModelFailure(Record):
+    """How often a model of a role did not do what it was asked, and why in a few words."""
+
+    model: str
+    reason: str
+    calls: int
+
+
+class RoleUse(Record):
+    """Who served a role: answered calls by model. `repair_turns` sent an answer back that did not fit, `too_long`
+    prompts found no room in a window. `cost_usd` is null where a price is not known."""
+
+    models: dict[str, int]
+    calls: int
+    repair_turns: int
+    too_long: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    failures: list[ModelFailure]
+
+
 class ContentFidelity(Record):
     """How much of the sources' texts the models were shown: sources by level, their mean 0 to 1, and its band."""
 
@@ -125,7 +149,9 @@ class ContentFidelity(Record):
 
 
 class ReportStatistics(Record):
-    """Time, calls, tokens and cost. Seconds are wall clock; `model_seconds` sums calls that may have overlapped."""
+    """Time, calls, tokens and cost, by role and phase (`usage`) and by role and model (`model_roles`). Seconds are wall
+    clock; `model_seconds` sums calls that may have overlapped. `token_limit_retries` counts prompts that were cut and
+    sent again."""
 
     wall_seconds: float
     model_seconds: float
@@ -134,6 +160,8 @@ class ReportStatistics(Record):
     possibly_paid_twice: int
     usage: list[Usage]
     totals: UsageTotals
+    model_roles: dict[str, RoleUse] = Field(default_factory=dict)
+    token_limit_retries: int = 0
     content_fidelity: ContentFidelity
     sources_found: int
     sources_cited: int

@@ -17,7 +17,9 @@ _SHARES = {"full": 1.0, "condensed": 0.7, "compressed": 0.4, "digest": 0.3, "key
 _FREE = frozenset({"extractive", "local"})
 
 
-def statistics_of(run: RunFacts, sources: Sequence[ReportSource], origins: int) -> ReportStatistics:
+def statistics_of(
+    run: RunFacts, sources: Sequence[ReportSource], origins: int, token_limit_retries: int = 0
+) -> ReportStatistics:
     """The run's numbers; `origins` counts who stands behind the cited sources."""
     return ReportStatistics(
         wall_seconds=round(run.wall_seconds, 3),
@@ -27,6 +29,8 @@ def statistics_of(run: RunFacts, sources: Sequence[ReportSource], origins: int) 
         possibly_paid_twice=0 if _is_free(run) else run.possibly_paid_twice,
         usage=list(run.usage),
         totals=_totals(run.usage),
+        model_roles=dict(run.model_roles),
+        token_limit_retries=token_limit_retries,
         content_fidelity=_fidelity(sources),
         sources_found=len(sources),
         sources_cited=sum(bool(source.citations) for source in sources),

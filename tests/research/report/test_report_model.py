@@ -16,6 +16,7 @@ from graph_research.research.report.facts import usage_of
 from graph_research.research.report.html import render_html
 from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report, report_schema
+from graph_research.research.report.serving import roles_served
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "report.json"
 
@@ -122,7 +123,7 @@ def test_recorded_calls_are_summed_by_role_and_by_the_root_node_they_were_made_u
         Call("gather[1]/analyze", {**answer, "role": "compression"}),
         Call("synthesize", paid, seconds=None),
     ]
-    rows = usage_of(calls, price=lambda model, given, made: (given + made) / 1000)
+    rows = usage_of(calls, price=lambda model, given, made, cached: (given + made - cached) / 1000)
     assert [(row.role, row.phase, row.calls, row.input_tokens, row.seconds) for row in rows] == [
         ("compression", "gather", 1, 10, 0.25),
         ("reflection", "gather", 2, 20, 0.5),
@@ -130,6 +131,59 @@ def test_recorded_calls_are_summed_by_role_and_by_the_root_node_they_were_made_u
     ]
     assert [row.cost_usd for row in rows] == [0.0, 0.0, 0.15]
     assert usage_of(calls)[-1].cost_usd is None
+
+
+@dataclass(frozen=True)
+class Journalled:
+    request: Any
+    answer: Any
+    status: str = "answered"
+    kind: str = "model"
+
+
+def test_who_served_a_role_what_it_cost_and_who_was_passed_over_is_read_from_the_journal():
+    first = {"role": "research", "model": "openai:a", "attempt": 1}
+    second = {"role": "research", "model": "openai:b", "attempt": 2}
+    reply = {"role": "research", "model": "openai:b", "input_tokens": 100, "output_tokens": 50}
+    calls = [
+        Journalled(first, {"type": "ProviderUnavailable", "message": "/home/somebody"}, status="failed"),
+        Journalled(first, {**reply, "model": "openai:a", "exceeded": {"limit_tokens": 10}}),
+        Journalled(second, reply),
+        Journalled({"query": "q"}, [], kind="search"),
+        Journalled({**first, "role": "report", "model": "extractive"}, {**reply, "model": "extractive"}),
+        Journalled(first, None, status="lost"),
+    ]
+    served = roles_served(calls, lambda model, given, made, cached: (given + made) / 1000)
+    assert list(served) == ["research", "report"]
+    research = served["research"]
+    assert (research.models, research.calls, research.repair_turns, research.too_long) == ({"openai:b": 1}, 1, 1, 1)
+    assert (research.input_tokens, research.output_tokens, research.cost_usd) == (100, 50, 0.15)
+    assert [(one.model, one.reason, one.calls) for one in research.failures] == [
+        ("openai:a", "did not answer", 1),
+        ("openai:a", "found the prompt too long", 1),
+    ]
+    assert served["report"].cost_usd == 0.0
+    assert "somebody" not in json.dumps(research.to_json())
+
+
+def test_windows_that_were_too_small_fallbacks_and_models_passed_over_are_limitations():
+    window = {"tokens": 2_250, "prompt_chars": None}
+    degraded = [
+        {"node": "analyze", "agent": "analyzer", "kind": "window", "reason": "…", "model": "m", "retries": 2}
+        | {"window": window},
+        {"node": "analyze", "agent": "analyzer", "kind": "cut", "reason": "2 of 3 sources in part", "model": "m"},
+        {"node": "plan", "agent": "planner", "kind": "failover", "reason": "m did not answer; n did", "model": "m"},
+        {"node": "plan", "agent": "planner", "kind": "fallback", "reason": "answer not usable: /home/somebody"},
+    ]
+    report = built(degraded=degraded)
+    assert report.statistics.token_limit_retries == 2
+    assert set(report.limitations) >= {
+        "The window of m was too small; 2 prompts were cut and sent again.",
+        "What was cut, in the analyzer: 2 of 3 sources in part.",
+        "A model was passed over for planner: m did not answer; n did.",
+        "No answer of a model could be used, and a fallback answered instead, for: planner.",
+    }
+    assert not any("somebody" in line for line in report.limitations)
 
 
 def empty_handed(**facts) -> Report:

@@ -112,7 +112,7 @@ def _definition(text: str, file: str, registry: Registry, graphs: Resolver) -> d
     missing: list[str] = []
     while waiting:
         text, file = waiting.pop()
-        spec, findings = read_spec(text, file, registry.schemas)
+        spec, findings = read_spec(text, file, registry.schemas, registry.types)
         if spec is None:
             raise GraphInvalid(findings)
         specs.append(spec)

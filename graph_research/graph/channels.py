@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import keyword
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
 from graph_research.graph.contracts import Contract, SchemaInvalid
-from graph_research.graph.naming import suggestion
+from graph_research.graph.naming import nearest, suggestion
 from graph_research.graph.registry import Resolver
 from graph_research.graph.shapes import Shapes
 from graph_research.graph.spec import ChannelSpec, Place, Reducer
+from graph_research.graph.typed import JSON_TYPES
 from graph_research.graph.yaml_tree import Tree, to_json
 
 __all__ = ["RESERVED_NAMES", "inline_channels", "schema_channels"]
@@ -20,7 +21,6 @@ RESERVED_NAMES = frozenset({"loops", "output", "outputs", "errors", "error", "in
 """What an expression can see beside the channels."""
 
 _INLINE = ("type", "default", "reduce", "input", "output", "items")
-_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 _OWN = ("reduce", "input", "output", "default")
 _REDUCED_TYPES: Mapping[str, tuple[str, ...]] = {
     "append": ("array",),
@@ -32,24 +32,40 @@ _EMPTY: Mapping[str, Any] = {"append": [], "upsert": [], "merge": {}, "add": 0}
 """What a channel without a default starts with; null for `replace`."""
 
 
-def inline_channels(tree: Tree | None, shapes: Shapes) -> dict[str, ChannelSpec]:
-    """The channels written in the graph itself as `{name: {type, default, reduce, input, output, items}}`."""
+def inline_channels(tree: Tree | None, shapes: Shapes, types: Collection[str]) -> dict[str, ChannelSpec]:
+    """The channels written in the graph itself as `{name: {type, default, reduce, input, output, items}}`; `types` are
+    those that `type` and `items` may name beside JSON's own."""
     channels = {}
     for name, value in shapes.entries(tree, "state", "`state`").items():
         path = f"state/{name}"
         keys = shapes.keys(value, path, f'channel "{name}"', _INLINE)
-        types = shapes.texts(keys.get("type"), f"{path}/type", "type")
-        for index, kind in enumerate(types):
-            if kind not in _TYPES:
-                place = shapes.places[f"{path}/type/{index}"]
-                shapes.report(place, "bad-value", f'"{kind}" is no JSON type', suggestion(kind, _TYPES))
+        named = shapes.texts(keys.get("type"), f"{path}/type", "type")
+        for index, kind in enumerate(named):
+            if kind not in JSON_TYPES:
+                _check_type(kind, shapes.places[f"{path}/type/{index}"], shapes, types)
         shapes.flag(keys.get("input"), "input")
         shapes.flag(keys.get("output"), "output")
         known = {key: to_json(item) for key, item in keys.items()}
-        if not set(types) <= set(_TYPES):
-            known.pop("type")
+        if not set(named) <= set(JSON_TYPES):
+            del known["type"]
+            own = [kind for kind in named if kind in types]
+            if own:
+                known["python"] = own[0]
+            if own and not {*named} <= {own[0], "null"}:
+                place = shapes.places[f"{path}/type"]
+                shapes.report(place, "bad-value", f"{own[0]} stands beside other types", "register the union of them")
+        if isinstance(item := known.get("items"), str):
+            _check_type(item, shapes.places[f"{path}/items"], shapes, types)
+            known["items"] = {"python": item} if item in types else {}
         channels[name] = _channel(name, known, shapes, path, shapes.places[f"{path}:key"])
     return channels
+
+
+def _check_type(kind: str, place: Place, shapes: Shapes, types: Collection[str]) -> None:
+    if kind not in types:
+        near = nearest(kind, [*types, *JSON_TYPES])
+        help = f'did you mean "{near}"?' if near else "register it: load_graph(…, types={NAME: CLASS})"
+        shapes.report(place, "unknown-type", f'"{kind[:80]}" is no JSON type and no registered type', help)
 
 
 def schema_channels(name: str, place: Place, schemas: Resolver, shapes: Shapes) -> dict[str, ChannelSpec]:

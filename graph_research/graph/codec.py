@@ -27,6 +27,7 @@ __all__ = [
     "decode",
     "duplicate",
     "encode",
+    "leaned",
     "plain",
     "references",
     "text_hash",
@@ -230,23 +231,25 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
 def _dumped(value: Any) -> Any:
     """The plain form of a model or dataclass, of which it can be made again; anything else as it is."""
     if hasattr(value, "model_dump") and not isinstance(value, type):
-        return _leaned(value.model_dump(round_trip=True))
+        names = type(value).model_fields
+        parts = {**{name: getattr(value, name) for name in names}, **(value.model_extra or {})}
+        return leaned(parts["root"] if names.keys() == {"root"} else parts)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [field.name for field in dataclasses.fields(value) if field.init]
-        return {name: _leaned(getattr(value, name)) for name in fields}
+        return {name: leaned(getattr(value, name)) for name in fields}
     return value
 
 
-def _leaned(value: Any) -> Any:
+def leaned(value: Any) -> Any:
     """A part of a model or dataclass with sets as sorted lists, keys as texts, and leaves that JSON knows as such."""
     if isinstance(value, Mapping):
-        return {_key_text(key): _leaned(part) for key, part in value.items()}
+        return {_key_text(key): leaned(part) for key, part in value.items()}
     if isinstance(value, (set, frozenset)):
-        return sorted(map(_leaned, value), key=canonical)
+        return sorted(map(leaned, value), key=canonical)
     if isinstance(value, (list, tuple)):
-        return [_leaned(part) for part in value]
+        return [leaned(part) for part in value]
     if isinstance(value, Enum):
-        return _leaned(value.value)
+        return leaned(value.value)
     if value is None or isinstance(value, (str, int, float, *_WRITERS)):
         return value
     if hasattr(value, "get_secret_value"):

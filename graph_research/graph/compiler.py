@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from graph_research.graph.contracts import Contract, SchemaInvalid
-from graph_research.graph.errors import Finding, GraphInvalid
+from graph_research.graph.errors import Finding, GraphInvalid, HandoffInvalid
 from graph_research.graph.guards import Compiled, compile_expression
 from graph_research.graph.naming import suggestion
 from graph_research.graph.registry import Registry
 from graph_research.graph.spec import Expression, GraphSpec, NodeSpec, Place
+from graph_research.graph.typed import Misfit, NamedType, Typed, schema_of, type_names, typed
 
 __all__ = ["Graph", "NodeProgram", "compile_graph"]
 
@@ -35,6 +36,8 @@ class NodeProgram:
     into: Mapping[str, Compiled] = field(default_factory=dict)
     short: bool = False
     assignments: Mapping[str, Compiled] = field(default_factory=dict)
+    typed: Mapping[str, Typed] = field(default_factory=dict)
+    """Of a handler's handoff: the fields that are, or hold, values of a named type."""
 
     @cached_property
     def plain(self) -> bool:
@@ -46,6 +49,10 @@ class NodeProgram:
         """What the node is given, from the channels (and the item) in `scope`. Raises `GuardFailed`."""
         values = {name: compiled.evaluate(scope) for name, compiled in self.fields.items()}
         return {name: value for name, value in values.items() if value is not None or name not in self.optional}
+
+    def built(self, handoff: Mapping[str, Any], node: str) -> dict[str, Any]:
+        """The handoff as a handler sees it. Raises `HandoffInvalid`."""
+        return _built(self.typed, handoff, node)
 
     def update(self, scope: Mapping[str, Any]) -> dict[str, Any]:
         """What goes into which channel; `scope` holds `output` (or `outputs` and `errors`). Raises `GuardFailed`."""
@@ -81,12 +88,62 @@ class Graph:
     """By channel: what its value must fit."""
     subgraphs: Mapping[str, Graph]
     """By graph name, as `graph:` nodes name them."""
+    typed: Mapping[str, Typed] = field(default_factory=dict)
+    """The channels whose values are, or hold, values of a named type."""
+
+    def built(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of channels, made again of what is stored. Raises `HandoffInvalid`."""
+        return _built(self.typed, values, self.spec.name)
+
+    def plain(self, update: Mapping[str, Any], values: Mapping[str, Any], node: str) -> Mapping[str, Any]:
+        """An update of the channels `values` as it is stored, every operand checked against the channel's type.
+        Raises `HandoffInvalid`."""
+        if not self.typed:
+            return update
+        plain = dict(update)
+        for name, one in self.typed.items():
+            operand = update.get(name)
+            if operand is None:
+                continue
+            merged = self.spec.channels[name].reduce == "merge" and isinstance(operand, Mapping)
+            try:
+                whole = one.plain({**(values.get(name) or {}), **operand} if merged else operand)
+            except Misfit as problem:
+                raise _misfit(problem, name, operand, node) from problem
+            plain[name] = {key: whole[key] for key in operand if key in whole} if merged else whole
+        return plain
+
+    def types_used(self) -> list[NamedType]:
+        """The types that the channels name."""
+        names = {name for channel in self.spec.channels.values() for name in type_names(channel.schema)}
+        return [self.registry.types[name] for name in sorted(names) if name in self.registry.types]
 
     def writes(self, node: str) -> frozenset[str]:
         """The channels that a node writes."""
         spec = self.spec.nodes[node]
         named = (spec.output and spec.output.into) or {}
         return frozenset({*spec.assignments, *named, *self.programs[node].into, *([spec.into] if spec.into else [])})
+
+
+def _built(typed: Mapping[str, Typed], values: Mapping[str, Any], node: str) -> dict[str, Any]:
+    built = dict(values)
+    for name, kind in typed.items():
+        if name in built:
+            try:
+                built[name] = kind.build(built[name])
+            except Misfit as problem:
+                raise _misfit(problem, name, built[name], node) from problem
+    return built
+
+
+def _misfit(problem: Misfit, name: str, value: Any, node: str) -> HandoffInvalid:
+    return HandoffInvalid(
+        f'node "{node}": "{name}" does not fit its type: {problem}',
+        node=node,
+        schema=problem.kind,
+        path=f"/{name}{problem.path}",
+        value=value,
+    )
 
 
 def compile_graph(spec: GraphSpec, registry: Registry, subgraphs: Mapping[str, Graph]) -> tuple[Graph, list[Finding]]:
@@ -99,15 +156,16 @@ def compile_graph(spec: GraphSpec, registry: Registry, subgraphs: Mapping[str, G
     graph = Graph(
         spec=spec,
         registry=registry,
-        hash=_whole_hash(spec, registry, [*contracts.values(), *channels.values()], subgraphs),
+        hash="",
         programs={name: compiler.program(node, contracts) for name, node in spec.nodes.items()},
         guards={edge.index: guard for edge in spec.edges if (guard := compiler.expression(edge.when))},
         loops={name: guard for name, loop in spec.loops.items() if (guard := compiler.expression(loop.while_))},
         contracts=contracts,
         channels=channels,
         subgraphs=subgraphs,
+        typed=compiler.typed(),
     )
-    return graph, compiler.findings
+    return replace(graph, hash=_whole_hash(graph)), compiler.findings
 
 
 class _Compiler:
@@ -128,11 +186,46 @@ class _Compiler:
     def expressions(self, expressions: Mapping[str, Expression]) -> dict[str, Compiled]:
         return {name: compiled for name, text in expressions.items() if (compiled := self.expression(text))}
 
+    def typed(self) -> dict[str, Typed]:
+        """The channels with a type. Reports unknown types, and defaults that are none of theirs."""
+        types: Mapping[str, NamedType] = self.registry.types
+        found: dict[str, Typed] = {}
+        for name, channel in self.spec.channels.items():
+            for kind in sorted(set(type_names(channel.schema)) - types.keys()):
+                self._report(channel.place, "unknown-type", f'no type "{kind}"', suggestion(kind, types))
+            if (one := typed(channel.schema, types)) is None:
+                continue
+            found[name] = one
+            try:
+                one.plain(channel.default)
+            except Misfit as problem:
+                message = f'channel "{name}": the default does not fit: {problem}'
+                self._report(channel.place, "default-mismatch", message, "mend the default or the type")
+        return found
+
+    def _typed_fields(
+        self, node: NodeSpec, fields: Mapping[str, Compiled], each: Compiled | None, contract: Contract | None
+    ) -> dict[str, Typed]:
+        """The fields of a handler's handoff with a type: what its schema says, else what is handed on of channels."""
+        if not self.registry.types or node.kind != "run":
+            return {}
+        scope: dict[str, Any] = {name: channel.schema for name, channel in self.spec.channels.items()}
+        if each is not None:
+            items = schema_of(each.tree, scope)
+            scope[node.item_name] = items.get("items") if isinstance(items, Mapping) else None
+        found = {name: typed(schema_of(compiled.tree, scope), self.registry.types) for name, compiled in fields.items()}
+        for name, schema in contract.properties.items() if contract else ():
+            found[name] = typed(schema, self.registry.types) or found.get(name)
+        return {name: one for name, one in found.items() if one is not None}
+
     def program(self, node: NodeSpec, contracts: Mapping[str, Contract]) -> NodeProgram:
         fields, optional = self._fields(node, contracts)
         into, short = self._into(node, contracts)
+        each = self.expression(node.each)
+        contract = contracts.get(node.input.schema or "") if node.input else None
         return NodeProgram(
-            each=self.expression(node.each),
+            each=each,
+            typed=self._typed_fields(node, fields, each, contract),
             ask=self.expression(node.ask),
             default=self.expression(node.default),
             fields=fields,
@@ -204,9 +297,9 @@ def _schema_names(spec: GraphSpec) -> Iterator[tuple[str, Place]]:
                 yield schema, spec.place(f"{path}/schema" if f"{path}/schema" in spec.places else path)
 
 
-def _whole_hash(
-    spec: GraphSpec, registry: Registry, contracts: Sequence[Contract], subgraphs: Mapping[str, Graph]
-) -> str:
+def _whole_hash(graph: Graph) -> str:
+    spec, prompting = graph.spec, graph.registry.prompts
+    contracts = [*graph.contracts.values(), *graph.channels.values()]
     schemas = [[contract.name, contract.schema, contract.referred] for contract in contracts]
     channels = [
         [channel.name, channel.reduce, channel.default, channel.input, channel.output]
@@ -217,7 +310,14 @@ def _whole_hash(
         for node in spec.nodes.values()
         if node.kind == "prompt" and node.target
         for name in (node.target, f"{node.target}/system", f"{node.target}/user")
-        if (found := registry.prompts.find(name))
+        if (found := prompting.find(name))
     }
-    parts = [spec.hash, schemas, channels, prompts, {name: graph.hash for name, graph in subgraphs.items()}]
+    parts: list[Any] = [
+        spec.hash,
+        schemas,
+        channels,
+        prompts,
+        {name: one.hash for name, one in graph.subgraphs.items()},
+    ]
+    parts += [[kind.name, kind.schema] for kind in graph.types_used()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -10,7 +10,7 @@ import orjson
 
 from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, StepRow, Write
-from graph_research.graph.codec import encode
+from graph_research.graph.codec import duplicate, encode
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import unpacked_events
@@ -172,6 +172,7 @@ def _check_nodes(graph: Graph, run_id: str, base: Position) -> None:
 async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, values: Mapping[str, Any]) -> dict[str, Any]:
     """The channels that are set: those asked for, checked, and the defaults of those that are new in `graph`."""
     known = await store.state(run_id, step)
+    values = duplicate(values) if graph.typed else values
     channels = graph.spec.channels
     for name, value in values.items():
         if name not in channels:
@@ -182,7 +183,11 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
             check(graph.channels[name], value, graph.spec.start)
         except HandoffInvalid as problem:
             raise InputInvalid(f'channel "{name}" cannot be set: {problem.message}') from problem
-    return {**{name: spec.default for name, spec in channels.items() if name not in known}, **values}
+    edit = {**{name: spec.default for name, spec in channels.items() if name not in known}, **values}
+    try:
+        return dict(graph.plain(edit, {}, graph.spec.start))
+    except HandoffInvalid as problem:
+        raise InputInvalid(f"a channel cannot be set: {problem.message}") from problem
 
 
 def _mark(place: _Place, step: int, data: bytes | None, now: float) -> StepRow:

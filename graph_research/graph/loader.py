@@ -13,6 +13,7 @@ from graph_research.graph.naming import suggestion
 from graph_research.graph.reader import read_spec, read_text
 from graph_research.graph.registry import Handler, Registry
 from graph_research.graph.spec import GraphSpec, Place
+from graph_research.graph.typed import named_types
 from graph_research.graph.validation import validate
 
 __all__ = ["check_graph", "load_graph"]
@@ -25,14 +26,16 @@ def load_graph(
     handlers: Mapping[str, Handler] | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
     errors: Sequence[type[Exception]] = (),
+    types: Mapping[str, Any] | None = None,
     text: str | None = None,
 ) -> Graph:
     """The graph in the YAML file `path`, or in `text` with `path` as the name to show.
 
-    `handlers`, `functions` and `errors` are added to those of `registry`. Raises `GraphInvalid` with every finding if
-    one of them is an error (warnings are in `Graph.warnings`), `UserMistake` if the file cannot be opened.
+    `handlers`, `functions`, `errors` and `types` (models, dataclasses, enums that channels name) are added to those of
+    `registry`. Raises `GraphInvalid` with every finding if one of them is an error (warnings are in `Graph.warnings`),
+    `UserMistake` if the file cannot be opened.
     """
-    graph, findings = _load(path, _registry(registry, handlers, functions, errors), text)
+    graph, findings = _load(path, _registry(registry, handlers, functions, errors, types), text)
     if graph is None or any(finding.severity == "error" for finding in findings):
         raise GraphInvalid(findings)
     return replace(graph, warnings=tuple(findings))
@@ -45,11 +48,12 @@ def check_graph(
     handlers: Mapping[str, Handler] | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
     errors: Sequence[type[Exception]] = (),
+    types: Mapping[str, Any] | None = None,
     text: str | None = None,
 ) -> list[Finding]:
     """Every finding about a graph, sorted by place; empty when it is clean. Raises only what `load_graph` raises for a
     file that cannot be opened."""
-    return _load(path, _registry(registry, handlers, functions, errors), text)[1]
+    return _load(path, _registry(registry, handlers, functions, errors, types), text)[1]
 
 
 def _registry(
@@ -57,6 +61,7 @@ def _registry(
     handlers: Mapping[str, Handler] | None,
     functions: Mapping[str, Callable[..., Any]] | None,
     errors: Sequence[type[Exception]],
+    types: Mapping[str, Any] | None,
 ) -> Registry:
     base = registry or Registry()
     return replace(
@@ -64,6 +69,7 @@ def _registry(
         handlers={**base.handlers, **(handlers or {})},
         functions={**base.functions, **(functions or {})},
         errors=(*base.errors, *errors),
+        types=named_types({**base.types, **(types or {})}),
     )
 
 
@@ -83,7 +89,7 @@ class _Loader:
         self.loaded: dict[str, Graph] = {}
 
     def load(self, text: str, file: str, ancestors: tuple[str, ...]) -> tuple[Graph | None, list[Finding]]:
-        spec, findings = read_spec(text, file, self.registry.schemas)
+        spec, findings = read_spec(text, file, self.registry.schemas, self.registry.types)
         if spec is None:
             return None, findings
         subgraphs, child_findings = self._children(spec, (*ancestors, spec.name))

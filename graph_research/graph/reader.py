@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import get_args
 
@@ -72,11 +72,13 @@ def read_text(path: Path) -> str | Finding:
         return Finding.at(Place(str(path), line, column), "not-utf8", message, "save the file as UTF-8 text")
 
 
-def read_spec(text: str, file: str, schemas: Resolver) -> tuple[GraphSpec | None, list[Finding]]:
+def read_spec(
+    text: str, file: str, schemas: Resolver, types: Collection[str] = ()
+) -> tuple[GraphSpec | None, list[Finding]]:
     """The definition as far as it can be read, and everything about its shape that is wrong.
 
-    There is no definition where the text is no YAML object or has no nodes. A node of no clear kind is read as an
-    empty `set`.
+    `types` are those that channels may name. There is no definition where the text is no YAML object or has no nodes. A
+    node of no clear kind is read as an empty `set`.
     """
     tree, findings = parse_yaml(text, file)
     if tree is None and findings:
@@ -84,13 +86,15 @@ def read_spec(text: str, file: str, schemas: Resolver) -> tuple[GraphSpec | None
     if not isinstance(tree, YamlMapping):
         help = "begin with `graph: NAME`, `start: NODE`, `nodes:` and `edges:`"
         return None, [Finding.at(Place(file, 1, 1), "wrong-type", "a graph is an object of keys", help)]
-    return _GraphReader(findings).graph(tree, text, file, schemas), findings
+    return _GraphReader(findings).graph(tree, text, file, schemas, types), findings
 
 
 class _GraphReader(Shapes):
     """The keys of a graph and what each becomes."""
 
-    def graph(self, tree: YamlMapping, text: str, file: str, schemas: Resolver) -> GraphSpec | None:
+    def graph(
+        self, tree: YamlMapping, text: str, file: str, schemas: Resolver, types: Collection[str]
+    ) -> GraphSpec | None:
         top = self.keys(tree, "", "the graph", _TOP, ("graph", "start", "nodes"))
         nodes = self.named(top.get("nodes"), "nodes", "node")
         if not nodes:
@@ -99,7 +103,7 @@ class _GraphReader(Shapes):
             return None
         loops = self.named(top.get("loops"), "loops", "loop")
         state, version = top.get("state"), top.get("version")
-        state_schema, channels = self.state(state, schemas)
+        state_schema, channels = self.state(state, schemas, types)
         return GraphSpec(
             name=self.name(top.get("graph"), "graph") or "",
             version=version.text if isinstance(version, Scalar) else self.text(version, "version") or "1",
@@ -117,9 +121,11 @@ class _GraphReader(Shapes):
             places=self.places,
         )
 
-    def state(self, tree: Tree | None, schemas: Resolver) -> tuple[str | None, Mapping[str, ChannelSpec]]:
+    def state(
+        self, tree: Tree | None, schemas: Resolver, types: Collection[str]
+    ) -> tuple[str | None, Mapping[str, ChannelSpec]]:
         if tree is None or isinstance(tree, YamlMapping):
-            return None, inline_channels(tree, self)
+            return None, inline_channels(tree, self, types)
         name = self.resource(tree, "state")
         return name, schema_channels(name, tree.place, schemas, self) if name else {}
 

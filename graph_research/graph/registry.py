@@ -54,6 +54,8 @@ class Registry:
     handlers: Mapping[str, Handler] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Pure functions for expressions, beside the built-in ones."""
+    types: Mapping[str, Any] = field(default_factory=dict)
+    """Pydantic models, dataclasses and enums that channels may name."""
     schemas: Resolver = field(default_factory=_Nothing)
     graphs: Resolver = field(default_factory=_Nothing)
     prompts: Resolver = field(default_factory=_Nothing)

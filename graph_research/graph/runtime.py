@@ -13,7 +13,7 @@ from graph_research.graph.checkpoint.base import Checkpointer, RunPatch, RunRow
 from graph_research.graph.codec import encode
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
-from graph_research.graph.errors import GraphChanged, InputInvalid
+from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, RunEnded, RunResumed
 from graph_research.graph.fork import fork
 from graph_research.graph.frame import Frame, NewRun
@@ -143,8 +143,23 @@ class Runtime:
     async def result(self, run_id: str) -> RunResult:
         """A stored run with its state."""
         record = await self.checkpointer.run(run_id)
-        state = await self.checkpointer.state(run_id)
+        state = await self.state(run_id)
         return RunResult(run_id=run_id, status=record.status, cause=record.cause, state=state, error=record.error)
+
+    async def state(self, run_id: str, step: int | None = None) -> dict[str, Any]:
+        """The channels of a stored run after a step (the latest when None), with the types that this runtime's graph
+        gives them; the store's own `state` has them as plain JSON. Raises `GraphChanged` where they are of those types
+        no longer."""
+        state = await self.checkpointer.state(run_id, step)
+        if not self.graph.typed or (await self.checkpointer.run_row(run_id)).graph != self.graph.spec.name:
+            return state
+        try:
+            return self.graph.built(state)
+        except HandoffInvalid as problem:
+            raise GraphChanged(
+                f"run {run_id} holds what its graph's types no longer take: {problem.message}",
+                help="register the types as they were, or read the plain state from the store",
+            ) from problem
 
     async def _events(self, run_id: str, prepare: _Prepare) -> AsyncGenerator[Event, None]:
         outlet = Outlet()

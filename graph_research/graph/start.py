@@ -34,6 +34,8 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
     for name in inputs:
         if channels[name].required and name not in given:
             raise InputInvalid(f'graph "{graph.spec.name}" needs "{name}"', help="give it as input")
+    if graph.typed:
+        given = duplicate(given)
     for name, value in given.items():
         try:
             check(graph.channels[name], value, graph.spec.start)
@@ -44,7 +46,10 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
     except DeltaRefused as problem:
         raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
     values: dict[str, Any] = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
-    return values
+    try:
+        return dict(graph.plain(values, {}, graph.spec.start))
+    except HandoffInvalid as problem:
+        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
 
 
 def refuse_unstorable(graph: Graph, given: Mapping[str, Any]) -> None:
@@ -86,6 +91,9 @@ def _parts(graph: Graph) -> Iterator[tuple[str, str, str]]:
     for name, schema in schemas.items():
         text = orjson.dumps(schema).decode()
         yield f"schema {name}", hashlib.sha256(text.encode()).hexdigest(), text
+    for kind in graph.types_used():
+        text = orjson.dumps(kind.schema, option=orjson.OPT_SORT_KEYS).decode()
+        yield f"type {kind.name}", hashlib.sha256(text.encode()).hexdigest(), text
     for name in graph.registry.prompts.names():
         found = graph.registry.prompts.find(name)
         if found is not None:

@@ -299,6 +299,8 @@ class Visit:
     def _called(self, handoff: Mapping[str, Any], context: JournalContext) -> Awaitable[Any]:
         registry, target = self._frame.graph.registry, self._spec.target or ""
         if self._spec.kind == "run":
+            if self._program.typed:
+                handoff = self._program.built(handoff, self._spec.name)
             return registry.handlers[target](handoff, context)
         if self._spec.kind == "graph":
             return self._subgraph(target, handoff, context)
@@ -475,6 +477,8 @@ class Visit:
     def _delta(self, update: Mapping[str, Any]) -> Delta:
         """The update sorted by reducers, every operand checked against its channel."""
         graph, values = self._frame.graph, self._frame.state.values
+        if graph.typed:
+            update = graph.plain(update, values, self._spec.name)
         delta = make_delta(graph.spec.channels, update, values)
         for reducer, operands in delta.items():
             for channel, operand in operands.items():

@@ -13,6 +13,7 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.guards import Compiled, shown
 from graph_research.graph.naming import meant, suggestion
 from graph_research.graph.spec import ChannelSpec, NodeSpec, Place
+from graph_research.graph.typed import described
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
 from graph_research.graph.validation.ways import on_the_way, ways
 
@@ -37,7 +38,7 @@ _NUMBER = type_of_schema({"type": "integer"})
 
 def channel_types(graph: Graph) -> dict[str, Type]:
     """What every expression can see: the channels, and `loops` with how often each was taken."""
-    types = {name: _channel_type(channel) for name, channel in graph.spec.channels.items()}
+    types = {name: _channel_type(graph, channel) for name, channel in graph.spec.channels.items()}
     taken = {name: {"type": "integer"} for name in graph.spec.loops}
     types["loops"] = type_of_schema({"type": "object", "properties": taken, "additionalProperties": False})
     return types
@@ -93,8 +94,8 @@ def _bound(graph: Graph) -> frozenset[str]:
     return RESERVED_NAMES | items
 
 
-def _channel_type(channel: ChannelSpec) -> Type:
-    known = type_of_schema(channel.schema)
+def _channel_type(graph: Graph, channel: ChannelSpec) -> Type:
+    known = type_of_schema(described(channel.schema, graph.registry.types))
     return Type(known.kinds | {"null"}, known.schema) if channel.default is None else known
 
 
@@ -159,7 +160,7 @@ class _NodeChecker:
         if child:
             inputs = {name: channel for name, channel in child.spec.channels.items() if channel.input}
             required = frozenset(name for name, channel in inputs.items() if channel.required)
-            types = {name: _channel_type(channel) for name, channel in inputs.items()}
+            types = {name: _channel_type(self.graph, channel) for name, channel in inputs.items()}
             return types, required, True, f'graph "{self.node.target}"'
         contract = self.graph.contracts.get(self.node.input.schema or "") if self.node.input else None
         if contract is None:
@@ -191,7 +192,7 @@ class _NodeChecker:
             channel = self.graph.spec.channels.get(name)
             if channel is None:
                 continue
-            misfits = list(self._fits(compiled, found, _channel_type(channel), f'channel "{name}"'))
+            misfits = list(self._fits(compiled, found, _channel_type(self.graph, channel), f'channel "{name}"'))
             yield from misfits
             contract = self.graph.channels.get(name)
             if not misfits and contract and channel.reduce == "replace" and _is_literal(compiled.tree):

@@ -1,0 +1,91 @@
+"""A page is fetched once a run."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from graph_research.providers.errors import FetchRefused, ProviderUnavailable
+from graph_research.providers.kept_pages import KeptPages
+from graph_research.providers.pages import Page
+from graph_research.text.document import Document
+
+URL = "https://example.org/a"
+
+
+class Shelf:
+    """Pages by address; `failures` are raised first, one a read. `opened` lets reads go on."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.failures = list(failures)
+        self.read_urls: list[str] = []
+        self.opened = asyncio.Event()
+        self.opened.set()
+
+    async def read(self, url: str) -> Page:
+        self.read_urls.append(url)
+        await self.opened.wait()
+        if self.failures:
+            raise self.failures.pop(0)
+        return Page(url=url, content_type="text/html", document=Document(text=f"the page at {url}"))
+
+
+async def test_two_topics_that_lead_to_one_page_fetch_it_once() -> None:
+    shelf = Shelf()
+    async with KeptPages(shelf) as pages:
+        shelf.opened.clear()
+        reads = [asyncio.create_task(pages.read(URL)) for _ in range(2)]
+        await asyncio.sleep(0)
+        shelf.opened.set()
+        assert {page.document.text for page in await asyncio.gather(*reads)} == {f"the page at {URL}"}
+        await pages.read(URL)
+
+    assert shelf.read_urls == [URL]
+
+
+async def test_who_leaves_does_not_end_the_read_of_the_others() -> None:
+    shelf = Shelf()
+    async with KeptPages(shelf) as pages:
+        shelf.opened.clear()
+        leaving, staying = (asyncio.create_task(pages.read(URL)) for _ in range(2))
+        await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.sleep(0)
+        shelf.opened.set()
+        assert (await staying).url == URL
+
+    assert shelf.read_urls == [URL]
+
+
+async def test_a_page_that_was_out_of_reach_is_tried_again_and_a_refused_one_is_not() -> None:
+    shelf = Shelf(ProviderUnavailable("later", provider="fetch"), FetchRefused("never", provider="fetch"))
+    async with KeptPages(shelf) as pages:
+        with pytest.raises(ProviderUnavailable):
+            await pages.read(URL)
+        for _ in range(2):
+            with pytest.raises(FetchRefused):
+                await pages.read(URL)
+
+    assert len(shelf.read_urls) == 2
+
+
+async def test_what_an_earlier_process_read_is_not_fetched() -> None:
+    shelf = Shelf()
+    async with KeptPages(shelf) as pages:
+        pages.keep(URL, Page(url=URL, content_type="text/html", document=Document(text="as it was")))
+
+        assert (await pages.read(URL)).document.text == "as it was"
+
+    assert shelf.read_urls == []
+
+
+async def test_a_read_that_is_under_way_at_the_end_is_given_up() -> None:
+    shelf = Shelf()
+    async with KeptPages(shelf) as pages:
+        shelf.opened.clear()
+        waiting = asyncio.create_task(pages.read(URL))
+        await asyncio.sleep(0)
+
+    with pytest.raises(asyncio.CancelledError):
+        await waiting

@@ -107,6 +107,10 @@ Whole = Annotated[int, BeforeValidator(_no_switch)]
 Seconds = Annotated[float, BeforeValidator(_no_switch)]
 Specs = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 """A list of names, in TOML also one string; several in one string are separated by commas."""
+Hosts = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:[0-9]{1,5})?$", max_length=260)], ...],
+    BeforeValidator(_as_list),
+]
 KeyNames = Annotated[Mapping[str, Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")]], BeforeValidator(_as_mapping)]
 CommandLines = Annotated[
     Mapping[
@@ -182,6 +186,12 @@ class Settings(BaseModel):
         60.0, gt=0, le=3600, description="seconds that one search provider may take for a query"
     )
     page_timeout: Seconds = Field(30.0, gt=0, le=3600, description="seconds that one page may take")
+    page_max_bytes: Whole = Field(
+        10_000_000, ge=1_000, le=200_000_000, description="bytes of a page that are read at most; a longer one is left"
+    )
+    fetch_allow_hosts: Hosts = Field(
+        (), description="hosts of your own, HOST or HOST:PORT, whose pages are read although they are not public"
+    )
     allow_local_terms_in_web_queries: bool = Field(
         False, description="let queries over the web hold words that stand in local documents only"
     )
@@ -374,6 +384,8 @@ _HOME_ONLY = {
     "cli_commands": "command lines",
     "model_price_overrides": "prices",
     "searxng_url": "addresses",
+    "fetch_allow_hosts": "hosts",
+    "allow_local_terms_in_web_queries": "leave to send local words out",
 }
 
 
@@ -386,8 +398,6 @@ def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
             what = "data paths"
         elif name in _HOME_ONLY:
             what = _HOME_ONLY[name]
-        elif name == "allow_local_terms_in_web_queries":
-            what = "leave to send local words out"
         elif name.endswith(("_model", "_provider", "_providers")) and any("@" in text for text in texts):
             what = "model URLs"
         elif name.endswith(("_model", "_provider", "_providers")) and any(_runs_a_command(text) for text in texts):

@@ -62,6 +62,7 @@ def test_a_file_that_is_no_settings_file_is_told_with_its_line(tmp_path: Path, t
         ('report_model = ["extractive", "[cli]claude:haiku"]', "command lines"),
         ('research_model = "scripted:/etc/passwd"', "command lines or files"),
         ('search_providers = "local, scripted:/etc/passwd"', "command lines or files"),
+        ('fetch_allow_hosts = ["router.home"]', "hosts"),
     ],
 )
 def test_a_folders_file_reaches_no_host_no_command_and_no_path(tmp_path: Path, line: str, what: str) -> None:
@@ -79,3 +80,12 @@ def test_a_key_in_a_file_is_refused_without_repeating_it(tmp_path: Path) -> None
 def test_a_list_may_be_written_as_one_text(tmp_path: Path) -> None:
     environ = {"GRAPH_RESEARCH_SEARCH_PROVIDERS": "local, scripted:x.json"}
     assert load(tmp_path, environ=environ).settings.search_providers == ("local", "scripted:x.json")
+
+
+def test_hosts_of_ones_own_are_names_with_or_without_a_port(tmp_path: Path) -> None:
+    environ = {"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": "wiki.intern:8443, 10.0.0.7, [fd00::7]:80, münchen.intern"}
+    hosts = load(tmp_path, environ=environ).settings.fetch_allow_hosts
+    assert hosts == ("wiki.intern:8443", "10.0.0.7", "[fd00::7]:80", "münchen.intern")
+    for wrong in ("http://wiki/", "wiki/page", "10.0.0.0/8", "*", "user@wiki", "wiki:port"):
+        with pytest.raises(SettingInvalid, match="fetch_allow_hosts"):
+            load(tmp_path, environ={"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": wrong})

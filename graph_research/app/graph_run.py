@@ -224,7 +224,7 @@ def _assembled(
     models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
     folders = [str(folder) for folder in search.folders]
     there = with_neighbours(workspace, request.name)
-    services = build_services(there, models=models, search=search.providers, folders=folders)
+    services = build_services(there, models=models, search=search.providers, folders=folders, pages=outside.pages)
     runtime = Runtime(
         load(workspace, request.name, build_registry(there, services)),
         checkpointer=store,

@@ -16,6 +16,7 @@ from graph_research.graph.errors import NodeFailed
 from graph_research.graph.registry import Registry, Resolver
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
+from graph_research.providers.pages import Page
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.confined import ConfinedRenderer
 from graph_research.research.extractive.model import SPEC as EXTRACTIVE
@@ -41,7 +42,7 @@ def offline_registry(
     names = dict.fromkeys(name.partition(":")[0] for name in request.search)
     folders = [str(Path(folder).resolve()) for folder in request.library]
     search = [_NamedSearch(name, serves_of(name)) for name in names]
-    services = build_services(workspace, models=router, search=search, folders=folders)
+    services = build_services(workspace, models=router, search=search, folders=folders, pages=_NoPages())
     if prompts is None or schemas is None:
         return build_registry(workspace, services)
     foreign = {name: found[0] for name in prompts.names() if (found := prompts.find(name)) is not None}
@@ -90,6 +91,13 @@ class _NamedSearch:
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         raise NodeFailed(f"a replay searches nowhere, and not for {request.query[:80]!r}")
+
+
+class _NoPages:
+    """Takes the place of the web: what was read is in the journal."""
+
+    async def read(self, url: str) -> Page:
+        raise NodeFailed(f"a replay reads no page, and not {url[:80]!r}")
 
 
 def _named_models(specs: Sequence[str], settings: Settings) -> tuple[_NamedModel, ...]:

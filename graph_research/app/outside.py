@@ -1,4 +1,4 @@
-"""What a run may reach beyond this process: one transport with its connections, the user's keys and settings."""
+"""What a run may reach beyond this process: the transport and the fetcher, the user's keys and settings."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from dataclasses import dataclass, field
 
 from graph_research.app.workspace import Workspace
 from graph_research.config import Settings
+from graph_research.providers.fetch import Fetcher, FetchLimits
 from graph_research.providers.http import Http, HttpxHttp
+from graph_research.providers.kept_pages import KeptPages
+from graph_research.providers.pages import PageReader, WebPages
 
 __all__ = ["Outside", "open_outside"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outside:
-    """What models and searches are built with. `environ` holds the keys; `closing` ends what a provider opened."""
+    """What models and searches are built with. `environ` holds the keys; `pages` reads what stands behind results;
+    `closing` ends what a provider opened."""
 
     http: Http
+    pages: PageReader
     settings: Settings
     environ: Mapping[str, str] = field(repr=False)
     closing: AsyncExitStack = field(repr=False)
@@ -32,4 +37,9 @@ async def open_outside(workspace: Workspace) -> AsyncIterator[Outside]:
     """Nothing is connected before the first request; what was opened is closed at the end."""
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(HttpxHttp())
-        yield Outside(http=http, settings=workspace.settings, environ=workspace.environ, closing=stack)
+        settings = workspace.settings
+        limits = FetchLimits(seconds=settings.page_timeout, most_bytes=settings.page_max_bytes)
+        fetcher = await stack.enter_async_context(Fetcher(own_hosts=settings.fetch_allow_hosts, limits=limits))
+        pages = await stack.enter_async_context(WebPages(fetcher, pdfs=settings.fetch_pdfs))
+        kept = await stack.enter_async_context(KeptPages(pages))
+        yield Outside(http=http, pages=kept, settings=settings, environ=workspace.environ, closing=stack)

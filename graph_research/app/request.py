@@ -37,6 +37,7 @@ _INPUT_SETTINGS = (
     "max_sources_per_query",
     "max_searches",
     "max_concurrent",
+    "source_types",
     "system_prompt",
 )
 
@@ -176,7 +177,7 @@ def request_for(
         roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
         search=_absolute_specs(settings.search_providers, workspace.folder),
         library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
-        inputs={name: value for name, value in inputs.items() if value is not None},
+        inputs={name: _plain(value) for name, value in inputs.items() if value is not None},
         interactive=interactive,
         max_cost=_above_zero(max_cost, "--max-cost"),
         max_tokens=_above_zero(max_tokens, "--max-tokens"),
@@ -218,6 +219,10 @@ def _checked_question(question: str) -> str:
     if "\x00" in question or any(0xD800 <= ord(character) <= 0xDFFF for character in question):
         raise QuestionInvalid("the question is not valid text", help="remove bytes that are no UTF-8")
     return question
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _above_zero(value: _Number | None, option: str) -> _Number | None:

@@ -334,9 +334,8 @@ async def _assembled(
     models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
     search = build_searches(workspace, request.search, request.library, outside)
     there = with_neighbours(workspace, request.graph)
-    services = build_services(
-        there, models=models, search=search.providers, folders=[str(folder) for folder in search.folders]
-    )
+    folders = [str(folder) for folder in search.folders]
+    services = build_services(there, models=models, search=search.providers, folders=folders, pages=outside.pages)
     graph = _limited(load(workspace, request.graph, build_registry(there, services)), request)
     folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
     check_writable(folder)

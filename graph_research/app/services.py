@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
+from graph_research.providers.pages import PageReader
 from graph_research.providers.search.base import SearchProvider
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.failures import RESEARCH_ERRORS
@@ -24,12 +25,15 @@ def build_services(
     models: ModelRouter,
     search: Sequence[SearchProvider],
     folders: Sequence[str] = (),
+    pages: PageReader | None = None,
 ) -> Services:
-    """What research handlers work with. `folders` confine the local search; empty: the whole index."""
+    """What research handlers work with. `folders` confine the local search; empty: the whole index. `pages` reads what
+    stands behind search results."""
     settings = workspace.settings
     return Services(
         models=models,
         search=tuple(search),
+        pages=pages,
         prompts=PromptRenderer(workspace.prompts),
         schemas=AnswerSchemas(workspace.schemas),
         settings=ResearchSettings(
@@ -38,6 +42,16 @@ def build_services(
             max_sources_per_query=settings.max_sources_per_query,
             max_searches=settings.max_searches,
             max_concurrent=settings.max_concurrent,
+            source_types=settings.source_types,
+            search_seconds=settings.search_timeout,
+            follow_links=settings.follow_links,
+            page_seconds=settings.page_timeout,
+            fetch_pdfs=settings.fetch_pdfs,
+            local_terms_in_web_queries=settings.allow_local_terms_in_web_queries,
+            fetch_time_summarization=settings.fetch_time_summarization,
+            summarization_min_chars=settings.summarization_min_chars,
+            summarization_seconds=settings.summarization_timeout,
+            topic_compression=settings.topic_compression,
             folders=tuple(folders),
         ),
     )

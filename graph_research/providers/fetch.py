@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from graph_research.providers.address import AddressInvalid, OwnHosts, WebAddress, read_address
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
+from graph_research.providers.incidents import Retried, tell
 from graph_research.providers.robots import MOST_BYTES, Robots
 from graph_research.providers.verdict import retry_after
 
@@ -129,6 +130,7 @@ class Fetcher:
                 wait = _WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
                 if attempt >= self._limits.attempts or self._clock() + wait >= deadline:
                     raise
+                tell(Retried(peer=address.netloc, attempt=attempt, reason=error.message, wait_seconds=wait))
             attempt += 1
             await self._sleep(wait)
 

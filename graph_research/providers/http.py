@@ -21,7 +21,7 @@ from graph_research.providers.errors import (
     ProviderUnavailable,
     ProviderUnreachable,
 )
-from graph_research.providers.incidents import BreakerClosed, BreakerOpened, Incident, Retried, Throttled
+from graph_research.providers.incidents import BreakerClosed, BreakerOpened, Incident, Retried, Throttled, tell
 from graph_research.providers.lane import Lane
 from graph_research.providers.peer import Classify, Peer, Reply
 from graph_research.providers.verdict import verdict
@@ -70,7 +70,8 @@ class HttpxHttp:
     the budget has no room for is not begun. The breaker counts requests with all their tries.
 
     `sleep`, `clock` (seconds that only grow), `wall` (the time of day) and `chance` (0 to 1) are there to be replaced;
-    `trust` replaces the certificates that are believed; `on_incident` hears what went wrong without ending a request.
+    `trust` replaces the certificates that are believed; `on_incident` hears what went wrong without ending a request,
+    which is by default whoever listens to that request (`graph_research.providers.incidents`).
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class HttpxHttp:
         wall: Callable[[], datetime] = lambda: datetime.now(UTC),
         chance: Callable[[], float] = random.random,
         trust: ssl.SSLContext | None = None,
-        on_incident: Callable[[Incident], None] | None = None,
+        on_incident: Callable[[Incident], None] = tell,
     ) -> None:
         self._policy = breaker or BreakerPolicy()
         self._sleep = sleep
@@ -90,7 +91,7 @@ class HttpxHttp:
         self._wall = wall
         self._chance = chance
         self._trust = trust
-        self._tell = on_incident or _nobody_hears
+        self._tell = on_incident
         self._exchange: Exchange | None = None
         self._lanes: dict[str, Lane] = {}
 
@@ -314,10 +315,6 @@ class _Lines:
     async def aclose(self) -> None:
         await self._chunks.aclose()
         await self._arriving.aclose()
-
-
-def _nobody_hears(_: Incident) -> None:
-    """Without a listener incidents are only retries that worked."""
 
 
 @asynccontextmanager

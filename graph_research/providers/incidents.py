@@ -1,11 +1,33 @@
-"""What goes wrong between us and a peer without ending a request: frozen facts for whoever watches."""
+"""What goes wrong between us and a peer without ending a request: frozen facts for whoever listens."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
-__all__ = ["BreakerClosed", "BreakerOpened", "Incident", "Retried", "Throttled"]
+__all__ = ["BreakerClosed", "BreakerOpened", "Incident", "Retried", "Throttled", "listening", "tell"]
+
+_LISTENER: ContextVar[Callable[[Incident], None] | None] = ContextVar("listener", default=None)
+"""Whose request it is that meets with an incident: requests of many nodes share one transport."""
+
+
+@contextmanager
+def listening(listener: Callable[[Incident], None]) -> Iterator[None]:
+    """Within the block `listener` hears the incidents of the requests that are made there, by tasks begun there too."""
+    before = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(before)
+
+
+def tell(incident: Incident) -> None:
+    """Tell whoever listens, if anybody does."""
+    if (listener := _LISTENER.get()) is not None:
+        listener(incident)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +36,10 @@ class Incident:
 
     type: ClassVar[str] = "incident"
     peer: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The incident's own fields."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 from graph_research.errors import GraphResearchError
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler, Prompter
+from graph_research.providers.incidents import Incident, listening
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
 from graph_research.research.agents.clarifier import clarifier
@@ -51,14 +52,23 @@ class ResearchFailed(GraphResearchError):
 
 
 def research_handlers(services: Services) -> dict[str, Handler]:
-    """By the name that a graph uses. A handoff's `progress` is told as the note `research:progress` at the end."""
+    """By the name that a graph uses. A handoff's `progress` is told as the note `research:progress` at the end, and
+    what goes wrong on the wire without ending a request as `wire:retried` and the like."""
     made = {name: _announcing(maker(services)) for name, maker in _MAKERS.items()}
     return {**made, "give_up": give_up}
 
 
 def research_prompter(services: Services) -> Prompter:
     """What runs the `prompt:` nodes of a graph."""
-    return prompt_step(services)
+    step = prompt_step(services)
+
+    async def announce(
+        prompt: str, role: str, handoff: Mapping[str, Any], schema: Mapping[str, Any] | None, ctx: Context
+    ) -> Mapping[str, Any]:
+        with listening(_noting(ctx)):
+            return await step(prompt, role, handoff, schema, ctx)
+
+    return announce
 
 
 async def give_up(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:  # noqa: ARG001 -- a handler's arguments
@@ -68,10 +78,15 @@ async def give_up(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:  
 
 def _announcing(handler: Handler) -> Handler:
     async def announce(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
-        output = await handler(handoff, ctx)
+        with listening(_noting(ctx)):
+            output = await handler(handoff, ctx)
         progress = handoff.get("progress")
         if progress:
             ctx.emit("research:progress", stage=progress["stage"], progress=progress["progress"])
         return output
 
     return announce
+
+
+def _noting(ctx: Context) -> Callable[[Incident], None]:
+    return lambda incident: ctx.emit(f"wire:{incident.type}", **incident.to_json())

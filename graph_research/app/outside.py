@@ -7,7 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from graph_research.app.workspace import Workspace
-from graph_research.config import Settings
+from graph_research.config import SettingInvalid, Settings
+from graph_research.providers.address import AddressInvalid
 from graph_research.providers.fetch import Fetcher, FetchLimits
 from graph_research.providers.http import Http, HttpxHttp
 from graph_research.providers.kept_pages import KeptPages
@@ -38,8 +39,17 @@ async def open_outside(workspace: Workspace) -> AsyncIterator[Outside]:
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(HttpxHttp())
         settings = workspace.settings
-        limits = FetchLimits(seconds=settings.page_timeout, most_bytes=settings.page_max_bytes)
-        fetcher = await stack.enter_async_context(Fetcher(own_hosts=settings.fetch_allow_hosts, limits=limits))
+        fetcher = await stack.enter_async_context(_fetcher(settings))
         pages = await stack.enter_async_context(WebPages(fetcher, pdfs=settings.fetch_pdfs))
         kept = await stack.enter_async_context(KeptPages(pages))
         yield Outside(http=http, pages=kept, settings=settings, environ=workspace.environ, closing=stack)
+
+
+def _fetcher(settings: Settings) -> Fetcher:
+    limits = FetchLimits(seconds=settings.page_timeout, most_bytes=settings.page_max_bytes)
+    try:
+        return Fetcher(own_hosts=settings.fetch_allow_hosts, limits=limits)
+    except AddressInvalid as error:
+        raise SettingInvalid(
+            f"setting fetch_allow_hosts: {error}", help="name hosts as `wiki.example` or `wiki.example:8080`"
+        ) from error

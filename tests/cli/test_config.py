@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from graph_research.config import Configuration, SettingInvalid, load_configuration
+from tests.cli.conftest import User
 
 
 def load(tmp_path: Path, *, home: str = "", folder: str | None = None, **more: Any) -> Configuration:
@@ -89,3 +90,9 @@ def test_hosts_of_ones_own_are_names_with_or_without_a_port(tmp_path: Path) -> N
     for wrong in ("http://wiki/", "wiki/page", "10.0.0.0/8", "*", "user@wiki", "wiki:port"):
         with pytest.raises(SettingInvalid, match="fetch_allow_hosts"):
             load(tmp_path, environ={"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": wrong})
+
+
+def test_a_host_of_ones_own_that_is_none_is_refused_before_a_run(user: User) -> None:
+    environ = {"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": "1.2.3.4.5"}
+    done = user.run("run", "How often do tides turn?", "--library", "library", expect=2, environ=environ)
+    assert "setting fetch_allow_hosts: '1.2.3.4.5' is no address; name hosts as" in done.err

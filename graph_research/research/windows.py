@@ -12,6 +12,11 @@ from typing import Any
 __all__ = ["LearnedWindow", "Windows", "model_windows", "token_limit_retries"]
 
 _SMALLER = 0.9
+_LEAST_PROMPT_CHARS = 8_000
+"""No model in use has a smaller window (2,048 tokens at 4 characters): a shorter prompt that is refused tells of a
+server that erred, and nothing of the prompts of other agents."""
+_LEAST_CHARS = 8_000
+"""No model's window is smaller: a shorter prompt that was refused says nothing of the others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +59,9 @@ class Windows:
         known = self.get(spec)
         if told_tokens is not None and told_tokens != known.tokens:
             return self._with(spec, replace(known, tokens=told_tokens))
-        shorter = int(prompt_chars * _SMALLER)
+        shorter = max(int(prompt_chars * _SMALLER), _LEAST_CHARS)
+        if prompt_chars <= _LEAST_CHARS:
+            return self
         return self._with(spec, replace(known, prompt_chars=min(shorter, known.prompt_chars or shorter)))
 
     def _with(self, spec: str, window: LearnedWindow) -> Windows:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from workbench import NOW, Bench, PlainContext, hit, make_services
+from workbench import NOW, Bench, PlainContext, hit, make_services, research_script
 
 from graph_research.graph.runtime import RunResult
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
@@ -294,3 +294,15 @@ def test_the_list_of_sources_names_them_as_the_state_keeps_them() -> None:
     topic = {"sub_query_id": "sq-1-2", "source_ids": [twin["id"]], "compressed_findings": f"[1] {twin['id']} T"}
     [result] = topic_results([kept], [{"topic": topic, "sources": [twin]}])
     assert (result["source_ids"], result["compressed_findings"]) == ([kept["id"]], f"[1] {kept['id']} T")
+
+
+async def test_the_analyzer_reads_what_was_put_in_order_before_it_reads_the_sources() -> None:
+    script = research_script(compressor=[{"notes": [{"text": "It opened in spring.", "sources": [1]}]}])
+    whole = Bench(script, condensing=True)
+    result = await whole.run()
+    [request] = whole.model.asked("analyzer")
+    found, sources = request.user.split("\nSources (", 1)
+    assert found.count("- It opened in spring. [1]") == 2
+    assert "[1] src-" in found
+    assert "opened in March 2016" in sources
+    assert [row["kind"] for row in result.state["condensed"]] == ["compression"] * 2

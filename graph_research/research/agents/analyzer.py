@@ -86,6 +86,7 @@ def _agent(services: Services, shown: Sequence[Source], documents: Mapping[str, 
         max_output_tokens=services.settings.report_output_tokens,
         parts=(
             Part(name="sources", noun="source", text="content", least_chars=LEAST_CHARS, shorten=shorter),
+            Part(name="topics", noun="topic", text="found", keep=0),
             Part(name="previous_findings", noun="earlier finding", keep=0),
             Part(name="sub_queries", noun="sub-query"),
             Part(name="previous_gaps", noun="earlier gap", keep=0),
@@ -116,13 +117,19 @@ def _compressed(topic: Mapping[str, Any]) -> str:
     return topic.get("compressed_findings") or ""
 
 
+def _found(handoff: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the compressor put in order, topic by topic, the latest first (decision B32)."""
+    topics = [topic for topic in handoff.get("topics") or [] if _compressed(topic)]
+    return [{"id": topic["sub_query_id"], "found": _compressed(topic)} for topic in reversed(topics)]
+
+
 def _material(handoff: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "question": handoff["original_query"],
         "research_brief": handoff.get("research_brief"),
         "sub_queries": list(handoff["sub_queries"]),
         "sources": list(shown),
-        "topics": list(handoff.get("topics") or []),
+        "topics": _found(handoff),
         "previous_findings": list(handoff.get("findings") or []),
         "previous_gaps": [row for row in handoff.get("gaps") or [] if not row["addressed"]],
         "iteration": handoff["iteration"],

@@ -87,6 +87,19 @@ class Home:
             ) from error
         return self
 
+    def look(self) -> Home:
+        """The same for who only reads: a home that is there and cannot be written will do."""
+        try:
+            return self.prepare()
+        except HomeUnusable:
+            if _is_readable(self.path):
+                return self
+            raise
+
+
+def _is_readable(folder: Path) -> bool:
+    return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
+
 
 def find_home(environ: Mapping[str, str]) -> Home:
     """`$GRAPH_RESEARCH_HOME`, else `~/.graph-research`; made absolute, not made."""

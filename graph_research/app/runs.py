@@ -10,7 +10,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.graph.address import path_of
 from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.graph.codec import decode, references
-from graph_research.graph.errors import InputInvalid, RunBusy
+from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged
 from graph_research.graph.events import InputRequested
 
 __all__ = [
@@ -196,10 +196,12 @@ async def _is_interrupted(store: Store, record: RunRecord) -> bool:
 
 
 async def is_driven(store: Store, run_id: str) -> bool:
-    """Whether a process drives the run right now."""
+    """Whether a process drives the run right now; where nobody can take its lock, none does."""
     try:
         lease = await store.lease(run_id)
     except RunBusy:
         return True
+    except StoreDamaged:
+        return False
     lease.release()
     return False

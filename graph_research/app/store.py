@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from graph_research.app.request import ResearchRequest
 from graph_research.errors import check_name
 from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
+from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
 from graph_research.home import Home
 
@@ -20,8 +22,11 @@ _REQUEST_KEY = "research"
 
 @asynccontextmanager
 async def open_store(home: Home) -> AsyncIterator[Store]:
-    """The store in `runs.db`, closed at the end. `StoreDamaged` where it cannot be read or written."""
-    store = SqliteCheckpointer(home.runs_db)
+    """The store in `runs.db`, closed at the end; an empty one where there is none and none can be made, for who only
+    reads. `StoreDamaged` where it cannot be read or written."""
+    store: Store = SqliteCheckpointer(home.runs_db)
+    if not home.runs_db.exists() and not os.access(home.path, os.W_OK):
+        store = MemoryCheckpointer()
     try:
         yield store
     finally:

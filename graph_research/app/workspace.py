@@ -69,10 +69,12 @@ def open_workspace(
     *,
     may_use: Callable[[FolderOffer], bool],
     options: Mapping[str, Any] | None = None,
+    reads_only: bool = False,
 ) -> Workspace:
-    """Prepare the data home and load the settings. `may_use` is asked about a folder that the user has not agreed to
+    """Prepare the data home and load the settings; for a command that `reads_only` a home that cannot be written will
+    do. `may_use` is asked about a folder that the user has not agreed to
     yet; its yes is remembered. `HomeUnusable`, `SettingInvalid` and `TrustRefused` say what is wrong."""
-    home = find_home(environ).prepare()
+    home = find_home(environ).look() if reads_only else find_home(environ).prepare()
     offer = _trusted(find_offer(folder), home, may_use)
     configuration = load_configuration(
         home_file=home.config_file,

@@ -32,7 +32,7 @@ def _export(
     """
     from graph_research.app.bundles import export_run
 
-    exported = wait_for(export_run(open_here(), run_id, output))
+    exported = wait_for(export_run(open_here(reads_only=True), run_id, output))
     if exported.local_texts:
         say(
             f"graph-research: {output} holds texts of your local library ({exported.local_texts} searches); "

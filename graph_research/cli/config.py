@@ -32,7 +32,7 @@ def _show(json: Json = False) -> None:
     """
     from graph_research.config import keys_present
 
-    workspace = open_here()
+    workspace = open_here(reads_only=True)
     keys = keys_present(os.environ)
     rows = workspace.configuration.rows()
     if json:

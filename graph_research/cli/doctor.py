@@ -26,7 +26,7 @@ def _doctor(json: Json = False) -> None:
     """
     from graph_research.app.doctor import examine
 
-    checks = wait_for(examine(open_here()))
+    checks = wait_for(examine(open_here(reads_only=True)))
     if json:
         usable = all(check.ok or check.optional for check in checks)
         show_json({"ok": usable, "checks": [check.to_json() for check in checks]})
@@ -49,7 +49,7 @@ def _capabilities(json: Json = False) -> None:
     """
     from graph_research.app.doctor import capabilities
 
-    known = capabilities(open_here())
+    known = capabilities(open_here(reads_only=True))
     if json:
         show_json(known)
         return

@@ -79,7 +79,7 @@ def _list(json: Json = False) -> None:
     """
     from graph_research.app.definitions import list_graphs
 
-    graphs = list_graphs(open_here())
+    graphs = list_graphs(open_here(reads_only=True))
     if json:
         show_json(graphs)
     else:
@@ -93,7 +93,7 @@ def _validate(name: Name, json: Json = False) -> None:
     """
     from graph_research.app.definitions import validate
 
-    findings = validate(open_here(), name)
+    findings = validate(open_here(reads_only=True), name)
     if json:
         show_json([finding.to_json() for finding in findings])
     else:
@@ -127,7 +127,7 @@ def _export(
 
     if format is GraphFormat.PNG and output is None and sys.stdout.isatty():
         raise UserMistake("a PNG is not for a terminal", help="name a file with -o")
-    drawing = draw(open_here(), name, format.value, run_id=run_id, flat=flat, theme=theme.value)
+    drawing = draw(open_here(reads_only=True), name, format.value, run_id=run_id, flat=flat, theme=theme.value)
     content, warning = wait_for(drawing)
     if warning:
         say(f"graph-research: {warning}")
@@ -152,7 +152,7 @@ def _inspect(
     """
     from graph_research.app.inspection import inspect
 
-    told = wait_for(inspect(open_here(), name)).to_json()
+    told = wait_for(inspect(open_here(reads_only=True), name)).to_json()
     if json:
         show_json(told)
         return
@@ -217,7 +217,7 @@ def _new(
     """
     from graph_research.app.starter import write_starter
 
-    starter = write_starter(open_here(), name, template.value)
+    starter = write_starter(open_here(reads_only=True), name, template.value)
     if json:
         show_json(starter.to_json())
         return

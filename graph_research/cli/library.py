@@ -55,7 +55,7 @@ def _list(json: Json = False) -> None:
     """The indexed folders."""
     from graph_research.app.library import list_folders
 
-    folders = wait_for(list_folders(open_here()))
+    folders = wait_for(list_folders(open_here(reads_only=True)))
     if json:
         show_json(folders)
     elif not folders:
@@ -73,7 +73,9 @@ def _search(
     """The best passages for a text."""
     from graph_research.app.library import search_passages
 
-    passages = wait_for(search_passages(open_here({"library": library or None}), text, most=most))
+    passages = wait_for(
+        search_passages(open_here({"library": library or None}, reads_only=not library), text, most=most)
+    )
     if json:
         show_json(passages)
         return

@@ -51,7 +51,7 @@ def _status(run_id: RunId, json: Json = False) -> None:
     """Where a run stands, and how to go on."""
     from graph_research.app.runs import run_status
 
-    _show_status(wait_for(run_status(open_here(), run_id)), json=json)
+    _show_status(wait_for(run_status(open_here(reads_only=True), run_id)), json=json)
 
 
 def _show_status(status: RunStatus, *, json: bool) -> None:
@@ -78,7 +78,7 @@ def _list(json: Json = False) -> None:
     """All stored runs, the newest first."""
     from graph_research.app.runs import list_runs
 
-    runs = wait_for(list_runs(open_here()))
+    runs = wait_for(list_runs(open_here(reads_only=True)))
     if json:
         show_json(runs)
     elif not runs:
@@ -102,7 +102,7 @@ def _history(run_id: RunId, json: Json = False) -> None:
     """Every step: node, status, time, hash."""
     from graph_research.app.runs import run_history
 
-    steps = wait_for(run_history(open_here(), run_id))
+    steps = wait_for(run_history(open_here(reads_only=True), run_id))
     if json:
         show_json(steps)
         return
@@ -159,7 +159,7 @@ def _report(
     """
     from graph_research.app.reports import render_report
 
-    text = wait_for(render_report(open_here(), run_id, "json" if json else format.value))
+    text = wait_for(render_report(open_here(reads_only=True), run_id, "json" if json else format.value))
     if output is None:
         show_document(text)
         return
@@ -179,7 +179,7 @@ def _verify(
     """
     from graph_research.app.bundles import verify_any
 
-    verification = wait_for(verify_any(open_here(), run))
+    verification = wait_for(verify_any(open_here(reads_only=True), run))
     if json:
         show_json(verification.to_json())
     else:

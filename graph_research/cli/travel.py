@@ -56,7 +56,7 @@ def _show(
     """
     from graph_research.app.travel import Moment, show_step
 
-    shown = wait_for(show_step(open_here(), run_id, step, path))
+    shown = wait_for(show_step(open_here(reads_only=True), run_id, step, path))
     if not isinstance(shown, Moment):
         show_json(shown) if json or not isinstance(shown, str) else show(shown)
         return
@@ -81,7 +81,7 @@ def _diff(
     """
     from graph_research.app.travel import diff_runs
 
-    differences = wait_for(diff_runs(open_here(), old, new))
+    differences = wait_for(diff_runs(open_here(reads_only=True), old, new))
     if json:
         show_json(differences.to_json())
     else:
@@ -187,7 +187,7 @@ def _replay(
     """
     from graph_research.app.bundles import replay_any
 
-    replayed = wait_for(replay_any(open_here(), run))
+    replayed = wait_for(replay_any(open_here(reads_only=True), run))
     if json:
         show_json(replayed.to_json())
     else:

@@ -87,5 +87,7 @@ def test_too_many_files_are_refused_rather_than_read(here: Path) -> None:
     (here / "graphs").mkdir()
     for number in range(2_001):
         (here / "graphs" / f"g{number}.yaml").touch()
-    with pytest.raises(TrustRefused, match="more than"):
+    with pytest.raises(TrustRefused, match="more than 2,000 files") as refused:
         find_offer(here)
+    assert str(here) in refused.value.message
+    assert f"move what no graph needs out of {here / 'graphs'}" in refused.value.help

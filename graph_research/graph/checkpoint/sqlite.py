@@ -26,6 +26,7 @@ from graph_research.graph.checkpoint.base import (
 )
 from graph_research.graph.checkpoint.desk import Desk
 from graph_research.graph.checkpoint.lease import FileLease
+from graph_research.graph.checkpoint.sqlite_file import connected
 from graph_research.graph.codec import text_hash
 from graph_research.graph.errors import RunExists, StoreDamaged, UnknownRun
 
@@ -44,7 +45,8 @@ class SqliteCheckpointer(Checkpointer):
     """A store in the SQLite file `path`, which is made when it is missing; its folder must exist.
 
     With `durability` `process` a commit survives the death of the process, with `power` that of the machine too. The
-    file is opened at the first use. Beside it stand `-wal` and `-shm`, and `.locks` with one file for each driven run.
+    file is opened at the first use, for reading only where it may not be written. Beside it stand `-wal` and `-shm`,
+    and `.locks` with one file for each driven run.
     """
 
     def __init__(self, path: str | Path, *, durability: Literal["process", "power"] = "process") -> None:
@@ -194,16 +196,18 @@ class SqliteCheckpointer(Checkpointer):
 
 
 def _open(path: Path, synchronous: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=10, cached_statements=256, check_same_thread=False)
+    connection, writable = connected(
+        path, isolation_level=None, timeout=10, cached_statements=256, check_same_thread=False
+    )
     try:
-        _prepare(connection, path, synchronous)
+        _prepare(connection, path, synchronous, writable=writable)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, synchronous: str) -> None:
+def _prepare(connection: sqlite3.Connection, path: Path, synchronous: str, *, writable: bool) -> None:
     application, version = (
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
     )
@@ -212,6 +216,13 @@ def _prepare(connection: sqlite3.Connection, path: Path, synchronous: str) -> No
     migrations = _migrations()
     if version > len(migrations):
         raise StoreDamaged(f"{path} was written by a newer version of graph-research", help="update graph-research")
+    if not writable:
+        if version < len(migrations):
+            raise StoreDamaged(
+                f"{path} was written by an older version of graph-research and may only be read",
+                help="make it writable",
+            )
+        return
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(f"PRAGMA synchronous = {synchronous}")
     if version < len(migrations):

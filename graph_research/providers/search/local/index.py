@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import orjson
 
+from graph_research.graph.checkpoint.sqlite_file import connected
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.local.identifiers import parts_of_text, path_words
 from graph_research.text.document import Document, source_id, text_hash
@@ -32,7 +33,8 @@ Row = dict[str, Any]
 
 
 class Index:
-    """A connection to the index at `path`; a context manager. Use one object in one thread at a time.
+    """A connection to the index at `path`, for reading only where it may not be written; a context manager. Use one
+    object in one thread at a time.
 
     Its methods raise `ProviderUnavailable` where the file is locked, full or out of reach, `ProviderRefused` where
     it is no index.
@@ -42,11 +44,13 @@ class Index:
         self._path = path
         with self._named_errors():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._connection = sqlite3.connect(
+            self._connection, writable = connected(
                 path, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
             )
+            self._connection.row_factory = _row
             try:
-                self._prepare(wait)
+                if writable or self._version() != _VERSION:
+                    self._prepare(wait)
             except BaseException:
                 self._connection.close()
                 raise
@@ -150,7 +154,6 @@ class Index:
         return row
 
     def _prepare(self, wait: Callable[[float], None]) -> None:
-        self._connection.row_factory = _row
         deadline = time.monotonic() + _BUSY_SECONDS
         while True:
             try:
@@ -163,8 +166,11 @@ class Index:
                 wait(_RETRY_SECONDS)
         self._connection.execute("PRAGMA synchronous = NORMAL")
         with self._transaction():
-            if self._connection.execute("PRAGMA user_version").fetchone()["user_version"] != _VERSION:
+            if self._version() != _VERSION:
                 self._make_anew()
+
+    def _version(self) -> int:
+        return int(self._connection.execute("PRAGMA user_version").fetchone()["user_version"])
 
     def _make_anew(self) -> None:
         for table in ("words", "passages", "documents", "folders"):

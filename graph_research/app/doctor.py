@@ -133,7 +133,7 @@ async def _searches(workspace: Workspace) -> Check:
     except GraphResearchError as error:
         return Check(name="search", ok=False, text=str(error))
     told = ", ".join(chosen.names) or "nothing yet; name --library DIR, or a search without a key: --search wikipedia"
-    text = "; ".join((told, *chosen.skipped))
+    text = f"{told}; left out: {', '.join(chosen.skipped)}" if chosen.skipped else told
     return Check(name="search", ok=bool(chosen.names), text=text, optional=not chosen.names)
 
 

@@ -118,6 +118,7 @@ async def _facts(store: Store, record: RunRecord, request: ResearchRequest, pric
         error=error_text(record),
         models={role: ", ".join(request.roles.get(role) or request.models) for role in ROLES},
         search=request.search,
+        skipped_searches=request.skipped,
         started_at=started.isoformat(),
         finished_at=finished.isoformat(),
         wall_seconds=(finished - started).total_seconds(),

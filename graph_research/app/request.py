@@ -58,7 +58,7 @@ class RequestInvalid(UserMistake):
 class ResearchRequest:
     """What was asked, with which graph, models and searches. Paths are absolute; `now` fixes the clock.
 
-    An empty `search` is chosen when the run starts; `skipped` says of each search that was left out then why.
+    An empty `search` is chosen when the run starts; `skipped` names those that were left out then, and why.
     `inputs` are values for the graph's input channels, of which it takes those that it declares. `max_cost` is in
     USD, `max_tokens` counts input and output.
     """

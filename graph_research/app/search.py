@@ -85,7 +85,8 @@ _Request = TypeVar("_Request", ResearchRequest, GraphRequest)
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The searches of a run by name, in their order, and a sentence about each that is left out."""
+    """The searches of a run by name, in their order, and those that are left out, such as
+    `tavily (TAVILY_API_KEY is not set)`."""
 
     names: tuple[str, ...]
     skipped: tuple[str, ...] = ()
@@ -203,7 +204,7 @@ def _unset(workspace: Workspace, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def _left_out(name: str, lacking: Sequence[str]) -> str:
-    return f"{name} is left out: {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not set"
+    return f"{name} ({' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not set)"
 
 
 def _nothing_to_search() -> NoProvider:
@@ -278,7 +279,7 @@ def _wikipedia(outside: Outside) -> SearchProvider:
 
 def _searxng(outside: Outside) -> SearchProvider:
     if outside.settings.searxng_url is None:
-        raise NoProvider(_left_out("searxng", ("searxng_url",)), help="set it to your server's address")
+        raise NoProvider("search searxng: searxng_url is not set", help="set it to your server's address")
     return SearxngSearch(http=outside.http, peer=_paced(searxng_peer(outside.settings.searxng_url), outside.settings))
 
 

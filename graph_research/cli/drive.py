@@ -36,8 +36,8 @@ async def start(
         say(f"run {research.run_id}")
         if not workspace.settings.default_provider and (why := why_default(workspace.environ)):
             say(why)
-        for left_out in research.request.skipped:
-            say(f"search: {left_out}")
+        if research.request.skipped:
+            say(f"searches left out: {'; '.join(research.request.skipped)}")
         return await _drive_research(research, answer=None, json=json, stored=False)
 
 

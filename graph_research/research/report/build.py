@@ -133,8 +133,14 @@ class _Building:
         )
 
     def _notice(self) -> str:
-        """What the writer says of itself, after how the run ended where it did not end well."""
-        return " ".join(part for part in (self._how_it_ended(), self.draft.notice) if part)
+        """What the writer says of itself, after how the run ended and searched where it did not do so well."""
+        return " ".join(part for part in (self._how_it_ended(), self._how_it_searched(), self.draft.notice) if part)
+
+    def _how_it_searched(self) -> str:
+        failed = bool(self.sub_queries) and all(one.status == "failed" for one in self.sub_queries)
+        if self.sources or not failed or not self.state.get("search_failures"):
+            return ""
+        return "No search answered. That nothing was found says nothing about the question."
 
     def _how_it_ended(self) -> str:
         if self.run.status == "completed":
@@ -174,6 +180,8 @@ class _Building:
             gaps=[_gap(gap) for gap in self.gaps],
             sub_queries=self.sub_queries,
             decisions=self.decisions,
+            search=self.run.search,
+            skipped_searches=self.run.skipped_searches,
             search_failures=self.state.get("search_failures") or [],
             degraded=self.state.get("degraded") or [],
             quotes_dropped=int(self.state.get("quotes_dropped") or 0),

@@ -19,7 +19,8 @@ not known."""
 class RunFacts:
     """What the caller knows of the run from its store.
 
-    `models` maps role to the spec that serves it, `search` names the providers. `status` and `cause` are the run's.
+    `models` maps role to the spec that serves it, `search` names the providers, `skipped_searches` those that
+    could not be asked, each with the reason. `status` and `cause` are the run's.
     Times are ISO 8601 in UTC. `possibly_paid_twice` counts calls that had been sent when a process died.
     """
 
@@ -31,6 +32,7 @@ class RunFacts:
     error: str | None = None
     models: Mapping[str, str] = field(default_factory=dict)
     search: Sequence[str] = ()
+    skipped_searches: Sequence[str] = ()
     started_at: str | None = None
     finished_at: str | None = None
     wall_seconds: float = 0.0

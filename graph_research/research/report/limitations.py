@@ -25,6 +25,8 @@ def limitations_of(
     gaps: Sequence[ReportGap],
     sub_queries: Sequence[SubQueryOutcome],
     decisions: Sequence[ReportDecision],
+    search: Sequence[str],
+    skipped_searches: Sequence[str],
     search_failures: Sequence[Mapping[str, Any]],
     degraded: Sequence[Mapping[str, Any]],
     quotes_dropped: int,
@@ -35,7 +37,8 @@ def limitations_of(
     return [
         _STANDING,
         *_about_sources(sources, origins),
-        *_about_the_search(sub_queries, search_failures),
+        *_about_the_search(sub_queries, search, search_failures),
+        *_about_the_skipped(skipped_searches),
         *_about_the_writing(cited, degraded),
         *_about_the_windows(degraded),
         *_about_the_models(degraded),
@@ -63,16 +66,24 @@ def _about_sources(sources: Sequence[ReportSource], origins: int) -> list[str]:
     return said
 
 
-def _about_the_search(sub_queries: Sequence[SubQueryOutcome], failures: Sequence[Mapping[str, Any]]) -> list[str]:
+def _about_the_search(
+    sub_queries: Sequence[SubQueryOutcome], search: Sequence[str], failures: Sequence[Mapping[str, Any]]
+) -> list[str]:
     said = [
         f"A question asked on the way failed and was left out: {one.query}."
         for one in sub_queries
         if one.status == "failed"
     ]
     if failures:
-        named = dict.fromkeys(f"{one['provider']} on “{one['query']}” ({one['error']})" for one in failures)
+        everyone = " and ".join(name.partition(":")[0] for name in search) or "all"
+        who = {one["provider"]: one["provider"] for one in failures} | {"all": everyone}
+        named = dict.fromkeys(f"{who[one['provider']]} on “{one['query']}” ({one['error']})" for one in failures)
         said.append(f"Searches that failed: {'; '.join(named)}.")
     return said
+
+
+def _about_the_skipped(searches: Sequence[str]) -> list[str]:
+    return [f"Searches that could not be asked: {'; '.join(searches)}."] if searches else []
 
 
 def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -143,7 +143,9 @@ async def reopen_graph_run(
         request = with_limits(graph_request_of(record), max_cost, max_tokens, timeout_seconds)
         search = build_searches(workspace, request.search, request.library, outside)
         run = _assembled(workspace, store, run_id, request, search, None, outside, accept_changes=accept_changes)
-        run.budget.count_recorded(await store.calls(run_id))
+        calls = await store.calls(run_id)
+        run.budget.count_recorded(calls)
+        outside.pages.keep_recorded(calls)
         yield run
 
 

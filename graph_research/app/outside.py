@@ -12,7 +12,7 @@ from graph_research.providers.address import AddressInvalid
 from graph_research.providers.fetch import Fetcher, FetchLimits
 from graph_research.providers.http import Http, HttpxHttp
 from graph_research.providers.kept_pages import KeptPages
-from graph_research.providers.pages import PageReader, WebPages
+from graph_research.providers.pages import WebPages
 
 __all__ = ["Outside", "open_outside"]
 
@@ -23,7 +23,7 @@ class Outside:
     `closing` ends what a provider opened."""
 
     http: Http
-    pages: PageReader
+    pages: KeptPages
     settings: Settings
     environ: Mapping[str, str] = field(repr=False)
     closing: AsyncExitStack = field(repr=False)
@@ -40,7 +40,8 @@ async def open_outside(workspace: Workspace) -> AsyncIterator[Outside]:
         http = await stack.enter_async_context(HttpxHttp())
         settings = workspace.settings
         fetcher = await stack.enter_async_context(_fetcher(settings))
-        pages = await stack.enter_async_context(WebPages(fetcher, pdfs=settings.fetch_pdfs))
+        web = await stack.enter_async_context(WebPages(fetcher, pdfs=settings.fetch_pdfs))
+        pages = await stack.enter_async_context(KeptPages(web))
         kept = await stack.enter_async_context(KeptPages(pages))
         yield Outside(http=http, pages=kept, settings=settings, environ=workspace.environ, closing=stack)
 

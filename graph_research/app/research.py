@@ -328,9 +328,11 @@ async def _assembled(
         max_tokens=request.max_tokens,
         max_cost=request.max_cost,
     )
-    if not new:
-        budget.count_recorded(await store.calls(run_id))
     outside = await stack.enter_async_context(open_outside(workspace))
+    if not new:
+        calls = await store.calls(run_id)
+        budget.count_recorded(calls)
+        outside.pages.keep_recorded(calls)
     models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
     search = build_searches(workspace, request.search, request.library, outside)
     there = with_neighbours(workspace, request.graph)

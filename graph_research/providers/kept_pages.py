@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from types import TracebackType
-from typing import Self
+from typing import Any, Protocol, Self
 
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.pages import Page, PageReader
+from graph_research.text.document import Document
 
 __all__ = ["KeptPages"]
 
 _MOST_PAGES = 1_000
+
+
+class RecordedCall(Protocol):
+    """An outside call as a run's journal keeps it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def request(self) -> Any: ...
+    @property
+    def answer(self) -> Any: ...
 
 
 class KeptPages:
@@ -37,8 +52,16 @@ class KeptPages:
             read.cancel()
         await asyncio.gather(*reads, return_exceptions=True)
 
+    def keep_recorded(self, calls: Iterable[RecordedCall]) -> None:
+        """Remember what the run read in earlier processes, from its recorded calls of the kind `fetch`."""
+        for call in calls:
+            if call.kind == "fetch" and call.status == "answered":
+                document = Document.from_layout(call.answer["text"], call.answer["layout"])
+                page = Page(url=call.answer["url"], content_type=call.answer["content_type"], document=document)
+                self.keep(call.request["url"], page)
+
     def keep(self, url: str, page: Page) -> None:
-        """Remember a page that the run read in an earlier process."""
+        """Remember a page."""
         if len(self._kept) < _MOST_PAGES:
             self._kept[url] = page
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -70,14 +72,32 @@ async def test_a_page_that_was_out_of_reach_is_tried_again_and_a_refused_one_is_
     assert len(shelf.read_urls) == 2
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """A call of the journal."""
+
+    kind: str
+    status: str
+    request: Any
+    answer: Any
+
+
 async def test_what_an_earlier_process_read_is_not_fetched() -> None:
     shelf = Shelf()
+    document = Document(text="as it was", title="A")
+    answer = {"url": URL, "content_type": "text/html", "text": document.text, "layout": document.layout()}
+    calls = [
+        Recorded("model", "answered", {}, {"text": "x"}),
+        Recorded("fetch", "lost", {"url": f"{URL}b"}, None),
+        Recorded("fetch", "answered", {"url": URL}, answer),
+    ]
     async with KeptPages(shelf) as pages:
-        pages.keep(URL, Page(url=URL, content_type="text/html", document=Document(text="as it was")))
+        pages.keep_recorded(calls)
 
-        assert (await pages.read(URL)).document.text == "as it was"
+        assert (await pages.read(URL)).document == document
+        assert (await pages.read(f"{URL}b")).document.text == f"the page at {URL}b"
 
-    assert shelf.read_urls == []
+    assert shelf.read_urls == [f"{URL}b"]
 
 
 async def test_a_read_that_is_under_way_at_the_end_is_given_up() -> None:

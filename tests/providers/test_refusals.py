@@ -146,8 +146,8 @@ TOO_LONG: dict[str, tuple[int, Any, int | None]] = {
         {
             "error": {
                 "message": "This endpoint's maximum context length is 131072 tokens. However, you requested about "
-                "138956 tokens (7884 of text input, 131072 in the output). Please reduce the length of either one, or use "
-                'the "middle-out" transform to compress your prompt automatically.',
+                "138956 tokens (7884 of text input, 131072 in the output). Please reduce the length of either one, "
+                'or use the "middle-out" transform to compress your prompt automatically.',
                 "code": 400,
             }
         },

@@ -12,8 +12,9 @@ from pathlib import Path
 
 __all__ = ["Finished", "OutputTooLong", "TookTooLong", "run_program"]
 
-_CHUNK = 65_536
 _ERRORS_KEPT = 4_000
+_GRACE_SECONDS = 2.0
+"""How long a pipe may stay open that somebody outside of the program's process group holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,68 +48,72 @@ async def run_program(
     It leads a process group of its own, all of which is killed when it ends, is cancelled or goes beyond a limit.
     Raises `OSError` where it cannot be started, `TookTooLong` and `OutputTooLong`.
     """
-    process = await asyncio.create_subprocess_exec(
-        *arguments,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=folder,
-        env=dict(environ),
-        start_new_session=True,
+    transport, talk = await asyncio.get_running_loop().subprocess_exec(
+        lambda: _Talk(most_bytes), *arguments, cwd=folder, env=dict(environ), start_new_session=True
     )
+    pid = transport.get_pid()
     try:
-        async with asyncio.timeout(timeout_seconds), asyncio.TaskGroup() as tasks:
-            tasks.create_task(_write(process, given))
-            output = tasks.create_task(_read(process, most_bytes))
-            errors = tasks.create_task(_read_end(process.stderr))
-            tasks.create_task(_end(process))
+        async with asyncio.timeout(timeout_seconds):
+            talk.say(transport, given)
+            await talk.over.wait()
+        _kill_group(pid)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(talk.closed.wait(), _GRACE_SECONDS)
     except TimeoutError as error:
         raise TookTooLong from error
     finally:
-        _kill_group(process.pid)
-        await asyncio.shield(process.wait())
-    written = output.result()
-    if written is None:
+        _kill_group(pid)
+        await asyncio.shield(talk.exited.wait())
+        transport.close()
+    if talk.too_long:
         raise OutputTooLong
-    assert process.returncode is not None, "the program has ended"
-    return Finished(code=process.returncode, output=written, errors=errors.result())
+    code = transport.get_returncode()
+    assert code is not None, "the program has ended"
+    return Finished(code=code, output=_text(talk.output), errors=_text(talk.errors))
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """What the program leaves behind would hold its output open."""
-    await process.wait()
-    _kill_group(process.pid)
+class _Talk(asyncio.SubprocessProtocol):
+    """What is said to and heard from a program. `over` is set when it has ended or said too much, `exited` when it has
+    ended, `closed` when nobody can say anything more."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._open = {1, 2}
+        self.output = bytearray()
+        self.errors = bytearray()
+        self.too_long = False
+        self.over = asyncio.Event()
+        self.exited = asyncio.Event()
+        self.closed = asyncio.Event()
+
+    def say(self, transport: asyncio.SubprocessTransport, text: str) -> None:
+        """A program that does not read to the end is judged by what it answers."""
+        pipe = transport.get_pipe_transport(0)
+        assert isinstance(pipe, asyncio.WriteTransport), "standard input is a pipe"
+        pipe.write(text.encode())
+        pipe.write_eof()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 1 and len(self.output) + len(data) <= self._most_bytes:
+            self.output += data
+        elif fd == 1:
+            self.too_long = True
+            self.over.set()
+        else:
+            self.errors = (self.errors + data)[-_ERRORS_KEPT:]
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 -- as asyncio calls it
+        self._open.discard(fd)
+        if not self._open:
+            self.closed.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+        self.over.set()
 
 
-async def _write(process: asyncio.subprocess.Process, text: str) -> None:
-    """A program that does not read to the end is judged by what it answers."""
-    assert process.stdin is not None, "standard input is a pipe"
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        process.stdin.write(text.encode())
-        await process.stdin.drain()
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        process.stdin.close()
-        await process.stdin.wait_closed()
-
-
-async def _read(process: asyncio.subprocess.Process, most_bytes: int) -> str | None:
-    """What the program writes, None where that is more than `most_bytes`, which ends it."""
-    assert process.stdout is not None, "standard output is a pipe"
-    read = bytearray()
-    while chunk := await process.stdout.read(_CHUNK):
-        read += chunk
-        if len(read) > most_bytes:
-            _kill_group(process.pid)
-            return None
-    return read.decode("utf-8", errors="replace")
-
-
-async def _read_end(stream: asyncio.StreamReader | None) -> str:
-    assert stream is not None, "standard error is a pipe"
-    read = bytearray()
-    while chunk := await stream.read(_CHUNK):
-        read = (read + chunk)[-_ERRORS_KEPT:]
-    return read.decode("utf-8", errors="replace")
+def _text(data: bytearray) -> str:
+    return data.decode("utf-8", errors="replace")
 
 
 def _kill_group(pid: int) -> None:

@@ -1,0 +1,230 @@
+"""Command-line agents as models, with small real programs in their place."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_research.providers.errors import CommandMissing, ContextExceeded, ProviderRefused, ProviderUnavailable
+from graph_research.providers.llm.base import ModelRequest
+from graph_research.providers.llm.cli import CommandModel
+from graph_research.providers.llm.commands import COMMANDS, Command
+
+KEY = "sk-MARKED-in-the-environment"
+Make = Callable[..., CommandModel]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    """Makes a model of a Python program; it finds `out`, a folder of the test's, under HOME."""
+
+    def build(code: str, *, output: Any = "text", timeout_seconds: float = 30.0, **environ: str) -> CommandModel:
+        program = tmp_path / "program"
+        program.write_text(f"#!{sys.executable}\nimport json, os, subprocess, sys, time\n{code}\n")
+        program.chmod(0o755)
+        return CommandModel(
+            Command(arguments=(str(program), "--model", "{model}", "{policy}"), output=output, key_name="THE_KEY"),
+            spec="[cli]program:m",
+            model="m",
+            environ={"PATH": os.environ["PATH"], "HOME": str(tmp_path), **environ},
+            timeout_seconds=timeout_seconds,
+        )
+
+    return build
+
+
+def asked(**changes: Any) -> ModelRequest:
+    return ModelRequest(**{"agent": "a", "role": "research", "system": "S", "user": "U", **changes})
+
+
+async def test_the_prompt_comes_in_and_the_answer_goes_out(make: Make) -> None:
+    pieces: list[str] = []
+    reply = await make("print(sys.stdin.read().upper() + '?')").complete(
+        asked(system="be brief", on_text=pieces.append)
+    )
+    assert reply.text == "BE BRIEF\n\nU?"
+    assert pieces == [reply.text]
+    assert reply.model == "[cli]program:m"
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (2, 3)
+
+
+async def test_a_long_prompt_with_any_character_comes_in_whole(make: Make) -> None:
+    reply = await make("print(len(sys.stdin.buffer.read()))").complete(asked(user="ü\x01🌍\n" * 100_000))
+    assert reply.text == str(len(("S\n\n" + "ü\x01🌍\n" * 100_000).encode()))
+
+
+async def test_it_stands_in_an_empty_folder_that_goes_away(make: Make) -> None:
+    code = "open('left', 'w'); print(json.dumps([os.getcwd(), os.listdir('.'), sys.argv[1:3]]))"
+    folder, held, arguments = json.loads((await make(code).complete(asked())).text)
+    assert held == ["left"]
+    assert arguments == ["--model", "m"]
+    assert not await asyncio.to_thread(Path(folder).exists)
+
+
+async def test_it_sees_of_the_environment_what_it_needs_and_nothing_else(make: Make, tmp_path: Path) -> None:
+    secrets = {"THE_KEY": KEY, "OPENAI_API_KEY": "sk-another", "GRAPH_RESEARCH_HOME": "/h", "SSH_AUTH_SOCK": "/s"}
+    seen = json.loads((await make("print(json.dumps(dict(os.environ)))", **secrets).complete(asked())).text)
+    seen.pop("LC_CTYPE", None)
+    assert seen == {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LANG": "C.UTF-8", "THE_KEY": KEY}
+
+
+async def test_there_is_no_shell_between(make: Make) -> None:
+    model = make("print(sys.argv[2])")
+    shell = "$(touch /tmp/never); `id` | cat"
+    object.__setattr__(model, "_model", shell)
+    assert (await model.complete(asked())).text == shell
+
+
+async def test_a_program_that_ends_badly_is_unavailable_and_says_why_without_the_key(make: Make) -> None:
+    model = make("print('boom ' + os.environ['THE_KEY'], file=sys.stderr); sys.exit(3)", THE_KEY=KEY)
+    with pytest.raises(ProviderUnavailable, match="ended with 3: boom") as caught:
+        await model.complete(asked())
+    assert KEY not in str(caught.value)
+
+
+async def test_a_program_that_is_not_logged_in_is_refused_with_the_remedy(make: Make) -> None:
+    with pytest.raises(ProviderRefused, match="log in"):
+        await make("sys.exit('Please run /login')").complete(asked())
+
+
+async def test_a_window_that_is_too_small_is_told_apart(make: Make) -> None:
+    with pytest.raises(ContextExceeded) as caught:
+        await make("sys.exit('prompt is too long: 9 tokens > 8 maximum')").complete(asked())
+    assert caught.value.limit_tokens == 8
+
+
+async def test_a_program_that_takes_too_long_is_killed_with_its_children(make: Make, tmp_path: Path) -> None:
+    code = (
+        "child = subprocess.Popen(['sleep', '60'])\n"
+        f"open({str(tmp_path / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        "time.sleep(60)"
+    )
+    with pytest.raises(ProviderUnavailable, match="did not answer in 1 s"):
+        await make(code, timeout_seconds=1.0).complete(asked())
+    assert_gone(tmp_path / "pids")
+
+
+async def test_a_call_that_is_cancelled_leaves_no_process_behind(make: Make, tmp_path: Path) -> None:
+    code = (
+        "child = subprocess.Popen(['sleep', '60'])\n"
+        f"open({str(tmp_path / 'part')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        f"os.rename({str(tmp_path / 'part')!r}, {str(tmp_path / 'pids')!r})\n"
+        "time.sleep(60)"
+    )
+    call = asyncio.create_task(make(code).complete(asked()))
+    await asyncio.to_thread(wait_for, tmp_path / "pids")
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert_gone(tmp_path / "pids")
+
+
+async def test_what_a_program_leaves_running_does_not_hold_up_its_answer(make: Make) -> None:
+    began = time.monotonic()
+    reply = await make("subprocess.Popen(['sleep', '60'])\nprint('done', flush=True)").complete(asked())
+    assert reply.text == "done"
+    assert time.monotonic() - began < 30
+
+
+async def test_what_left_its_process_group_holds_nothing_up_either(make: Make) -> None:
+    began = time.monotonic()
+    code = "subprocess.Popen(['sleep', '20'], start_new_session=True)\nprint('done', flush=True)"
+    assert (await make(code).complete(asked())).text == "done"
+    assert time.monotonic() - began < 15
+
+
+async def test_output_without_end_is_cut_off(make: Make) -> None:
+    with pytest.raises(ProviderRefused, match="wrote more than"):
+        await make("while True: print('x' * 100000)").complete(asked())
+
+
+async def test_a_program_that_does_not_read_its_prompt_is_judged_by_its_answer(make: Make) -> None:
+    assert (await make("print('yes')").complete(asked(user="x" * 1_000_000))).text == "yes"
+
+
+def test_a_program_that_is_not_there_is_refused_before_anything_starts() -> None:
+    with pytest.raises(CommandMissing, match="claude") as caught:
+        CommandModel(
+            COMMANDS["claude"], spec="[cli]claude:haiku", model="haiku", environ={"PATH": ""}, timeout_seconds=1
+        )
+    assert "cli_commands" in str(caught.value)
+
+
+async def test_what_claude_prints_is_understood(make: Make) -> None:
+    printed = {
+        "type": "result",
+        "is_error": False,
+        "result": '{"a": 1}',
+        "usage": {
+            "input_tokens": 3,
+            "cache_creation_input_tokens": 7,
+            "cache_read_input_tokens": 90,
+            "output_tokens": 5,
+        },
+    }
+    reply = await make(f"print({json.dumps(printed)!r})", output="claude").complete(asked())
+    assert reply.text == '{"a": 1}'
+    assert (reply.usage.input_tokens, reply.usage.cached_input_tokens, reply.usage.output_tokens) == (100, 90, 5)
+
+
+async def test_an_error_that_claude_prints_is_an_error(make: Make) -> None:
+    printed = {"type": "result", "is_error": True, "result": "Invalid API key · Please run /login"}
+    with pytest.raises(ProviderRefused, match="log in"):
+        await make(f"print({json.dumps(printed)!r})", output="claude").complete(asked())
+
+
+async def test_what_gemini_prints_is_understood(make: Make) -> None:
+    reply = await make('print(\'{"response": "yes", "stats": {}}\')', output="gemini").complete(asked())
+    assert reply.text == "yes"
+    with pytest.raises(ProviderUnavailable, match="quota of the day"):
+        await make('print(\'{"error": {"message": "quota of the day"}}\')', output="gemini").complete(asked())
+
+
+@pytest.mark.parametrize("output", ["claude", "gemini"])
+async def test_output_that_is_not_what_was_asked_for_is_unavailable(output: str, make: Make) -> None:
+    for printed in ("hello", "[]", "{}"):
+        with pytest.raises(ProviderUnavailable):
+            await make(f"print({printed!r})", output=output).complete(asked())
+
+
+def test_known_tools_are_called_without_tools_of_their_own() -> None:
+    flags = {name: " ".join(command.arguments) for name, command in COMMANDS.items()}
+    assert "--tools  --strict-mcp-config" in flags["claude"]
+    assert "--admin-policy {policy}" in flags["gemini"]
+    assert "--disable shell_tool" in flags["codex"]
+    assert all(command.wants_model for command in COMMANDS.values())
+
+
+async def test_gemini_gets_a_policy_that_denies_every_tool(make: Make) -> None:
+    policy = (await make("print(open(sys.argv[3]).read())").complete(asked())).text
+    assert 'toolName = "*"' in policy
+    assert 'decision = "deny"' in policy
+
+
+def assert_gone(pids: Path) -> None:
+    """Killed processes may stay as zombies of whoever reaps them, but none of them runs."""
+    deadline = time.monotonic() + 10
+    for pid in pids.read_text().split():
+        while is_running(int(pid)):
+            assert time.monotonic() < deadline, f"process {pid} still runs"
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 20
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path.name} did not come"
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

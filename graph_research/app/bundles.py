@@ -75,13 +75,13 @@ async def opened_bundle(workspace: Workspace, file: str) -> AsyncIterator[tuple[
     yield store, bundle.packed
 
 
-async def replay_any(workspace: Workspace, name: str) -> Replayed:
-    """Replay a stored run, or that of a bundle file. Of a bundle's prompts and schemas only those are used that this
-    workspace lacks, the prompts in a limited child process; where one is here and differs, nothing is replayed."""
+async def replay_any(workspace: Workspace, name: str, *, current: bool = False) -> Replayed:
+    """Replay a stored run, or that of a bundle file, with the prompts and schemas it was made with (prompts that differ
+    from this workspace's are rendered in a limited child process), or with the `current` ones."""
     if not is_bundle(name):
-        return await replay_run(workspace, name)
+        return await replay_run(workspace, name, current=current)
     async with opened_bundle(workspace, name) as (store, packed):
-        return await replay_stored(workspace, store, packed.run_id)
+        return await replay_stored(workspace, store, packed.run_id, current=current)
 
 
 async def verify_any(workspace: Workspace, name: str) -> Verification:

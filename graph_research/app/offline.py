@@ -31,10 +31,12 @@ def offline_registry(
     *,
     prompts: Resolver | None = None,
     schemas: Resolver | None = None,
+    current: bool = False,
 ) -> Registry:
-    """What the graph of a run resolves its names from, with the run's models and searches by name alone. `prompts` and
-    `schemas` of somebody else's add those that this workspace lacks; such prompts are rendered in a limited child
-    process."""
+    """What the graph of a run resolves its names from, with the run's models and searches by name alone.
+
+    `prompts` and `schemas` are those the run was made with, and come before this workspace's; with `current` they only
+    add what it lacks. Prompts that are not this workspace's own are rendered in a limited child process."""
     router = ModelRouter(
         default=_named_models(request.models, workspace.settings),
         roles={role: _named_models(specs, workspace.settings) for role, specs in request.roles.items()},
@@ -46,10 +48,12 @@ def offline_registry(
     if prompts is None or schemas is None:
         return build_registry(workspace, services)
     foreign = {name: found[0] for name in prompts.names() if (found := prompts.find(name)) is not None}
-    known = _Either(workspace.schemas, schemas)
-    services = replace(services, prompts=ConfinedRenderer(workspace.prompts, foreign), schemas=AnswerSchemas(known))
+    changed = any((own := workspace.prompts.find(name)) and own[0] != text for name, text in foreign.items())
+    own_prompts = workspace.prompts if current or not changed else _Without(workspace.prompts, frozenset(foreign))
+    known = _Either(workspace.schemas, schemas) if current else _Either(schemas, workspace.schemas)
+    services = replace(services, prompts=ConfinedRenderer(own_prompts, foreign), schemas=AnswerSchemas(known))
     registry = build_registry(workspace, services)
-    return replace(registry, schemas=known, prompts=_Either(workspace.prompts, prompts))
+    return replace(registry, schemas=known, prompts=_Either(own_prompts, prompts))
 
 
 def recorded_failures() -> Mapping[str, Callable[[str], Exception]]:
@@ -69,6 +73,20 @@ class _Either:
 
     def names(self) -> list[str]:
         return sorted({*self.first.names(), *self.second.names()})
+
+
+@dataclass(frozen=True)
+class _Without:
+    """A resolver that does not know some names: a template never includes one of another origin."""
+
+    inner: Resolver
+    hidden: frozenset[str]
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        return None if name in self.hidden else self.inner.find(name)
+
+    def names(self) -> list[str]:
+        return [name for name in self.inner.names() if name not in self.hidden]
 
 
 @dataclass(frozen=True)

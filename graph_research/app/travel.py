@@ -91,25 +91,25 @@ async def diff_runs(workspace: Workspace, old: str, new: str) -> Differences:
     )
 
 
-async def replay_run(workspace: Workspace, run_id: str) -> Replayed:
-    """Replay a stored run offline."""
+async def replay_run(workspace: Workspace, run_id: str, *, current: bool = False) -> Replayed:
+    """Replay a stored run offline; `current` as for `replay_stored`."""
     checked_run_id(run_id)
     async with open_store(workspace.home) as store:
         record = await store.run(run_id)
         research = request_of(record)
         name = graph_request_of(record).name if research is None else research.graph
-        return await replay_stored(with_neighbours(workspace, name), store, run_id)
+        return await replay_stored(with_neighbours(workspace, name), store, run_id, current=current)
 
 
-async def replay_stored(workspace: Workspace, store: Store, run_id: str) -> Replayed:
-    """Replay a run of any store, with the graph that is stored with it and the prompts and schemas of this workspace;
-    those that it lacks are the stored ones. `GraphChanged` where others are here than the run had."""
+async def replay_stored(workspace: Workspace, store: Store, run_id: str, *, current: bool = False) -> Replayed:
+    """Replay a run of any store, with the graph, prompts and schemas that are stored with it; with `current` with the
+    prompts and schemas of this workspace, where it has them, which tells what their changes come to."""
     record = await store.run(run_id)
     request = request_of(record) or graph_request_of(record)
     prompts = await definition_texts(store, run_id, "prompt")
     schemas = await definition_texts(store, run_id, "schema")
-    registry = offline_registry(workspace, request, prompts=prompts, schemas=schemas)
-    graph = await _stored_graph(store, run_id, registry)
+    registry = offline_registry(workspace, request, prompts=prompts, schemas=schemas, current=current)
+    graph = await _stored_graph(store, run_id, registry, current=current)
     return await replay(store, graph, run_id, interactive=request.interactive, failures=recorded_failures())
 
 
@@ -199,7 +199,7 @@ def _no_step(run_id: str, step: int, last: int) -> UserMistake:
     )
 
 
-async def _stored_graph(store: Store, run_id: str, registry: Registry) -> Graph:
+async def _stored_graph(store: Store, run_id: str, registry: Registry, *, current: bool) -> Graph:
     row = await store.run_row(run_id)
     graphs = await definition_texts(store, run_id, "graph")
     text = graphs.texts.get(row.graph)
@@ -207,9 +207,9 @@ async def _stored_graph(store: Store, run_id: str, registry: Registry) -> Graph:
         raise GraphChanged(f"run {run_id} holds no graph {row.graph!r}", help="it was not made by graph-research")
     graph = load_graph(f"{row.graph}.yaml", text=text, registry=replace(registry, graphs=graphs))
     differences = [words for words in changes(row.definition, graph) if not words.endswith(" is new")]
-    if differences:
+    if differences and not current:
         raise GraphChanged(
-            f"run {run_id} was made with other prompts or schemas than there are here: {', '.join(differences[:8])}",
-            help="a replay needs them as they were; restore them, or use the version that made the run",
+            f"run {run_id} cannot be put together as it was: {', '.join(differences[:8])}",
+            help="use the version that made the run, or replay it with `--current`",
         )
     return graph

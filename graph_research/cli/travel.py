@@ -179,15 +179,19 @@ def _fork(
 
 def _replay(
     run: Annotated[str, typer.Argument(metavar="RUN_ID|BUNDLE", help="A stored run, or a bundle file.")],
+    current: Annotated[
+        bool, typer.Option("--current", help="With the prompts and schemas that are installed now.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run a run again, offline.
 
-    On its recorded answers, with no model and no network. Exit code 1 where a step's hash is not the recorded one.
+    On its recorded answers and with the prompts and schemas it was made with, with no model and no network. Exit code 1
+    where a step's hash is not the recorded one.
     """
     from graph_research.app.bundles import replay_any
 
-    replayed = wait_for(replay_any(open_here(reads_only=True), run))
+    replayed = wait_for(replay_any(open_here(reads_only=True), run, current=current))
     if json:
         show_json(replayed.to_json())
     else:

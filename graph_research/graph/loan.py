@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -13,7 +14,9 @@ __all__ = ["AncestorLoan", "Loan", "ancestors"]
 
 
 class Loan(Protocol):
-    """Where an attempt finds answers that its own journal does not hold."""
+    """Where an attempt finds answers that its own journal does not hold. Between attempts it `waits`, or does not."""
+
+    waits: bool
 
     async def recorded(self, key: str) -> Sequence[CallRow]:
         """The entries of the attempt with this key (`Address.key`), the run's id apart."""
@@ -23,9 +26,15 @@ class Loan(Protocol):
         """Raise if a call may not be made anew; `known` is its entry when it has one without an answer."""
         ...
 
+    async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
+        """An attempt with a limit of time begins; `nested` says that it runs a subgraph."""
+        ...
+
 
 class AncestorLoan:
     """Lends what the runs recorded that a fork comes from, the nearest first. Whatever they lack is asked anew."""
+
+    waits = True
 
     def __init__(self, store: Checkpointer, run_ids: Sequence[str]) -> None:
         self._store = store
@@ -41,6 +50,9 @@ class AncestorLoan:
 
     async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
         """Everything may be asked."""
+
+    async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
+        """Time passes as ever."""
 
 
 async def ancestors(store: Checkpointer, row: RunRow) -> Mapping[str, RunRow]:

@@ -23,7 +23,7 @@ from graph_research.graph.loop import Loop
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.position import Position
 from graph_research.graph.session import Session
-from graph_research.graph.visit import Suspended
+from graph_research.graph.visit import Suspended, timed_out
 
 __all__ = ["Difference", "Replayed", "replay"]
 
@@ -110,6 +110,9 @@ class _Scratch(MemoryCheckpointer):
         self._addresses = {tuple(_address(step)) for step in self._expected.values()}
         self._come: Counter[tuple[Any, ...]] = Counter()
         self._interruptions = list(_interruptions(recorded))
+        self._fences: dict[str, asyncio.Timeout] = {}
+        self._scopes: set[str] = set()
+        """Subgraph runs that came to the end of their time."""
         self.loop: Loop | None = None
         self.first: Difference | None = None
         self.matched = 0
@@ -125,6 +128,18 @@ class _Scratch(MemoryCheckpointer):
         """Whether the recorded attempt came to an end."""
         return tuple(address) in self._addresses
 
+    async def ran_out(self, address: Address) -> bool:
+        """Whether the recorded attempt came to the end of its time."""
+        steps = [step for step in self._expected.values() if tuple(_address(step)) == tuple(address)]
+        errors = [step.delta for step in steps if step.status in ("failed", "retried") and step.delta is not None]
+        return bool(errors) and timed_out(decode(errors[0], await self._source.texts(references(errors[0]))))
+
+    def expire(self, scope: str, fence: asyncio.Timeout) -> None:
+        """Let the time of a subgraph run be over when all that is recorded of it has come."""
+        self._fences[scope] = fence
+        self._scopes.add(scope)
+        self.look()
+
     def differ(self, at: StepRow | Address, difference: str, call: str | None = None) -> _Left:
         """Note the first difference and end the replay."""
         if self.first is None:
@@ -135,6 +150,10 @@ class _Scratch(MemoryCheckpointer):
 
     def look(self) -> None:
         """Interrupt the graph where the recorded run was, or see that there is nothing more to compare."""
+        for scope, fence in list(self._fences.items()):
+            if not any(step.scope.startswith(scope) for step in self._expected.values()):
+                del self._fences[scope]
+                fence.reschedule(0)
         first = min((step.step for step in self._expected.values()), default=None)
         if not self._interruptions:
             if first is None:
@@ -144,11 +163,15 @@ class _Scratch(MemoryCheckpointer):
 
     async def write(self, write: Write) -> None:
         for step in write.steps:
-            if self._died and (step.node or step.status == "started") and not self.ended(_address(step)):
-                await asyncio.Event().wait()  # the recorded process died before this step
+            told = step.node or step.status == "started"
+            if told and not self.ended(_address(step)) and (self._died or self._expiring(step.scope)):
+                await asyncio.Event().wait()  # the recorded process died, or was out of time, before this step
             self._compare(step)
         await super().write(write)
         self.look()
+
+    def _expiring(self, scope: str) -> bool:
+        return any(scope.startswith(one) for one in self._scopes)
 
     async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -177,7 +200,10 @@ class _Scratch(MemoryCheckpointer):
 
 
 class _Recorded:
-    """Lends the whole journal of the replayed run; what it does not hold is never asked."""
+    """Lends the whole journal of the replayed run; what it does not hold is never asked. No time passes: an attempt
+    ends for lack of it exactly where the recorded one did."""
+
+    waits = False
 
     def __init__(self, store: Checkpointer, run_id: str, scratch: _Scratch, failures: Failures) -> None:
         self._store = store
@@ -196,6 +222,16 @@ class _Recorded:
             await asyncio.Event().wait()  # the recorded attempt was interrupted here, and so is this one
         shown = canonical(request).decode(errors="replace")[:_SHOWN_CHARS]
         raise self._scratch.differ(address, f"the journal holds no such call: {shown}", call=kind)
+
+    async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
+        if not await self._scratch.ran_out(address):
+            fence.reschedule(None)
+        elif nested:
+            fence.reschedule(None)
+            self._scratch.expire(f"{address.key}/", fence)
+        else:
+            fence.reschedule(0)
+            await asyncio.Event().wait()  # whatever it did until then is of no account
 
     def _error(self, name: str, message: str) -> Exception:
         make = self._failures.get(name)

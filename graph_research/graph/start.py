@@ -83,14 +83,17 @@ def _parts(graph: Graph) -> Iterator[tuple[str, str, str]]:
     """Name, hash of the meaning, and text of each part."""
     yield f"graph {graph.spec.name}", graph.spec.hash, graph.spec.text
     schemas = {name: contract.schema for name, contract in graph.contracts.items()}
+    for contract in (*graph.contracts.values(), *graph.channels.values()):
+        schemas = {**contract.referred, **schemas}
     if graph.spec.state_schema is not None:
         schemas[graph.spec.state_schema] = {
             name: {"schema": channel.schema, "reduce": channel.reduce, "default": channel.default}
             for name, channel in graph.spec.channels.items()
         }
     for name, schema in schemas.items():
-        text = orjson.dumps(schema).decode()
-        yield f"schema {name}", hashlib.sha256(text.encode()).hexdigest(), text
+        meaning = orjson.dumps(schema).decode()
+        found = graph.registry.schemas.find(name)
+        yield f"schema {name}", hashlib.sha256(meaning.encode()).hexdigest(), found[0] if found else meaning
     for kind in graph.types_used():
         text = orjson.dumps(kind.schema, option=orjson.OPT_SORT_KEYS).decode()
         yield f"type {kind.name}", hashlib.sha256(text.encode()).hexdigest(), text

@@ -25,8 +25,21 @@ from graph_research.graph.state import Delta, DeltaRefused, make_delta
 if TYPE_CHECKING:
     from graph_research.graph.frame import Frame
 
-__all__ = ["Failure", "Outcome", "Suspended", "Visit", "check", "digest", "failure_of", "first_of", "joined"]
+__all__ = [
+    "Failure",
+    "Outcome",
+    "Suspended",
+    "Visit",
+    "check",
+    "digest",
+    "failure_of",
+    "first_of",
+    "joined",
+    "timed_out",
+]
 
+
+_TIMED_OUT = "it took longer than its timeout_seconds"
 
 _Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
 
@@ -238,17 +251,21 @@ class Visit:
                 if fence is None:
                     return made(await self._output(scope, context)), context
                 async with fence:
+                    if self._session.loan is not None:
+                        await self._session.loan.fenced(address, fence, nested=self._spec.kind == "graph")
                     return made(await self._output(scope, context)), context
             except (Suspended, StoreDamaged):
                 raise
             except Exception as problem:
                 expired = fence is not None and isinstance(problem, TimeoutError) and fence.expired()
                 event = "timeout" if expired else "error"
-                failure = self._failure(event, problem, attempt)
+                told = TimeoutError(_TIMED_OUT) if expired else problem
+                failure = self._failure(event, told, attempt)
                 if used + 1 >= self._spec.retry.attempts or not _retried(self._spec.retry, problem, event):
                     raise _GaveUp(failure, context, attempt) from problem
                 await self._record_retry(context, failure, self._session.clock.monotonic() - began)
-            await asyncio.sleep(_delay(self._spec.retry, used))
+            if self._session.loan is None or self._session.loan.waits:
+                await asyncio.sleep(_delay(self._spec.retry, used))
             attempt, used = attempt + 1, used + 1
 
     def _before(self, item: int | None) -> tuple[int, int]:
@@ -418,9 +435,8 @@ class Visit:
         return ended
 
     def _event_of(self, error: Mapping[str, Any]) -> str:
-        """Which event a stored failure of an item was: only the end of its time is a `TimeoutError` without words."""
-        timed_out = self._spec.timeout_seconds is not None and (error["type"], error["message"]) == ("TimeoutError", "")
-        return "timeout" if timed_out else "error"
+        """Which event a stored failure was."""
+        return "timeout" if timed_out(error) else "error"
 
     async def _item(self, index: int, item: Any) -> _Ended:
         scope = {**self._scope, self._spec.item_name: item, "index": index}
@@ -495,6 +511,11 @@ class Visit:
 
     def _failure(self, event: str, problem: BaseException, attempts: int) -> Failure:
         return failure_of(self._active, event, type(problem).__name__, str(problem), attempts)
+
+
+def timed_out(error: Mapping[str, Any]) -> bool:
+    """Whether a stored failure was the end of an attempt's time, as its words tell."""
+    return bool(error["type"] == "TimeoutError" and error["message"] == _TIMED_OUT)
 
 
 def check(contract: Contract, value: Any, node: str) -> None:

@@ -95,4 +95,9 @@ def test_a_bundle_with_prompts_of_its_own_is_replayed_where_nobody_has_them(
     assert stranger("replay", "../g.grb", "--json").json["identical"] is True
     (user.folder / "elsewhere" / "home" / "prompts").mkdir()
     (user.folder / "elsewhere" / "home" / "prompts" / "greeting.j2").write_text("Insult {{ name }}.")
-    assert "prompt greeting changed" in stranger("replay", "../g.grb", expect=2).err
+    assert stranger("replay", "../g.grb", "--json").json["identical"] is True
+    assert stranger("replay", "../g.grb", "--current", "--json", expect=1).json["first_difference"]["node"] == "greet"
+    (user.folder / "theirs" / "prompts" / "greeting.j2").write_text("Insult {{ name }}.")
+    there = inside(user)
+    assert there("replay", "g", "--json").json["identical"] is True
+    there("replay", "g", "--current", expect=1)

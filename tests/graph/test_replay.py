@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
@@ -189,3 +190,72 @@ async def test_nothing_is_written_while_a_run_is_replayed(store: Checkpointer) -
     before = (await store.steps("p"), await store.calls("p"), await store.events("p"), row)
     await replay(store, graph_of(PARENT, {"child": CHILD}, asks=Asker()), "p")
     assert (await store.steps("p"), await store.calls("p"), await store.events("p"), await store.run_row("p")) == before
+
+
+TIMED = """
+    graph: timed
+    version: "1"
+    state: {log: {type: array, reduce: append, default: []}}
+    start: slow
+    nodes:
+      slow:
+        run: slow
+        timeout_seconds: 0.05
+        retry: {attempts: 2, backoff: {initial_seconds: 0.01}}
+      sorry: {set: {log: "[error.type, error.message]"}}
+      sub: {graph: child, timeout_seconds: 0.1, output: {into: {log: output.log}}}
+      items:
+        each: "['a', 'b']"
+        at_once: 2
+        run: slow
+        timeout_seconds: 0.05
+        on_item_error: keep_going
+        input: {with: {word: item}}
+        output: {into: {log: "[one.message for one in errors]"}}
+      done: {end: completed}
+    edges:
+      - {from: slow, to: sub}
+      - {from: slow, to: sorry, on: [timeout]}
+      - {from: sorry, to: sub}
+      - {from: sub, to: items}
+      - {from: sub, to: items, on: [timeout]}
+      - {from: items, to: done}
+"""
+SLOW_CHILD = """
+    graph: child
+    version: "1"
+    state: {log: {type: array, reduce: append, default: [], output: true}}
+    start: quick
+    nodes:
+      quick: {run: quick, output: {into: {log: "[output.word]"}}}
+      slow: {run: slow}
+      done: {end: completed}
+    edges: [{from: quick, to: slow}, {from: slow, to: done}]
+"""
+
+
+@pytest.mark.parametrize("calls", [True, False])
+async def test_a_node_out_of_time_is_so_again_at_once_and_at_the_same_place(store: Checkpointer, calls: bool) -> None:
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    async def word() -> str:
+        return "word"
+
+    async def slow(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        await ctx.call("ask", {"n": 1}, word)
+        await (ctx.call("ask", {"n": 2}, never) if calls else never())
+        return {}
+
+    async def quick(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        return {"word": await ctx.call("ask", {"n": 0}, word)}
+
+    graph = graph_of(TIMED, {"child": SLOW_CHILD}, slow=slow, quick=quick)
+    result = await runtime(graph, store).run({}, run_id="r")
+    assert result.status == "completed", result.error
+    late = "it took longer than its timeout_seconds"
+    assert result.state["log"] == ["TimeoutError", late, late, late]
+    patient = TIMED.replace("0.05", "60").replace("0.1,", "60,").replace("0.01", "60")
+    async with asyncio.timeout(30):
+        replayed = await replay(store, graph_of(patient, {"child": SLOW_CHILD}, slow=slow, quick=quick), "r")
+    assert replayed.identical, replayed

@@ -1,0 +1,302 @@
+"""Specs, windows, prices and keys of models: what is refused, what is chosen, and who gets which key."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_research.app.budget import Budget, BudgetUnknowable, within_budget
+from graph_research.app.models import DEFAULTS, build_model, build_router, default_models, prices_of, window_tokens
+from graph_research.app.outside import Outside
+from graph_research.app.request import request_for
+from graph_research.app.workspace import open_workspace
+from graph_research.config import SettingInvalid, Settings, load_configuration
+from graph_research.errors import UserMistake
+from graph_research.providers.errors import KeyMissing, UnknownModel
+from graph_research.providers.http import HttpxHttp
+from graph_research.providers.llm.base import Usage
+from graph_research.providers.llm.prices import Prices
+from graph_research.providers.llm.spec import is_local, parse_spec
+from graph_research.research.services import ModelRouter
+
+KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GEMINI_API_KEY": "sk-g", "MINE": "sk-mine"}
+
+
+def outside(environ: dict[str, str] | None = None, **settings: Any) -> Outside:
+    return Outside(
+        http=HttpxHttp(),
+        settings=Settings(**settings),
+        environ=KEYS if environ is None else environ,
+        closing=AsyncExitStack(),
+        pages=None,  # no model reads any
+    )
+
+
+def peer_of(spec: str, **settings: Any) -> Any:
+    return build_model(spec, outside(**settings))._peer
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "model", "url"),
+    [
+        ("openai:gpt-5-mini", "openai", "gpt-5-mini", None),
+        ("openai:llama3.2:3b@http://127.0.0.1:11434/v1/", "openai", "llama3.2:3b", "http://127.0.0.1:11434/v1"),
+        ("openai:meta/llama:free@https://openrouter.ai/api/v1", "openai", "meta/llama:free", "https://openrouter.ai/api/v1"),
+        ("openai:@cf/meta/llama@https://a.example/v1", "openai", "@cf/meta/llama", "https://a.example/v1"),
+        ("openai:o3?effort=low", "openai", "o3", None),
+        ("anthropic:claude-haiku-4-5", "anthropic", "claude-haiku-4-5", None),
+        ("scripted:/a/b@c?d", "scripted", "/a/b@c?d", None),
+        ("extractive", "extractive", "", None),
+        ("[cli]claude:haiku", "[cli]", "haiku", None),
+    ],
+)  # fmt: skip
+def test_a_spec_is_taken_apart(text: str, kind: str, model: str, url: str | None) -> None:
+    spec = parse_spec(text)
+    assert (spec.kind, spec.model, spec.url) == (kind, model, url)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("", "no model"),
+        ("extractive:x", "no model"),
+        ("opnai:gpt-5", 'did you mean "openai"'),
+        ("openai", "names no model"),
+        ("openai:", "names no model"),
+        ("openai:@http://127.0.0.1", "names no model"),
+        ("openai:--help", "no name of a model"),
+        ("openai:a b", "no name of a model"),
+        ("openai:m@http://", "has no host"),
+        ("openai:m@http://a:99999", "not valid"),
+        ("openai:m@http://[::1", "not valid"),
+        ("openai:m@http://me:hunter2@127.0.0.1/v1", "model_keys"),
+        ("openai:m@http://127.0.0.1/v1?key=hunter2", "model_keys"),
+        ("openai:m?size=1", "no option"),
+        ("openai:m?effort=much", "effort"),
+        ("scripted", "names no file"),
+        ("scripted:", "names no file"),
+        ("[cli]", "names no command line"),
+        ("[cli]rm -rf:x", "names no command line"),
+        ("[cli]nobody:x", "no command line 'nobody'"),
+        ("[cli]claude", "names no model"),
+        ("[cli]claude:--dangerous", "no name of a model"),
+    ],
+)
+def test_a_spec_that_means_nothing_is_refused_with_how_it_is_written(spec: str, words: str) -> None:
+    with pytest.raises(UserMistake) as caught:
+        build_model(spec, outside())
+    assert words in str(caught.value)
+    assert caught.value.help
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["openai:m", "anthropic:m", "gemini:m"])
+def test_a_provider_without_its_key_is_refused_by_the_variables_name(kind: str) -> None:
+    with pytest.raises(KeyMissing, match="_API_KEY"):
+        build_model(kind, outside({}))
+
+
+@pytest.mark.parametrize(
+    ("spec", "key"),
+    [
+        ("openai:m", "sk-o"),
+        ("openai:m@https://api.openai.com/v1", "sk-o"),
+        ("openai:m@https://API.openai.com:443/v1", "sk-o"),
+        ("openai:m@http://api.openai.com/v1", None),
+        ("openai:m@https://api.openai.com:8443/v1", None),
+        ("openai:m@https://api.openai.com.example.org/v1", None),
+        ("openai:m@http://127.0.0.1:8080/v1", None),
+        ("openai:m@http://named.example:8080/v1", "sk-mine"),
+        ("openai:m@http://named.example:9090/v1", None),
+        ("openai:m@https://anyport.example:9/v1", "sk-mine"),
+        ("anthropic:m", "sk-a"),
+        ("anthropic:m@https://proxy.example", None),
+        ("gemini:m", "sk-g"),
+        ("gemini:m@http://127.0.0.1:1/v1beta", None),
+    ],
+)
+def test_a_key_goes_to_its_own_host_alone(spec: str, key: str | None) -> None:
+    peer = peer_of(spec, model_keys={"named.example:8080": "MINE", "anyport.example": "MINE"})
+    assert peer.secrets == ((key,) if key else ())
+    sent = " ".join(peer.headers.values())
+    assert [one for one in KEYS.values() if one in sent.split()] == ([key] if key else [])
+    assert "sk-" not in repr(peer)
+
+
+def test_a_key_that_is_named_for_a_host_and_not_set_is_refused() -> None:
+    with pytest.raises(KeyMissing, match="NOT_THERE"):
+        peer_of("openai:m@http://127.0.0.1/v1", model_keys={"127.0.0.1": "NOT_THERE"})
+
+
+def test_a_slow_machine_of_ones_own_is_given_time() -> None:
+    assert peer_of("openai:m").timeout_seconds == 120
+    assert peer_of("openai:m@http://127.0.0.1/v1").timeout_seconds == 600
+    assert peer_of("openai:m@http://127.0.0.1/v1", model_timeout=7).timeout_seconds == 7
+
+
+def test_one_spec_is_built_once_however_many_roles_name_it() -> None:
+    router = build_router(["openai:a", "extractive"], {"report": ["openai:a"]}, outside())
+    assert router.models("report")[0] is router.models("research")[0]
+
+
+@pytest.mark.parametrize(
+    ("environ", "model"),
+    [
+        ({}, "extractive"),
+        ({"OPENAI_API_KEY": ""}, "extractive"),
+        ({"GEMINI_API_KEY": "k"}, DEFAULTS["GEMINI_API_KEY"][0]),
+        ({"GEMINI_API_KEY": "k", "OPENAI_API_KEY": "k"}, DEFAULTS["OPENAI_API_KEY"][0]),
+        (KEYS, DEFAULTS["ANTHROPIC_API_KEY"][0]),
+    ],
+)
+def test_without_a_spec_the_first_key_that_is_set_chooses(environ: dict[str, str], model: str) -> None:
+    assert default_models(environ) == (model,)
+
+
+def test_a_default_model_brings_a_cheap_one_that_summarizes_and_a_named_one_does_not(tmp_path: Path) -> None:
+    def asked(**options: Any) -> Any:
+        environ = {"GRAPH_RESEARCH_HOME": str(tmp_path / "home"), "GEMINI_API_KEY": "k"}
+        return request_for(open_workspace(environ, tmp_path, may_use=lambda _: False, options=options), "why?")
+
+    default, cheap = DEFAULTS["GEMINI_API_KEY"]
+    assert (asked().models, asked().roles) == ((default,), {"summarization": (cheap, default)})
+    named = asked(default_provider="extractive")
+    assert (named.models, named.roles) == (("extractive",), {})
+    assert asked(summarization_model="extractive").roles == {"summarization": ("extractive",)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "window"),
+    [
+        ("openai:gpt-4o-mini", 128_000),
+        ("openai:gpt-4-0613", 8_192),
+        ("anthropic:claude-haiku-4-5", 200_000),
+        ("anthropic:claude-opus-5-5", 1_000_000),
+        ("openai:anthropic/claude-haiku-4-5@https://openrouter.ai/api/v1", 200_000),
+        ("openai:gpt-4o@http://127.0.0.1:8080/v1", None),
+        ("openai:nobody-knows", None),
+        ("extractive", None),
+        ("[cli]claude:haiku", 140_000),
+        ("[cli]gemini:flash", 988_576),
+        ("openai:mine@http://127.0.0.1:8080/v1", 32_768),
+        ("openai:qwen3:8b@http://127.0.0.1:8080/v1", 9_000),
+    ],
+)
+def test_a_window_is_known_by_the_models_name_or_the_users_word(spec: str, window: int | None) -> None:
+    own = {"openai:mine@http://127.0.0.1:8080": 32_768, "qwen3": 9_000}
+    assert window_tokens(spec, Settings(model_context_overrides=own)) == window
+
+
+def test_a_command_line_never_takes_more_than_the_whole_window() -> None:
+    settings = Settings(model_context_overrides={"tiny": 1_000}, runtime_overhead=60_000)
+    assert window_tokens("[cli]codex:tiny", settings) == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "usd"),
+    [
+        ("extractive", 0.0),
+        ("scripted:a.json", 0.0),
+        ("openai:m@http://127.0.0.1:8080/v1", 0.0),
+        ("openai:m@http://gpu-box:8080/v1", 0.0),
+        ("openai:gpt-5-mini", 2.25),
+        ("openai:gpt-5-mini-2025-08-07", 2.25),
+        ("openai:gpt-5-mini@https://api.openai.com/v1", 2.25),
+        ("openai:gpt-5-mini@https://resold.example/v1", None),
+        ("openai:gpt-5-minimal", None),
+        ("openai:gpt-5-pro", None),
+        ("anthropic:claude-haiku-4-5-20251001", 6.0),
+        ("gemini:gemini-3.1-pro-preview", 14.0),
+        ("[cli]claude:haiku", None),
+        ("nonsense", None),
+    ],
+)
+def test_a_price_is_known_by_the_models_name(spec: str, usd: float | None) -> None:
+    assert Prices()(spec, 1_000_000, 1_000_000) == (None if usd is None else pytest.approx(usd))
+
+
+def test_what_the_provider_had_kept_is_cheaper() -> None:
+    assert Prices()("anthropic:claude-haiku-4-5", 1_000_000, 0, 900_000) == pytest.approx(0.1 + 0.09)
+
+
+def test_the_users_own_price_wins() -> None:
+    own = {"openai:gpt-5-mini": {"input": 8.0, "output": 8.0}, "[cli]claude:haiku": {"input": 1.0, "output": 1.0}}
+    prices = prices_of(Settings(model_price_overrides=own))
+    assert prices("openai:gpt-5-mini", 500_000, 500_000, 400_000) == pytest.approx(8.0)
+    assert prices("[cli]claude:haiku", 500_000, 500_000) == pytest.approx(1.0)
+
+
+def test_a_budget_counts_by_the_price_table() -> None:
+    budget = Budget(run_id="r", max_cost=1.0)
+    budget.count(
+        "openai:gpt-5-mini", Usage(input_tokens=1_000_000, output_tokens=300_000, cached_input_tokens=1_000_000)
+    )
+    assert budget.cost == pytest.approx(0.025 + 0.6)
+    assert budget.spent() is None
+    budget.count("openai:gpt-5-mini", Usage(output_tokens=200_000))
+    assert "--max-cost" in str(budget.spent())
+
+
+def test_a_budget_in_money_is_refused_where_no_price_is_known() -> None:
+    async def stop(run_id: str) -> None:
+        raise AssertionError
+
+    router = ModelRouter(default=(build_model("openai:gpt-unknown", outside()),))
+    with pytest.raises(BudgetUnknowable, match="model_price_overrides"):
+        within_budget(router, Budget(run_id="r", max_cost=1.0), stop=stop)
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [("127.0.0.1", True), ("::1", True), ("10.1.2.3", True), ("localhost", True), ("gpu-box", True),
+     ("nas.local", True), ("8.8.8.8", False), ("api.example.com", False), ("2606:4700::1", False)],
+)  # fmt: skip
+def test_a_machine_of_ones_own_is_known_by_its_address(host: str, local: bool) -> None:
+    assert is_local(host) == local
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'model_keys = {"127.0.0.1" = "MINE"}',
+        'cli_commands = {mine = ["/bin/sh"]}',
+        'model_price_overrides = {"gpt" = {input = 0, output = 0}}',
+        'default_provider = "openai:m@http://127.0.0.1/v1"',
+        'report_model = ["extractive", "[cli]claude:haiku"]',
+    ],
+)
+def test_a_folder_may_not_say_where_models_are_how_they_are_called_and_what_they_cost(
+    line: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "graph-research.toml"
+    file.write_text(f"[research]\n{line}\n")
+    with pytest.raises(SettingInvalid, match="may not be set") as caught:
+        load_configuration(home_file=tmp_path / "none", folder_file=file, environ={})
+    assert caught.value.line == 2
+
+
+def test_a_key_that_stands_where_its_variables_name_belongs_is_not_shown() -> None:
+    with pytest.raises(SettingInvalid) as caught:
+        load_configuration(
+            home_file=Path("/none"), folder_file=None, environ={"GRAPH_RESEARCH_MODEL_KEYS": "host=sk-secret"}
+        )
+    assert "sk-secret" not in str(caught.value)
+
+
+def test_a_setting_may_be_a_table_in_the_users_file(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(
+        '[research]\n[research.model_keys]\n"127.0.0.1:8080" = "MINE"\n[research.cli_commands]\na = ["b", "c"]\n'
+    )
+    configuration = load_configuration(home_file=file, folder_file=None, environ={})
+    assert configuration.settings.model_keys == {"127.0.0.1:8080": "MINE"}
+    assert configuration.settings.cli_commands == {"a": ("b", "c")}
+    assert configuration.origins["cli_commands"] == f"{file}:4"
+
+
+def test_no_model_is_named_by_an_unknown_kind() -> None:
+    with pytest.raises(UnknownModel, match="no model is named"):
+        build_router([], {}, outside())

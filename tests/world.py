@@ -105,8 +105,12 @@ def open_world(
     page_seconds: float = 0.0,
     faults: Faults | None = None,
     always_gaps: bool = False,
+    long_pages: bool = False,
 ) -> Iterator[World]:
-    """Start the world and stop it at the end. Latencies are in seconds and the same for every call of a kind."""
+    """Start the world and stop it at the end. Latencies are in seconds and the same for every call of a kind.
+
+    With `always_gaps` the analyzer never finds everything; with `long_pages` every page goes on for 20,000 characters.
+    """
     faults = faults or Faults()
     options = {
         "log": str(log),
@@ -114,6 +118,7 @@ def open_world(
         "search_seconds": search_seconds,
         "page_seconds": page_seconds,
         "always_gaps": always_gaps,
+        "long_pages": long_pages,
         "faults": {
             name: sorted(value) if isinstance(value, frozenset) else value for name, value in vars(faults).items()
         },
@@ -140,7 +145,7 @@ class _Server:
         self.faults = Faults(**{**raw, **sets})
         self.options = options
         self.log = Path(options["log"])
-        self.pages = dict(_pages())
+        self.pages = dict(_pages(_ANNEX if options["long_pages"] else ""))
         self.seen: Counter[str] = Counter()
         self.asked: Counter[str] = Counter()
 
@@ -286,8 +291,15 @@ def _streamed(request: Mapping[str, Any], prompt: str, text: str) -> bytes:
     return "".join([*lines, "data: [DONE]\n\n"]).encode()
 
 
-def _pages() -> Iterator[tuple[str, bytes]]:
-    """The example library as web pages."""
+_ANNEX = "".join(
+    f"<p>Annex {number}: the gauge at pier {number} of the lagoon read {number * 7 % 90 + 10} centimetres on day "
+    f"{number}, and the keeper of pier {number} signed the log of the lagoon's gauges.</p>\n"
+    for number in range(1, 140)
+)
+
+
+def _pages(annex: str) -> Iterator[tuple[str, bytes]]:
+    """The example library as web pages, each with the annex at its end."""
     yield "/robots.txt", b"User-agent: *\nAllow: /\n"
     for file in sorted(LIBRARY.rglob("*")):
         if file.suffix in (".md", ".txt"):
@@ -295,10 +307,10 @@ def _pages() -> Iterator[tuple[str, bytes]]:
             lines = [line.lstrip("# ").strip() for line in text.split("\n\n")]
             paragraphs = "\n".join(f"<p>{html.escape(' '.join(line.split()))}</p>" for line in lines if line)
             title = html.escape(lines[0].splitlines()[0][:120])
-            page = f"<!doctype html><html><head><title>{title}</title></head><body>{paragraphs}</body></html>"
+            page = f"<!doctype html><html><head><title>{title}</title></head><body>{paragraphs}\n{annex}</body></html>"
             yield f"/pages/{file.stem}.html", page.encode()
         elif file.suffix == ".html":
-            yield f"/pages/{file.name}", file.read_bytes()
+            yield f"/pages/{file.name}", file.read_bytes().replace(b"</body>", annex.encode() + b"</body>")
 
 
 async def _serve(options: dict[str, Any]) -> None:

@@ -1,0 +1,147 @@
+"""Models and searches that fail: what ends other research programs silently ends in an honest report here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from world import Faults, World, open_world
+
+from tests.acceptance.conftest import QUESTION, Done, Shell
+
+AGENTS = (
+    "clarifier",
+    "planner",
+    "reflector",
+    "analyzer",
+    "supervisor",
+    "synthesizer",
+    "refiner",
+    "source_summarizer",
+    "compressor",
+)
+ALL = {"always_gaps": True, "long_pages": True}
+"""A world in which every agent is asked."""
+
+
+def research(shell: Shell, world: World, *options: str, expect: int = 0) -> Done:
+    """The question, asked of the world's model and search."""
+    return shell.run(
+        *("run", QUESTION, "--llm", world.model, "--search", "searxng", "--out", "out", "--run-id", "r", "--json"),
+        *options,
+        environment=world.environ(),
+        expect=expect,
+    )
+
+
+def report_of(shell: Shell) -> dict[str, Any]:
+    """The report, after every citation was checked against the archive."""
+    counts = shell.run("verify", "r", "--json").json
+    assert counts["invalid"] == 0
+    assert counts["fabricated"] == 0
+    report: dict[str, Any] = json.loads((shell.folder / "out" / "report.json").read_text())
+    return report
+
+
+def said(report: dict[str, Any]) -> str:
+    return " ".join(report["limitations"])
+
+
+def test_without_faults_the_report_is_complete_and_says_who_answered(shell: Shell, tmp_path: Path) -> None:
+    with open_world(tmp_path / "calls") as world:
+        done = research(shell, world)
+    report = report_of(shell)
+
+    assert done.json["status"] == "completed"
+    assert len(report["citations"]) >= 5
+    assert len({citation["source_id"] for citation in report["citations"]}) >= 3
+    assert "openai:world" in json.dumps(report["statistics"])
+
+
+@pytest.mark.parametrize("window", [9_000, 12_000, 24_000])
+def test_a_small_window_gives_a_shorter_report_that_says_what_was_cut(
+    window: int, shell: Shell, tmp_path: Path
+) -> None:
+    with open_world(tmp_path / "calls", faults=Faults(window_chars=window), long_pages=True) as world:
+        done = research(shell, world)
+        refused = [call for call in world.calls("model") if call.status == 400]
+    report = report_of(shell)
+
+    assert done.json["status"] == "completed"
+    assert len(report["citations"]) >= 3
+    assert len({citation["source_id"] for citation in report["citations"]}) >= 2
+    assert refused or "assumed" in said(report)
+    assert "to fit the window" in said(report)
+
+
+@pytest.mark.parametrize("status", [429, 500])
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_calls_that_fail_now_and_then_do_not_end_a_research(
+    rate: float, status: int, shell: Shell, tmp_path: Path
+) -> None:
+    with open_world(tmp_path / "calls", faults=Faults(rate=rate, status=status)) as world:
+        done = research(shell, world)
+        failed = [call for call in world.calls() if call.status == status]
+    report = report_of(shell)
+
+    assert failed
+    assert done.json["status"] == "completed"
+    assert len(report["citations"]) >= 3
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_one_broken_answer_of_an_agent_is_repaired(agent: str, shell: Shell, tmp_path: Path) -> None:
+    with open_world(tmp_path / "calls", faults=Faults(broken_json=frozenset({agent})), **ALL) as world:
+        done = research(shell, world)
+        asked = [call for call in world.calls("model") if call.agent == agent]
+    report = report_of(shell)
+
+    assert asked
+    assert done.json["status"] == "completed"
+    assert len(report["citations"]) >= 3
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_one_context_error_of_an_agent_is_recovered_from(agent: str, shell: Shell, tmp_path: Path) -> None:
+    with open_world(tmp_path / "calls", faults=Faults(context_errors=frozenset({agent})), **ALL) as world:
+        done = research(shell, world)
+        refused = [call for call in world.calls("model") if call.agent == agent and call.status == 400]
+    report = report_of(shell)
+
+    assert len(refused) == 1
+    assert done.json["status"] == "completed"
+    assert len(report["citations"]) >= 3
+
+
+def test_a_model_that_never_writes_json_still_gives_a_report_with_proved_citations(
+    shell: Shell, tmp_path: Path
+) -> None:
+    with open_world(tmp_path / "calls", faults=Faults(prose=True)) as world:
+        done = research(shell, world)
+    report = report_of(shell)
+
+    assert done.json["status"] == "completed"
+    assert report["citations"]
+    assert "fallback" in json.dumps(report["limitations"])
+
+
+def test_one_topic_whose_searches_fail_leaves_the_others_alone_and_is_named(shell: Shell, tmp_path: Path) -> None:
+    with open_world(tmp_path / "calls", faults=Faults(deaf_queries=frozenset({"birds"}))) as world:
+        done = research(shell, world)
+    report = report_of(shell)
+
+    assert done.json["status"] == "completed"
+    assert len(report["citations"]) >= 3
+    assert "birds" in said(report)
+
+
+def test_a_reflector_out_of_order_ends_no_research(shell: Shell, tmp_path: Path) -> None:
+    with open_world(tmp_path / "calls", faults=Faults(deaf_agents=frozenset({"reflector"}))) as world:
+        done = research(shell, world)
+    report = report_of(shell)
+
+    assert done.json["status"] == "completed"
+    assert len(report["citations"]) >= 3
+    assert "reflect" in said(report)

@@ -14,6 +14,7 @@ from graph_research.research.models.plan import SubQuery
 from graph_research.research.models.source import Source
 from graph_research.research.report.confidence import confidence_of
 from graph_research.research.report.facts import RunFacts
+from graph_research.research.report.gathering import gathering_of
 from graph_research.research.report.limitations import limitations_of
 from graph_research.research.report.model import (
     Report,
@@ -87,6 +88,7 @@ class _Building:
         self.claims = [Claim.model_validate(one) for one in state.get("claims") or []]
         self.decisions = [_decision(Decision.model_validate(one)) for one in state.get("decisions") or []]
         self.sub_queries = _outcomes(state)
+        self.gathered = gathering_of(state, run.search)
         self.degraded = [f"{one['agent']}: {one['reason']}" for one in state.get("degraded") or []]
         self.fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
 
@@ -124,7 +126,13 @@ class _Building:
             sources=self.sources,
             more_evidence=cited.more_evidence,
             limitations=self._limitations(),
-            statistics=statistics_of(run, self.sources, self.origins, token_limit_retries(state.get("degraded") or [])),
+            statistics=statistics_of(
+                run,
+                self.sources,
+                self.origins,
+                token_limit_retries=token_limit_retries(state.get("degraded") or []),
+                gathering=self.gathered,
+            ),
             sub_queries=self.sub_queries,
             decisions=self.decisions,
             degraded=self.degraded,
@@ -187,6 +195,7 @@ class _Building:
             quotes_dropped=int(self.state.get("quotes_dropped") or 0),
             fabricated_dropped=self.fabricated_dropped,
             origins=self.origins,
+            gathered=self.gathered,
         )
 
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.research.citations import Cited
+from graph_research.research.report.gathering import FETCH, what_was_lost
 from graph_research.research.report.model import (
+    GatheringStatistics,
     ReportDecision,
     ReportGap,
     ReportSource,
@@ -32,6 +34,7 @@ def limitations_of(
     quotes_dropped: int,
     fabricated_dropped: int,
     origins: int,
+    gathered: GatheringStatistics,
 ) -> list[str]:
     """One sentence each, the standing one first, then what happened; no error's own words, which may hold paths."""
     return [
@@ -39,6 +42,7 @@ def limitations_of(
         *_about_sources(sources, origins),
         *_about_the_search(sub_queries, search, search_failures),
         *_about_the_skipped(skipped_searches),
+        *what_was_lost(gathered),
         *_about_the_writing(cited, degraded),
         *_about_the_windows(degraded),
         *_about_the_models(degraded),
@@ -74,6 +78,7 @@ def _about_the_search(
         for one in sub_queries
         if one.status == "failed"
     ]
+    failures = [one for one in failures if one["provider"] != FETCH]
     if failures:
         everyone = " and ".join(name.partition(":")[0] for name in search) or "all"
         who = {one["provider"]: one["provider"] for one in failures} | {"all": everyone}

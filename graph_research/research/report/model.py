@@ -13,6 +13,7 @@ from graph_research.research.models.record import Record
 __all__ = [
     "ConfidenceFactor",
     "ContentFidelity",
+    "GatheringStatistics",
     "ModelFailure",
     "Report",
     "ReportClaim",
@@ -22,6 +23,7 @@ __all__ = [
     "ReportSource",
     "ReportStatistics",
     "RoleUse",
+    "SearchUse",
     "SubQueryOutcome",
     "Usage",
     "UsageTotals",
@@ -148,6 +150,32 @@ class ContentFidelity(Record):
     band: Literal["full", "condensed", "compressed", "minimal"]
 
 
+class SearchUse(Record):
+    """How often a search provider was asked, failed, and was left out because it has none of the sources asked for or
+    nothing of the query could be sent to it."""
+
+    provider: str
+    asked: int
+    failed: int
+    skipped: int
+
+
+class GatheringStatistics(Record):
+    """What gathering came to. `queries_limited` counts searches over the web that lost words of local documents,
+    `pages_…` those behind results, `excerpts_dropped` excerpts of summaries that stand in no archived text."""
+
+    searches: list[SearchUse] = Field(default_factory=list)
+    duplicates_skipped: int = 0
+    queries_limited: int = 0
+    pages_read: int = 0
+    pages_failed: int = 0
+    sources_summarized: int = 0
+    summaries_failed: int = 0
+    excerpts_dropped: int = 0
+    topics_compressed: int = 0
+    compressions_failed: int = 0
+
+
 class ReportStatistics(Record):
     """Time, calls, tokens and cost, by role and phase (`usage`) and by role and model (`model_roles`). Seconds are wall
     clock; `model_seconds` sums calls that may have overlapped. `token_limit_retries` counts prompts that were cut and
@@ -163,6 +191,7 @@ class ReportStatistics(Record):
     model_roles: dict[str, RoleUse] = Field(default_factory=dict)
     token_limit_retries: int = 0
     content_fidelity: ContentFidelity
+    gathering: GatheringStatistics = Field(default_factory=GatheringStatistics)
     sources_found: int
     sources_cited: int
     origins_cited: int

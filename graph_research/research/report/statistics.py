@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 from graph_research.research.report.facts import RunFacts
-from graph_research.research.report.model import ContentFidelity, ReportSource, ReportStatistics, Usage, UsageTotals
+from graph_research.research.report.model import (
+    ContentFidelity,
+    GatheringStatistics,
+    ReportSource,
+    ReportStatistics,
+    Usage,
+    UsageTotals,
+)
 
 __all__ = ["statistics_of"]
 
@@ -18,7 +25,12 @@ _FREE = frozenset({"extractive", "local"})
 
 
 def statistics_of(
-    run: RunFacts, sources: Sequence[ReportSource], origins: int, token_limit_retries: int = 0
+    run: RunFacts,
+    sources: Sequence[ReportSource],
+    origins: int,
+    *,
+    token_limit_retries: int = 0,
+    gathering: GatheringStatistics | None = None,
 ) -> ReportStatistics:
     """The run's numbers; `origins` counts who stands behind the cited sources."""
     return ReportStatistics(
@@ -32,6 +44,7 @@ def statistics_of(
         model_roles=dict(run.model_roles),
         token_limit_retries=token_limit_retries,
         content_fidelity=_fidelity(sources),
+        gathering=gathering or GatheringStatistics(),
         sources_found=len(sources),
         sources_cited=sum(bool(source.citations) for source in sources),
         origins_cited=origins,

@@ -1,0 +1,58 @@
+"""The numbers of gathering in a report, and what it says was lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graph_research.research.report.gathering import gathering_of, what_was_lost
+from graph_research.research.report.model import SearchUse
+
+
+def account(**more: Any) -> dict[str, Any]:
+    return {"asked": ["web"], "skipped": [], "withheld": [], "pages_read": 0, "pages_failed": 0, **more}
+
+
+def failure(provider: str) -> dict[str, str]:
+    return {"provider": provider, "query": "q", "error": "ProviderUnavailable", "message": "m"}
+
+
+STATE = {
+    "searches": [
+        account(asked=["web", "local"], skipped=["arxiv"], pages_read=3, pages_failed=1),
+        account(asked=["local"], skipped=["web", "arxiv"], withheld=["secret"]),
+    ],
+    "search_failures": [failure("web"), failure("fetch"), failure("all")],
+    "condensed": [
+        {"kind": "summary", "done": 4, "failed": 1, "excerpts_dropped": 2},
+        {"kind": "compression", "done": 0, "failed": 1, "excerpts_dropped": 0},
+    ],
+    "topics": [{"duplicates_skipped": 5}, {"duplicates_skipped": 1}],
+}
+
+
+def test_each_search_says_how_often_it_was_asked_failed_and_was_skipped() -> None:
+    gathered = gathering_of(STATE, ["local", "scripted:/a/file.yaml"])
+    assert gathered.searches == [
+        SearchUse(provider="local", asked=3, failed=1, skipped=0),
+        SearchUse(provider="scripted", asked=1, failed=1, skipped=0),
+        SearchUse(provider="web", asked=2, failed=2, skipped=1),
+        SearchUse(provider="arxiv", asked=1, failed=1, skipped=2),
+    ]
+    assert (gathered.duplicates_skipped, gathered.queries_limited) == (6, 1)
+    assert (gathered.pages_read, gathered.pages_failed) == (3, 1)
+    assert (gathered.sources_summarized, gathered.summaries_failed, gathered.excerpts_dropped) == (4, 1, 2)
+    assert (gathered.topics_compressed, gathered.compressions_failed) == (0, 1)
+
+
+def test_what_was_lost_has_a_sentence_each() -> None:
+    assert what_was_lost(gathering_of(STATE)) == [
+        "1 of 4 pages could not be read; what the search told of them was used instead.",
+        "Words that stand only in local documents were kept out of 1 search over the web.",
+        "1 of 5 summaries of sources could not be made.",
+        "What was found could not be put in order for 1 of 1 topic.",
+    ]
+
+
+def test_a_run_that_lost_nothing_says_nothing() -> None:
+    assert what_was_lost(gathering_of({})) == []
+    assert what_was_lost(gathering_of({"searches": [account(pages_read=4)]})) == []

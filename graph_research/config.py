@@ -221,6 +221,7 @@ class Settings(BaseModel):
     tavily_time_range: Literal["day", "week", "month", "year"] | None = Field(
         None, description="how old what `tavily` finds may be"
     )
+    tavily_extract: bool = Field(False, description="let Tavily read the pages behind results, with your key")
     google_date_restrict: str | None = Field(
         None, pattern=r"^[dwmy]\d{1,3}$", description="how old what `google` finds may be, such as d7, w2, m6 or y1"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.app.beside import with_neighbours
@@ -123,7 +123,9 @@ async def open_graph_run(
         run = _assembled(workspace, store, chosen, request, search, values, outside)
         if search.folders or _searches(run.runtime.graph):
             await search.prepare(workspace, index=True, on_index=on_index)
-        yield run
+            yield run
+        else:
+            yield replace(run, request=replace(request, skipped=()))
 
 
 @asynccontextmanager

@@ -12,7 +12,9 @@ from graph_research.providers.address import AddressInvalid
 from graph_research.providers.fetch import Fetcher, FetchLimits
 from graph_research.providers.http import Http, HttpxHttp
 from graph_research.providers.kept_pages import KeptPages
-from graph_research.providers.pages import WebPages
+from graph_research.providers.pages import PageReader, WebPages
+from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
+from graph_research.providers.search.tavily_pages import TavilyPages
 
 __all__ = ["Outside", "open_outside"]
 
@@ -41,9 +43,17 @@ async def open_outside(workspace: Workspace) -> AsyncIterator[Outside]:
         settings = workspace.settings
         fetcher = await stack.enter_async_context(_fetcher(settings))
         web = await stack.enter_async_context(WebPages(fetcher, pdfs=settings.fetch_pdfs))
-        pages = await stack.enter_async_context(KeptPages(web))
-        kept = await stack.enter_async_context(KeptPages(pages))
-        yield Outside(http=http, pages=kept, settings=settings, environ=workspace.environ, closing=stack)
+        pages = await stack.enter_async_context(KeptPages(_reader(web, http, settings, workspace.environ)))
+        yield Outside(http=http, pages=pages, settings=settings, environ=workspace.environ, closing=stack)
+
+
+def _reader(web: WebPages, http: Http, settings: Settings, environ: Mapping[str, str]) -> PageReader:
+    """Pages are read by this program itself, unless the user would have Tavily do it and has its key."""
+    key = environ.get("TAVILY_API_KEY")
+    if not settings.tavily_extract or not key:
+        return web
+    options = TavilyOptions(search_depth=settings.tavily_search_depth)
+    return TavilyPages(tavily=TavilySearch(http=http, peer=tavily_peer(key), options=options), otherwise=web)
 
 
 def _fetcher(settings: Settings) -> Fetcher:

@@ -36,8 +36,7 @@ async def start(
         say(f"run {research.run_id}")
         if not workspace.settings.default_provider and (why := why_default(workspace.environ)):
             say(why)
-        if research.request.skipped:
-            say(f"searches left out: {'; '.join(research.request.skipped)}")
+        _say_what_is_left_out(research.request.skipped)
         return await _drive_research(research, answer=None, json=json, stored=False)
 
 
@@ -46,7 +45,13 @@ async def start_graph(
 ) -> int:
     """Start a new run of any graph, drive it and return the exit code."""
     async with open_graph_run(workspace, request, values, run_id=run_id, on_index=IndexingLines()) as run:
+        _say_what_is_left_out(run.request.skipped)
         return await _drive_graph(run, answer=None, json=json, stored=False)
+
+
+def _say_what_is_left_out(searches: Sequence[str]) -> None:
+    if searches:
+        say(f"searches left out: {'; '.join(searches)}")
 
 
 async def go_on(

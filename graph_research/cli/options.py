@@ -28,7 +28,7 @@ Role = Annotated[
     typer.Option("--role", metavar="ROLE=SPEC", help="Model of one role: research, summarization, …"),
 ]
 Search = Annotated[
-    list[str] | None, typer.Option("--search", metavar="NAME,…", help="Search providers, such as local.")
+    list[str] | None, typer.Option("--search", metavar="NAME,…", help="Searches, such as local,wikipedia.")
 ]
 Now = Annotated[
     str | None,

@@ -63,6 +63,7 @@ def test_a_file_that_is_no_settings_file_is_told_with_its_line(tmp_path: Path, t
         ('report_model = ["extractive", "[cli]claude:haiku"]', "command lines"),
         ('research_model = "scripted:/etc/passwd"', "command lines or files"),
         ('search_providers = "local, scripted:/etc/passwd"', "command lines or files"),
+        ('searxng_url = "http://10.0.0.1:8080"', "addresses"),
         ('fetch_allow_hosts = ["router.home"]', "hosts"),
     ],
 )

@@ -12,10 +12,13 @@ from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.http import HttpxHttp
+from graph_research.providers.pages import Page
 from graph_research.providers.search.base import SearchRequest
 from graph_research.providers.search.google import GoogleSearch, google_peer
 from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
+from graph_research.providers.search.tavily_pages import TavilyPages
 from graph_research.providers.search.wikipedia import WikipediaSearch, wikipedia_peer
+from graph_research.text.plain_document import plain_document
 
 REQUEST = SearchRequest(query=QUESTION, max_results=5)
 
@@ -82,6 +85,33 @@ async def test_tavily_reads_pages_and_gives_only_those_asked_for(server: WireSer
         "format": "markdown",
         "extract_depth": "basic",
     }
+
+
+class OwnPages:
+    """A reader that says what it was asked for."""
+
+    async def read(self, url: str) -> Page:
+        return Page(url=url, content_type="text/html", document=plain_document("Read by ourselves."))
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (Answer(body={"results": [{"url": "https://a.example/", "raw_content": "# A\n\n*Text*."}]}), "A Text."),
+        (Answer(body={"results": [], "failed_results": [{"url": "https://a.example/"}]}), "Read by ourselves."),
+        (Answer(body={"results": [{"url": "https://a.example/", "raw_content": None}]}), "Read by ourselves."),
+        (Answer(status=401), "Read by ourselves."),
+    ],
+    ids=["read", "not read", "empty", "refused"],
+)
+async def test_a_page_that_tavily_cannot_read_is_read_otherwise(
+    answer: Answer, text: str, server: WireServer, http: HttpxHttp
+) -> None:
+    server.on("/extract", answer)
+    tavily = SPOKEN["tavily"].at(server, http)
+    assert isinstance(tavily, TavilySearch)
+    page = await TavilyPages(tavily=tavily, otherwise=OwnPages()).read("https://a.example/")
+    assert (page.url, page.document.text) == ("https://a.example/", text)
 
 
 @pytest.mark.parametrize("status", [432, 433])

@@ -159,6 +159,15 @@ def test_the_origin_is_the_publisher_else_the_host_else_the_folder() -> None:
     assert origin(source(6)) == "src-0000000006"
 
 
+def test_two_papers_of_a_journal_have_two_origins() -> None:
+    papers = [
+        source(1, url="https://doi.org/10.1000/a", doi="10.1000/a", publisher="Journal", authors=["Ada Moor"]),
+        source(2, url="https://doi.org/10.1000/b", doi="10.1000/b", publisher="Journal", authors=["Ben Firth"]),
+    ]
+    assert [origin(one) for one in papers] == ["ada moor", "ben firth"]
+    assert origin(source(3, url="https://doi.org/10.1000/c", doi="10.1000/c", publisher="Journal")) == "journal"
+
+
 def test_near_duplicates_share_the_origin_of_the_first() -> None:
     text = " ".join(f"word{n}" for n in range(200))
     sources = [source(1, publisher="A"), source(2, publisher="B"), source(3, publisher="C")]

@@ -20,7 +20,10 @@ _Runs = frozenset[tuple[str, ...]]
 
 
 def origin(source: Source) -> str:
-    """The publisher, else the host of a web address, else a local file's authors, else its folder, else its name."""
+    """A paper's authors, since a journal does not answer for what two of its papers say; else the publisher, else the
+    host of a web address, else a local file's authors, else its folder, else its name."""
+    if source.doi and source.authors:
+        return ", ".join(source.authors).casefold()
     if source.publisher:
         return " ".join(source.publisher.split()).casefold()
     if source.url is None:

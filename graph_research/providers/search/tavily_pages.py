@@ -1,0 +1,32 @@
+"""Pages as Tavily's extractor reads them, for those who had rather not go to every site themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph_research.providers.errors import ProviderError
+from graph_research.providers.pages import Page, PageReader
+from graph_research.providers.search.tavily import TavilySearch
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.markdown_document import markdown_document
+
+__all__ = ["TavilyPages"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TavilyPages:
+    """Asks Tavily for a page, and `otherwise` for one that Tavily cannot read or where it fails."""
+
+    tavily: TavilySearch
+    otherwise: PageReader
+
+    async def read(self, url: str) -> Page:
+        """The page in Tavily's Markdown, else as `otherwise` reads it."""
+        try:
+            text = (await self.tavily.extract([url])).get(url, "")
+            document = markdown_document(text)
+        except (ProviderError, DocumentUnreadable):
+            return await self.otherwise.read(url)
+        if not document.text:
+            return await self.otherwise.read(url)
+        return Page(url=url, content_type="text/markdown", document=document)

@@ -42,6 +42,7 @@ class Shell:
     def environment(self) -> dict[str, str]:
         return {
             "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.environ["PYTHONPATH"],
             "HOME": str(self.folder),
             "GRAPH_RESEARCH_HOME": str(self.home),
             "LANG": "C.UTF-8",

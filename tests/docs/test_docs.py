@@ -72,6 +72,7 @@ def run(block: Block, folder: Path) -> None:
         cwd=folder,
         env={
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": os.environ["PYTHONPATH"],
             "HOME": str(folder),
             "GRAPH_RESEARCH_HOME": str(folder / "home"),
             "LANG": "C.UTF-8",

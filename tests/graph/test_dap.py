@@ -17,13 +17,13 @@ from graph_research import MemoryCheckpointer
 from graph_research.graph.compiler import Graph
 from graph_research.graph.dap.server import serve_port
 from graph_research.graph.debugger.debugger import Debugged
+from tests.countdown import COUNTDOWN
 from tests.graph.drives import graph_of
 from tests.graph.test_debugger import FAILING, NESTED, SLOW, Slow, debugger_of, fail
 from tests.graph.test_resume import ASK
-from tests.graph.test_runtime import COUNTDOWN
 
 SCRIPT = Path(sys.executable).with_name("graph-research")
-TICK, LOOP, DONE = 8, 11, 12
+TICK, LOOP, DONE = 7, 10, 11
 """Lines of COUNTDOWN: the node, the edge back, the edge to the end."""
 
 
@@ -310,7 +310,11 @@ async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path)
         "debug",
         "--dap",
         cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GRAPH_RESEARCH_HOME": str(tmp_path / "home")},
+        env={
+            **{name: os.environ[name] for name in ("PATH", "PYTHONPATH")},
+            "HOME": str(tmp_path),
+            "GRAPH_RESEARCH_HOME": str(tmp_path / "home"),
+        },
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )

@@ -39,6 +39,9 @@ __all__ = [
 ]
 
 
+_LONGEST_TOLD_SECONDS = 300.0
+"""How long an error can ask to be left alone before the next attempt."""
+
 _TIMED_OUT = "it took longer than its timeout_seconds"
 
 _Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
@@ -264,8 +267,9 @@ class Visit:
                 if used + 1 >= self._spec.retry.attempts or not _retried(self._spec.retry, problem, event):
                     raise _GaveUp(failure, context, attempt) from problem
                 await self._record_retry(context, failure, self._session.clock.monotonic() - began)
+                wait = _delay(self._spec.retry, used, problem)
             if self._session.loan is None or self._session.loan.waits:
-                await asyncio.sleep(_delay(self._spec.retry, used))
+                await asyncio.sleep(wait)
             attempt, used = attempt + 1, used + 1
 
     def _before(self, item: int | None) -> tuple[int, int]:
@@ -556,8 +560,11 @@ def _retried(retry: RetrySpec, problem: Exception, event: str) -> bool:
     return not retry.on or not names.isdisjoint(retry.on)
 
 
-def _delay(retry: RetrySpec, used: int) -> float:
-    return min(retry.initial_seconds * retry.factor**used, retry.most_seconds)
+def _delay(retry: RetrySpec, used: int, problem: Exception) -> float:
+    """Seconds until the next attempt: the backoff, or longer where the error itself says `retry_after_seconds`."""
+    told = getattr(problem, "retry_after_seconds", None)
+    asked = min(told, _LONGEST_TOLD_SECONDS) if isinstance(told, int | float) else 0.0
+    return max(min(retry.initial_seconds * retry.factor**used, retry.most_seconds), asked)
 
 
 def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:

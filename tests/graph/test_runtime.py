@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from contextlib import aclosing
 from textwrap import dedent
@@ -26,21 +27,8 @@ from graph_research.graph.events import (
     RunEnded,
 )
 from graph_research.graph.registry import Registry
+from tests.countdown import COUNTDOWN
 from tests.graph.drives import Texts, collect, end_of, graph_of, runtime
-
-COUNTDOWN = """
-    graph: countdown
-    version: "1"
-    state: {n: {type: integer, default: 3, input: true}, seen: {type: array, reduce: append, default: []}}
-    start: tick
-    loops: {down: {while: n > 0, most: 10}}
-    nodes:
-      tick: {set: {seen: "[n]", n: n - 1}}
-      done: {end: completed}
-    edges:
-      - {from: tick, to: tick, when: n > 0, loop: down}
-      - {from: tick, to: done}
-"""
 
 
 async def test_a_set_node_sees_the_state_before_it_and_a_loop_ends(store: Checkpointer) -> None:
@@ -196,6 +184,22 @@ async def test_a_failing_attempt_is_made_again_as_often_as_allowed(store: Checkp
         ("retried", 2),
         ("finished", 3),
     ]
+
+
+async def test_an_error_that_asks_to_be_left_alone_is_given_the_time(store: Checkpointer) -> None:
+    class Busy(ValueError):
+        retry_after_seconds = 0.1
+
+    moments: list[float] = []
+
+    async def shout(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        moments.append(time.monotonic())
+        if len(moments) < 2:
+            raise Busy("later")
+        return {"text": "X"}
+
+    await runtime(graph_of(SHOUT, shout=shout), store).run({"text": "hi"})
+    assert moments[1] - moments[0] >= 0.1
 
 
 async def test_an_error_that_is_not_listed_goes_over_the_error_edge_at_once(store: Checkpointer) -> None:
@@ -557,7 +561,7 @@ async def test_a_cancel_without_a_driver_is_followed_on_resume(store: Checkpoint
 
 
 async def test_too_many_steps_are_an_error(store: Checkpointer) -> None:
-    graph = graph_of(COUNTDOWN.replace("start: tick", "start: tick\n    limits: {steps: 3}"))
+    graph = graph_of(COUNTDOWN.replace("start: tick", "start: tick\nlimits: {steps: 3}"))
     result = await runtime(graph, store).run({"n": 9})
     assert (result.status, result.cause) == ("failed", "error")
     assert result.error is not None and "more than 3 steps" in result.error["message"]

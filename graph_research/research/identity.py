@@ -11,8 +11,9 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 from rapidfuzz import fuzz
 
 from graph_research.providers.search.base import SearchHit
+from graph_research.providers.search.doi import normal_doi
 
-__all__ = ["SAME_TITLE", "Identity", "Seen", "canonical_url", "normal_doi"]
+__all__ = ["SAME_TITLE", "Identity", "Seen", "canonical_url"]
 
 SAME_TITLE = 95.0
 """How alike two titles must be (rapidfuzz ratio, 0 to 100) to name one work."""
@@ -25,8 +26,6 @@ _TRACKING = re.compile(
     re.IGNORECASE,
 )
 _DEFAULT_PORTS = (80, 443)
-_DOI = re.compile(r"10\.[0-9]{4,9}/\S+")
-_DOI_PREFIX = re.compile(r"(?:https?://)?(?:dx\.)?doi\.org/|doi:\s*", re.IGNORECASE)
 _ARXIV = re.compile(r"https://(?:export\.)?arxiv\.org/(?:abs|pdf|html)/([a-z-]+(?:\.[A-Z]{2})?/\d{7}|\d{4}\.\d{4,5})")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -56,14 +55,6 @@ def canonical_url(url: str) -> str:
     fragment = parts.fragment if parts.fragment.startswith(("/", "!")) else ""
     place = host if port in (None, *_DEFAULT_PORTS) else f"{host}:{port}"
     return urlunsplit(("https", place, _spelled(parts.path).rstrip("/"), query, fragment))
-
-
-def normal_doi(text: str | None) -> str | None:
-    """A DOI in small letters without `doi:` or the resolver's address before it; None where `text` holds none."""
-    if not text:
-        return None
-    name = unquote(_DOI_PREFIX.sub("", text.strip(), count=1)).strip().rstrip(".,;").lower()
-    return name if _DOI.fullmatch(name) else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +181,7 @@ def _doi_of(url: str | None) -> str | None:
     if url is None:
         return None
     if url.startswith(("https://doi.org/", "https://dx.doi.org/")):
-        return normal_doi(url)
+        return normal_doi(unquote(url))
     found = _ARXIV.match(url)
     return f"10.48550/arxiv.{found[1].lower()}" if found else None
 

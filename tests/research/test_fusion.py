@@ -14,7 +14,7 @@ from workbench import hit
 
 from graph_research.providers.search.base import SearchHit
 from graph_research.research.fusion import FusedHit, fuse, ranked_again
-from graph_research.research.identity import Identity, Seen, canonical_url, normal_doi
+from graph_research.research.identity import Identity, Seen, canonical_url
 
 SAME_PAGE = [
     "https://www.Example.com/a/b/?b=2&a=1",
@@ -58,16 +58,9 @@ def test_a_canonical_address_stays_what_it_is(rest: str) -> None:
     assert canonical_url(once) == once
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["10.1000/ABC.1", "doi:10.1000/abc.1", "https://doi.org/10.1000%2Fabc.1", "http://dx.doi.org/10.1000/abc.1."],
-)
-def test_a_doi_is_known_in_every_spelling(text: str) -> None:
-    assert normal_doi(text) == "10.1000/abc.1"
-
-
-def test_what_is_no_doi_is_none() -> None:
-    assert [normal_doi(text) for text in (None, "", "arXiv:2101.1", "10.1/x")] == [None] * 4
+def test_the_address_of_a_doi_stands_for_it_however_it_is_spelt() -> None:
+    spellings = ["https://doi.org/10.1000/ABC.1", "http://dx.doi.org/10.1000%2Fabc.1"]
+    assert {Identity.of_hit(found("a", "Text.", url=url)).doi for url in spellings} == {"10.1000/abc.1"}
 
 
 def test_arxiv_addresses_stand_for_their_doi() -> None:

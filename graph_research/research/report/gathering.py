@@ -68,9 +68,8 @@ def what_was_lost(gathered: GatheringStatistics) -> list[str]:
         said.append(f"{gathered.summaries_failed} of {condensed} summaries of sources could not be made.")
     topics = gathered.topics_compressed + gathered.compressions_failed
     if gathered.compressions_failed:
-        said.append(
-            f"What was found could not be put in order for {gathered.compressions_failed} of {_number(topics, 'topic')}."
-        )
+        of = f"{gathered.compressions_failed} of {_number(topics, 'topic')}"
+        said.append(f"What was found could not be put in order for {of}.")
     return said
 
 

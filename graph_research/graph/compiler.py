@@ -48,6 +48,8 @@ class NodeProgram:
     def handoff(self, scope: Mapping[str, Any]) -> dict[str, Any]:
         """What the node is given, from the channels (and the item) in `scope`. Raises `GuardFailed`."""
         values = {name: compiled.evaluate(scope) for name, compiled in self.fields.items()}
+        if not self.optional:
+            return values
         return {name: value for name, value in values.items() if value is not None or name not in self.optional}
 
     def built(self, handoff: Mapping[str, Any], node: str) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class Compiled:
     `plain` tells that it makes JSON of JSON, because it calls none but the built-in functions.
     """
 
-    __slots__ = ("_evaluator", "_shortcut", "calls", "expression", "names", "plain", "tree")
+    __slots__ = ("_direct", "_evaluator", "calls", "expression", "names", "plain", "tree")
 
     def __init__(self, expression: Expression, tree: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> None:
         self.expression = expression
@@ -79,15 +79,18 @@ class Compiled:
         )
         self.plain = all(functions[name] is BUILTIN_FUNCTIONS.get(name) for name in self.calls)
         self._evaluator = _Evaluator(functions)
-        self._shortcut = _shortcut(tree)
+        self._direct = _direct(tree)
 
     def evaluate(self, scope: Mapping[str, Any]) -> Any:
         """The value under `scope` (name to JSON value). It may share lists and objects with the scope: treat it as
         read-only. Raises `GuardFailed` with the expression's place, its text and the values of its names.
         """
         try:
-            if self._shortcut is not None:
-                return self._shortcut(scope)
+            if self._direct is not None:
+                try:
+                    return self._direct(scope)
+                except KeyError as missing:
+                    raise _unvalued(missing.args[0]) from None
             value = self._evaluator.run(self.tree, scope)
             _check_size(value)
         except (
@@ -300,27 +303,49 @@ def _collect_names(node: ast.AST, bound: frozenset[str], found: list[ast.Name]) 
                 _collect_names(child, bound, found)
 
 
-def _shortcut(tree: ast.expr) -> Callable[[Mapping[str, Any]], Any] | None:
-    """An expression that only looks up, or compares what it looks up, as a function; None for any other. It makes
-    nothing new, so the size of its result needs no check."""
+def _direct(tree: ast.expr) -> Callable[[Mapping[str, Any]], Any] | None:
+    """An expression that only looks up, compares and chooses, as a Python function of the scope; None for any other. It
+    makes nothing new, so its steps are those that were written, and the size of its result needs no check."""
+    body = _translated(tree)
+    if body is None:
+        return None
+    scope = ast.arguments(posonlyargs=[], args=[ast.arg("scope")], kwonlyargs=[], kw_defaults=[], defaults=[])
+    function = ast.fix_missing_locations(ast.Expression(ast.Lambda(scope, body)))
+    known = {"__builtins__": {}, "entry": _entry, "item": _item, **{k.__name__: f for k, f in _OPERATORS.items()}}
+    found: Callable[[Mapping[str, Any]], Any] = eval(compile(function, "<expression>", "eval"), known)  # noqa: S307 -- nothing but what `_translated` makes
+    return found
+
+
+def _translated(tree: ast.expr) -> ast.expr | None:
+    """Names become entries of `scope`, look-ups and comparisons calls of our own functions."""
     match tree:
-        case ast.Constant(value=int() | None as constant):
-            return lambda _: constant
+        case ast.Constant():
+            return tree
         case ast.Name(id=name):
-            return lambda scope: _named(scope, name)
-        case ast.Attribute(value=inner, attr=key) if found := _shortcut(inner):
-            return lambda scope: _entry(found(scope), key)
+            return ast.Subscript(ast.Name("scope", ast.Load()), ast.Constant(name), ast.Load())
+        case ast.Attribute(value=value, attr=key):
+            return _call("entry", value, ast.Constant(key))
+        case ast.Subscript(value=value, slice=key) if not isinstance(key, ast.Slice):
+            return _call("item", value, key)
         case ast.Compare(left=left, ops=[operation], comparators=[right]):
-            compare, first, second = _OPERATORS[type(operation)], _shortcut(left), _shortcut(right)
-            return (lambda scope: compare(first(scope), second(scope))) if first and second else None
+            return _call(type(operation).__name__, left, right)
+        case ast.UnaryOp(op=ast.Not() as operation, operand=operand) if (part := _translated(operand)) is not None:
+            return ast.UnaryOp(operation, part)
+        case ast.BoolOp(op=operation, values=values):
+            parts = [part for value in values if (part := _translated(value)) is not None]
+            return ast.BoolOp(operation, parts) if len(parts) == len(values) else None
     return None
 
 
-def _named(scope: Mapping[str, Any], name: str) -> Any:
-    try:
-        return scope[name]
-    except KeyError:
-        raise LookupError(f'"{name}" has no value here') from None
+def _call(function: str, *arguments: ast.expr) -> ast.expr | None:
+    parts = [part for argument in arguments if (part := _translated(argument)) is not None]
+    if len(parts) < len(arguments):
+        return None
+    return ast.Call(ast.Name(function, ast.Load()), parts, [])
+
+
+def _unvalued(name: str) -> LookupError:
+    return LookupError(f'"{name}" has no value here')
 
 
 def _entry(value: Any, key: str) -> Any:
@@ -330,6 +355,18 @@ def _entry(value: Any, key: str) -> Any:
     if not isinstance(value, (dict, Mapping)):
         raise TypeError(f'key "{key}" looked up in {json_kind(value)}')
     return value.get(key)
+
+
+def _item(value: Any, key: Any) -> Any:
+    """`value[key]`; what is absent, and what is looked up in null, is null."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping) != isinstance(key, str) or not isinstance(value, (Mapping, list, tuple, str)):
+        raise TypeError(f"{shown(key) if not isinstance(key, slice) else 'a slice'} looked up in {json_kind(value)}")
+    try:
+        return value[key]
+    except (KeyError, IndexError):
+        return None
 
 
 def _check_size(value: Any) -> None:
@@ -373,23 +410,16 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc]  # -- 
         return self.nodes[type(node)](node)
 
     def _eval_name(self, node: ast.Name) -> Any:
-        return _named(self.names, node.id)
+        try:
+            return self.names[node.id]
+        except KeyError:
+            raise _unvalued(node.id) from None
 
     def _eval_attribute(self, node: ast.Attribute) -> Any:
         return _entry(self._eval(node.value), node.attr)
 
     def _eval_subscript(self, node: ast.Subscript) -> Any:
-        value, key = self._eval(node.value), self._eval(node.slice)
-        if value is None:
-            return None
-        if isinstance(value, Mapping) != isinstance(key, str) or not isinstance(value, (Mapping, list, tuple, str)):
-            raise TypeError(
-                f"{shown(key) if not isinstance(key, slice) else 'a slice'} looked up in {json_kind(value)}"
-            )
-        try:
-            return value[key]
-        except (KeyError, IndexError):
-            return None
+        return _item(self._eval(node.value), self._eval(node.slice))
 
     def _eval_dict(self, node: ast.Dict) -> dict[str, Any]:
         pairs = zip(node.keys, node.values, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from graph_research.graph.fence import Fence, Struck
 from graph_research.graph.frame import Ended, Frame
 from graph_research.graph.position import Active, Interruption, Position
 from graph_research.graph.spec import EdgeSpec
-from graph_research.graph.visit import Failure, Outcome, Suspended, Visit, digest, failure_of, first_of
+from graph_research.graph.visit import Failure, Outcome, Suspended, Visit, failure_of, first_of
 
 __all__ = ["Loop"]
 
@@ -35,7 +36,7 @@ class Loop:
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self._cause: str | None = None
-        self._fence = Fence()
+        self._fence: Fence | None = None
         self._deadline: float | None = None
 
     def limit(self, seconds: float | None) -> None:
@@ -45,16 +46,19 @@ class Loop:
     def interrupt(self, cause: str) -> None:
         """Stop what runs, and go over the edges for `cause`."""
         self._cause = cause
-        self._fence.strike()
+        if self._fence is not None:
+            self._fence.strike()
 
     async def run(self) -> Ended:
         """Step on to the end. Raises `Suspended` where a human is waited for."""
-        loop = asyncio.get_running_loop()
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        self._fence = fence = Fence(task)
         timer = None if self._deadline is None else loop.call_at(self._deadline, self._late)
         turned = loop.time()
         try:
             while self.frame.ended is None:
-                await self._superstep()
+                await self._superstep(fence)
                 if loop.time() - turned > _LONGEST_TURN_SECONDS:
                     await asyncio.sleep(0)
                     turned = loop.time()
@@ -64,10 +68,10 @@ class Loop:
         return self.frame.ended
 
     def _late(self) -> None:
-        if self._deadline is not None:
+        if self._deadline is not None and self._fence is not None:
             self._fence.strike()
 
-    async def _superstep(self) -> None:
+    async def _superstep(self, fence: Fence) -> None:
         waiting = [active for active in self.frame.position.active if not active.done]
         most = self.frame.graph.spec.limits.steps
         if most is not None and waiting and self.frame.limited and sum(self.frame.visits.values()) > most:
@@ -76,17 +80,17 @@ class Loop:
         try:
             if self.frame.routes.pausing:
                 await self._pause_before(waiting)
-            outcomes = await self._fenced(waiting)
+            outcomes = await self._fenced(waiting, fence)
         except Struck:
             await self._divert(self._interruption())
         else:
             await self._leave(outcomes)
 
-    async def _fenced(self, waiting: Sequence[Active]) -> Sequence[Outcome]:
+    async def _fenced(self, waiting: Sequence[Active], fence: Fence) -> Sequence[Outcome]:
         """Run the nodes until they have ended, or the graph is interrupted."""
         if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
             raise Struck
-        with self._fence:
+        with fence:
             return [await self._visited(waiting[0])] if len(waiting) == 1 else await self._together(waiting)
 
     async def _together(self, waiting: Sequence[Active]) -> Sequence[Outcome]:
@@ -372,7 +376,7 @@ def _counted(position: Position, loops: Mapping[str, int]) -> bytes:
     """The chain with the counters, where they have changed."""
     if loops == position.loops:
         return position.chain
-    return digest(position.chain, orjson.dumps(loops, option=orjson.OPT_SORT_KEYS))
+    return hashlib.sha256(position.chain + orjson.dumps(loops, option=orjson.OPT_SORT_KEYS)).digest()
 
 
 def _cancelled(failure: Failure | None) -> bool:

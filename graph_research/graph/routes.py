@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,10 @@ class Routes:
     """The nodes on which a graph ends, with the status it ends with."""
     hopeful: frozenset[str]
     """Nodes from which an end `completed` can be reached without event edges: on one of them a run has recovered."""
+    forking: frozenset[str]
+    """Nodes with `fork: all`."""
+    inner: Mapping[str, Sequence[str]]
+    """By loop those that begin anew whenever it takes its edge."""
     pausing: frozenset[str]
     """Nodes with a `pause`."""
     under_any: frozenset[str]
@@ -56,6 +60,10 @@ class Routes:
                 [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on],
             )
             - ends.keys(),
+            forking=frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all),
+            inner={
+                loop: [name for name, spec in graph.spec.loops.items() if spec.per == loop] for loop in graph.spec.loops
+            },
             pausing=frozenset(name for name, node in graph.spec.nodes.items() if node.pause),
             under_any=_reached(
                 [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != _ANY]
@@ -66,7 +74,7 @@ class Routes:
         """The edges that a finished node takes; counts their loops in `loops`. Raises `NodeFailed` when none applies,
         `GuardFailed` when a guard cannot be evaluated."""
         taken: list[EdgeSpec] = []
-        fork = self.graph.spec.nodes[node].fork_all
+        fork = node in self.forking
         for edge in self.leaving.get(node, ()):
             if self._holds(edge, scope, loops):
                 self._count(edge, loops)
@@ -107,9 +115,8 @@ class Routes:
     def _count(self, edge: EdgeSpec, loops: dict[str, int]) -> None:
         if edge.loop is not None:
             loops[edge.loop] = loops.get(edge.loop, 0) + 1
-            for name, spec in self.graph.spec.loops.items():
-                if spec.per == edge.loop:
-                    loops[name] = 0
+            for name in self.inner.get(edge.loop, ()):
+                loops[name] = 0
 
     def _values(self, node: str, scope: Mapping[str, Any]) -> str:
         guards = [

@@ -65,8 +65,10 @@ class MemoryCheckpointer(Checkpointer):
         run.steps.extend(write.steps)
         for step in write.steps:
             run.scopes.setdefault(step.scope, []).append(step)
-        run.calls.update((call.seq, call) for call in write.calls)
-        run.texts.update(write.texts)
+        if write.calls:
+            run.calls.update((call.seq, call) for call in write.calls)
+        if write.texts:
+            run.texts.update(write.texts)
         if write.shares is not None and write.shares in self._runs:
             run.texts.update(self._runs[write.shares].texts)
         if write.events is not None:

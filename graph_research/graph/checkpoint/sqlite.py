@@ -251,8 +251,8 @@ def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
     inside = len(write.steps) == 1 and write.events is not None
     events = (write.last_seq, write.events) if inside else (None, None)
     for step in write.steps:
-        row = (base | step.step, *step[1:], *events, _checksum(*_step_parts(step), events[1]))
-        connection.execute(_query("insert_step"), row)
+        row = (*step[1:], *events, _checksum(*_step_parts(step), events[1]))
+        connection.execute(_query("insert_step"), (base | step.step, *map(_bound, row)))
     for call in write.calls:
         connection.execute(_query("put_call"), (base | call.seq, *call[1:], _checksum(*_call_parts(call))))
     if write.events is not None and not inside:
@@ -267,6 +267,11 @@ def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
     if (patch := write.run) is not None:
         values = {name: getattr(patch, name) for name in patch.__slots__}
         connection.execute(_query("patch_run"), {**values, "run": number})
+
+
+def _bound(value: Any) -> Any:
+    """A value as the `sqlite3` module binds it at once: for `bytes` it looks for an adapter each time."""
+    return bytearray(value) if isinstance(value, bytes) else value
 
 
 def _is_one_row(write: Write) -> bool:

@@ -1,0 +1,139 @@
+"""Keys stay where they are: a research over a server that repeats its key in every error leaves no trace of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import world_model
+from wire import Answer, Received, WireServer
+
+KEY = "sk-MARKED-4f1c9a7be2d05836"
+LIBRARY = Path(__file__).parents[2] / "examples" / "library"
+SCRIPT = Path(sys.executable).with_name("graph-research")
+PATH = "/v1/chat/completions"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, server: WireServer) -> Run:
+    """A command of a user whose key for the loopback server stands in MY_KEY."""
+
+    def command(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(SCRIPT), *arguments],
+            cwd=tmp_path,
+            env={
+                "PATH": os.environ["PATH"],
+                "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+                "HOME": str(tmp_path),
+                "GRAPH_RESEARCH_HOME": str(tmp_path / "home"),
+                "GRAPH_RESEARCH_MODEL_KEYS": f"127.0.0.1:{server.port}=MY_KEY",
+                "MY_KEY": KEY,
+                **environ,
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return command
+
+
+def start(run: Run, server: WireServer, run_id: str, *more: str) -> subprocess.CompletedProcess[str]:
+    return run(
+        *("run", "What did the lagoon cost?", "--llm", f"openai:m@{server.url}/v1", "--search", "local"),
+        *("--library", str(LIBRARY), "--max-iterations", "1", "--run-id", run_id, "--out", run_id, *more),
+    )
+
+
+def answered(request: Received) -> Answer:
+    asked = request.json()
+    prompt = "\n\n".join(message["content"] for message in asked["messages"])
+    schema = world_model.schema_of(asked, prompt)
+    text = json.dumps(world_model.answer(world_model.agent_of(schema), schema, prompt, {"always_gaps": False}))
+    return Answer(body={"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
+
+
+def echoing(status: int) -> Answer:
+    """An error that repeats the key in the body and in a header."""
+    body = {"error": {"message": f"Bearer {KEY} is what I was sent", "type": "x", "code": KEY}}
+    return Answer(status=status, body=body, headers={"x-request-authorization": f"Bearer {KEY}"})
+
+
+def assert_no_trace(folder: Path) -> None:
+    """Neither in a file nor in what is packed in one: rows of the store, members of a bundle."""
+    looked_at = 0
+    for path in (one for one in folder.rglob("*") if one.is_file()):
+        for what, data in (("", path.read_bytes()), *unpacked(path)):
+            looked_at += 1
+            assert KEY.encode() not in data, f"the key stands in {path} {what}"
+    assert looked_at > 10
+
+
+def unpacked(path: Path) -> Iterator[tuple[str, bytes]]:
+    if path.suffix == ".db":
+        with sqlite3.connect(path) as connection:
+            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                for row in connection.execute(f'SELECT * FROM "{table}"').fetchall():
+                    yield table, b"\n".join(plain(value) for value in row)
+        connection.close()
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            yield from ((name, packed.read(name)) for name in packed.namelist())
+
+
+def plain(value: Any) -> bytes:
+    if not isinstance(value, bytes):
+        return str(value).encode()
+    try:
+        return zlib.decompress(value)
+    except zlib.error:
+        return value
+
+
+def test_a_research_over_a_server_that_repeats_its_key_leaves_no_trace_of_it(
+    run: Run, server: WireServer, tmp_path: Path
+) -> None:
+    server.on(PATH, echoing(500), answered, echoing(429), answered)
+    done = start(run, server, "whole", "--json")
+    assert done.returncode == 0, done.stderr
+    assert all(one.headers["authorization"] == f"Bearer {KEY}" for one in server.received)
+    packed = run("export-run", "whole", "-o", "whole.grb", "--json")
+    assert packed.returncode == 0, packed.stderr
+    told: Mapping[str, subprocess.CompletedProcess[str]] = {
+        "run": done,
+        "export-run": packed,
+        "status": run("status", "whole", "--json"),
+        "history": run("history", "whole", "--json"),
+        "config show": run("config", "show", "--json"),
+        "doctor": run("doctor"),
+        "capabilities": run("capabilities", "--json"),
+    }
+    for name, command in told.items():
+        assert KEY not in command.stdout + command.stderr, name
+    assert_no_trace(tmp_path)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 500])
+def test_a_research_that_fails_over_its_key_tells_so_without_it(
+    status: int, run: Run, server: WireServer, tmp_path: Path
+) -> None:
+    server.on(PATH, echoing(status))
+    done = start(run, server, "failed", "--json")
+    assert done.returncode == 1, done.stderr
+    assert "failed" in done.stdout
+    assert KEY not in done.stdout + done.stderr
+    assert_no_trace(tmp_path)

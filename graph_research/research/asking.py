@@ -12,7 +12,7 @@ from graph_research.providers.errors import ContextExceeded, ProviderError, Prov
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.fitting import Cut, Fitted
 from graph_research.research.services import Services
-from graph_research.research.windows import Windows
+from graph_research.research.windows import LearnedWindow, Windows
 from graph_research.tokens.budget import WindowBudget
 from graph_research.tokens.counter import CharacterCounter, TokenCounter
 
@@ -22,6 +22,9 @@ TOKEN_LIMIT_RETRIES = 3
 """How often a prompt that was too long is cut and sent again to one model (requirements 14.2)."""
 
 _SHORTER = 0.9
+_LARGE_WINDOW_TOKENS = 128_000
+"""Of a hosted model that is not in the table: newer than it, and so at least as large as was usual."""
+
 _SHOWN_EVERY_CHARS = 200
 _COUNTER = CharacterCounter()
 
@@ -83,6 +86,7 @@ class Conversation:
 
     async def _asked(self, turn: Turn, model: Model) -> Told:
         """One model's reply, with at most `TOKEN_LIMIT_RETRIES` shorter prompts after one that was too long."""
+        await self._recall(model)
         limit, output_tokens = self._limit(turn, model)
         fitted = turn.prompt(limit)
         retries = 0
@@ -93,6 +97,7 @@ class Conversation:
             length = len(turn.system) + len(fitted.text)
             known = self.windows.get(model.spec).tokens
             self.windows = self.windows.refused(model.spec, length, answer["exceeded"]["limit_tokens"])
+            self.services.memory.learn(model.spec, self.windows.get(model.spec))
             limit = int(len(fitted.text) * _SHORTER)
             if self.windows.get(model.spec).tokens != known:
                 told_limit, output_tokens = self._limit(turn, model)
@@ -108,12 +113,25 @@ class Conversation:
         self.tokens += int(answer["input_tokens"]) + int(answer["output_tokens"])
         return Told(text=str(answer["text"]), cut=bool(answer.get("cut")), fitted=fitted)
 
+    async def _recall(self, model: Model) -> None:
+        """Take over what this process has learned meanwhile of a server whose window nobody told. What was known is
+        recorded, so that the same prompt comes of it when the step is run again."""
+        if model.in_process or model.window_tokens is not None or "@" not in model.spec:
+            return
+        memory, spec = self.services.memory, model.spec
+
+        async def read() -> dict[str, int | None]:
+            return memory.read(spec)
+
+        told = await self.ctx.call("window", {"model": spec}, read)
+        self.windows = self.windows.joined(spec, LearnedWindow.of(told))
+
     def _limit(self, turn: Turn, model: Model) -> tuple[int | None, int]:
         """How long the user prompt may be for a model, in characters, and the answer, in tokens."""
         settings, learned = self.services.settings, self.windows.get(model.spec)
-        window = learned.tokens or (model.window_tokens if settings.token_management_enabled else None)
         limit, output_tokens = None, turn.max_output_tokens
-        if window is not None and not model.in_process:
+        window = self._window(model)
+        if window is not None:
             budget = WindowBudget.of(
                 window,
                 wanted_output_tokens=turn.max_output_tokens,
@@ -125,6 +143,18 @@ class Conversation:
             shorter = max(learned.prompt_chars - len(turn.system), 0)
             limit = shorter if limit is None else min(limit, shorter)
         return limit, output_tokens
+
+    def _window(self, model: Model) -> int | None:
+        """A model's window in tokens: as its server told it, as it is known, else what is taken for granted; None where
+        prompts are not fitted."""
+        settings = self.services.settings
+        if model.in_process:
+            return None
+        told = self.windows.get(model.spec).tokens
+        if told is not None or not settings.token_management_enabled:
+            return told
+        own = settings.default_context_tokens if "@" in model.spec else _LARGE_WINDOW_TOKENS
+        return model.window_tokens or own
 
     def _room(self, turn: Turn, budget: WindowBudget) -> int | None:
         """None where the whole prompt fits; else what its own words and as much material as there is room for take."""
@@ -169,7 +199,17 @@ class Conversation:
         self.cuts = fitted.cuts
         if fitted.cuts:
             shown = "; ".join(cut.told() for cut in fitted.cuts)
-            self._note(turn, "cut", f"to fit the window of {model.spec} the prompt shows {shown}", model=model.spec)
+            reason = f"to fit the window of {model.spec}{self._size(model)} the prompt shows {shown}"
+            self._note(turn, "cut", reason, model=model.spec)
+
+    def _size(self, model: Model) -> str:
+        """How large a model's window is, and how that is known."""
+        learned, window = self.windows.get(model.spec), self._window(model)
+        if learned.tokens is None and model.window_tokens is None:
+            if learned.prompt_chars is not None:
+                return f" (prompts of about {learned.prompt_chars:,} characters, as it showed)"
+            return f" (taken for {window:,} tokens; model_context_overrides tells its size)" if window else ""
+        return f" ({window:,} tokens)" if window else ""
 
     def _note(self, turn: Turn, kind: str, reason: str, **more: Any) -> None:
         entry = {"node": self.ctx.path, "agent": turn.agent, "reason": reason, "kind": kind, **more}

@@ -12,12 +12,29 @@ from graph_research.text.document import Document
 __all__ = ["excerpt", "reading_of"]
 
 
-def reading_of(source: Source, documents: Mapping[str, Document], most_chars: int) -> str:
-    """At most `most_chars` characters of a source: a summary made of it at fetch time, else its archived text."""
+def reading_of(source: Source, documents: Mapping[str, Document], most_chars: int, *, to_quote: bool = False) -> str:
+    """At most `most_chars` characters of a source: a summary made of it at fetch time with excerpts, else its archived
+    text. `to_quote` leaves out the summary where there is no room for all, since only the rest can be quoted."""
     document = documents.get(source.id)
-    if document is None or "excerpts" in source.metadata:
-        return shortened(source.content or source.snippet, most_chars)
+    content = source.content or source.snippet
+    if document is None:
+        return shortened(content, most_chars)
+    if "excerpts" in source.metadata:
+        if not to_quote or len(content) <= most_chars:
+            return shortened(content, most_chars)
+        if told := _excerpts_of(source, most_chars):
+            return told
     return excerpt(document.text, source.metadata.get("passages") or (), most_chars)
+
+
+def _excerpts_of(source: Source, most_chars: int) -> str:
+    """The excerpts that there is room for; empty where that is none."""
+    told = ""
+    for one in source.metadata["excerpts"]:
+        longer = f"{told}{MARK}\n\n{one['text']}" if told else str(one["text"])
+        if len(longer) <= most_chars - len(MARK):
+            told = longer
+    return told and told + MARK
 
 
 def excerpt(text: str, passages: Sequence[Sequence[Any]], most_chars: int) -> str:

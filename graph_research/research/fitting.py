@@ -90,8 +90,8 @@ def fitted(
 ) -> Fitted:
     """The rendered `material` in at most `limit_chars` characters, as far as that is possible.
 
-    The parts give way in their order, each down to its least before the next does. What is longer still has its
-    longest quotations shortened; a prompt whose own words exceed the limit stays longer than it.
+    The parts give way in their order, each down to its least before the next does; a list may stand among them twice.
+    What is longer still has its longest quotations shortened; a prompt whose own words exceed the limit stays longer.
     """
     text = render(material)
     if limit_chars is None or len(text) <= limit_chars:
@@ -101,7 +101,8 @@ def fitted(
         text, shown = _given_way(part, material, shown, render, limit_chars, settle)
         if len(text) <= limit_chars:
             break
-    cuts = tuple(cut for part in parts if (cut := _cut(part, material, shown)) is not None)
+    named = {part.name: part for part in parts}
+    cuts = tuple(cut for part in named.values() if (cut := _cut(part, material, shown)) is not None)
     quotes = shortened_quotes(text, limit_chars)
     if quotes.cuts and not cuts:
         cuts = quotes.cuts

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from graph_research.errors import UserMistake
 from graph_research.graph.contracts import Contract
@@ -16,7 +15,7 @@ from graph_research.research.hooks import Hooks
 from graph_research.research.prompts import PromptRenderer
 from graph_research.research.router import ModelRouter
 from graph_research.research.settings import ResearchSettings
-from graph_research.research.windows import Windows
+from graph_research.research.windows import WindowMemory
 
 __all__ = ["AnswerSchemas", "ModelRouter", "Services", "UnknownSchema"]
 
@@ -63,10 +62,10 @@ class Services:
     hooks: Hooks | None = None
     pages: PageReader | None = None
 
-    def fits_windows(self, role: str, phase: str, learned: Mapping[str, Any] | None) -> bool:
-        """Whether prompts of a role are fitted to windows: each of its models has one that is known."""
-        windows = Windows.of(learned)
-        return self.settings.token_management_enabled and all(
-            not model.in_process and (windows.get(model.spec).tokens or model.window_tokens)
-            for model in self.models.models(role, phase)
-        )
+    memory: WindowMemory = field(default_factory=WindowMemory, repr=False, compare=False)
+    """What was learned of windows while this process lives."""
+
+    def fits_windows(self, role: str, phase: str) -> bool:
+        """Whether prompts of a role are fitted to windows: not for models in this process, which are sent none."""
+        models = self.models.models(role, phase)
+        return self.settings.token_management_enabled and not any(model.in_process for model in models)

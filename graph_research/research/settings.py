@@ -37,6 +37,9 @@ class ResearchSettings:
     characters each (decision B10)."""
     token_safety_margin: float = 0.15
     """The share of a window that is left free, since tokens are estimated (requirements 13.1)."""
+    default_context_tokens: int = 8_192
+    """The window of a model on a server of the user's own, where neither the settings nor the server tell it; small,
+    since some servers drop what is too long without a word."""
     source_chars: int = 12_000
     """How much of one source a prompt shows where the model's window has room for it."""
     max_output_tokens: int = 4_096

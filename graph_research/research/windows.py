@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["LearnedWindow", "Windows", "model_windows", "token_limit_retries"]
+__all__ = ["LearnedWindow", "WindowMemory", "Windows", "model_windows", "token_limit_retries"]
 
 _SMALLER = 0.9
 _LEAST_PROMPT_CHARS = 8_000
@@ -27,6 +27,11 @@ class LearnedWindow:
     tokens: int | None = None
     prompt_chars: int | None = None
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> LearnedWindow:
+        """From its JSON; what is no number counts as not known."""
+        return cls(tokens=_number(row, "tokens"), prompt_chars=_number(row, "prompt_chars"))
+
     def to_json(self) -> dict[str, int | None]:
         return {"tokens": self.tokens, "prompt_chars": self.prompt_chars}
 
@@ -41,13 +46,7 @@ class Windows:
     def of(cls, given: Mapping[str, Any] | None) -> Windows:
         """From `model_windows` in a handoff; what is no number counts as not known."""
         rows = given.items() if isinstance(given, Mapping) else ()
-        return cls(
-            learned={
-                str(spec): LearnedWindow(tokens=_number(row, "tokens"), prompt_chars=_number(row, "prompt_chars"))
-                for spec, row in rows
-                if isinstance(row, Mapping)
-            }
-        )
+        return cls(learned={str(spec): LearnedWindow.of(row) for spec, row in rows if isinstance(row, Mapping)})
 
     def get(self, spec: str) -> LearnedWindow:
         """What is known of a model; nothing for one that refused nothing."""
@@ -64,8 +63,31 @@ class Windows:
             return self
         return self._with(spec, replace(known, prompt_chars=min(shorter, known.prompt_chars or shorter)))
 
+    def joined(self, spec: str, other: LearnedWindow) -> Windows:
+        """With what is known from elsewhere, of two lengths the shorter."""
+        known = self.get(spec)
+        lengths = [chars for chars in (known.prompt_chars, other.prompt_chars) if chars is not None]
+        tokens = other.tokens if other.tokens is not None else known.tokens
+        return self._with(spec, LearnedWindow(tokens=tokens, prompt_chars=min(lengths, default=None)))
+
     def _with(self, spec: str, window: LearnedWindow) -> Windows:
         return Windows(learned={**self.learned, spec: window})
+
+
+@dataclass
+class WindowMemory:
+    """What this process has learned of windows so far. Whoever reads it records what was read, since another process
+    would remember something else."""
+
+    windows: Windows = field(default_factory=Windows)
+
+    def learn(self, spec: str, window: LearnedWindow) -> None:
+        """Keep what is known of a model after a prompt was refused."""
+        self.windows = self.windows.joined(spec, window)
+
+    def read(self, spec: str) -> dict[str, int | None]:
+        """What is known of a model, as JSON."""
+        return self.windows.get(spec).to_json()
 
 
 def model_windows(degraded: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, int | None]]:

@@ -26,6 +26,9 @@ FALLBACK_CHARS = 400
 LEAST_CHARS = 300
 """Less of a source is not worth showing."""
 
+KEPT_SOURCES = 6
+"""So many sources stay before the topics' findings give way."""
+
 _LEVELS = ((0.9, "full"), (0.6, "condensed"), (0.3, "compressed"), (0.15, "key_points"), (0.0, "headline"))
 """What a share of a text is called (requirements 13.4)."""
 
@@ -78,15 +81,17 @@ def _agent(services: Services, shown: Sequence[Source], documents: Mapping[str, 
     by_id = {source.id: source for source in shown}
 
     def shorter(row: Mapping[str, Any], most_chars: int) -> str:
-        return reading_of(by_id[row["id"]], documents, most_chars)
+        return reading_of(by_id[row["id"]], documents, most_chars, to_quote=True)
 
+    sources = Part(name="sources", noun="source", text="content", least_chars=LEAST_CHARS, shorten=shorter)
     return Agent(
         name="analyzer",
         phase="analysis",
         max_output_tokens=services.settings.report_output_tokens,
         parts=(
-            Part(name="sources", noun="source", text="content", least_chars=LEAST_CHARS, shorten=shorter),
+            replace(sources, least_chars=2 * LEAST_CHARS, keep=KEPT_SOURCES),
             Part(name="topics", noun="topic", text="found", keep=0),
+            sources,
             Part(name="previous_findings", noun="earlier finding", keep=0),
             Part(name="sub_queries", noun="sub-query"),
             Part(name="previous_gaps", noun="earlier gap", keep=0),
@@ -99,14 +104,17 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """The sources as the prompt shows them. Where the window is known it decides how much that is (decision B10)."""
     settings = services.settings
-    if not services.fits_windows("research", "analysis", handoff.get("model_windows")):
+    if not services.fits_windows("research", "analysis"):
         return [source.to_json() for source in shown[: settings.analysis_sources]]
     compressed = {one for topic in handoff.get("topics") or [] if _compressed(topic) for one in topic["source_ids"]}
     return [
         {
             **source.to_json(),
             "content": reading_of(
-                source, documents, settings.content_chars if source.id in compressed else settings.source_chars
+                source,
+                documents,
+                settings.content_chars if source.id in compressed else settings.source_chars,
+                to_quote=True,
             ),
         }
         for source in shown
@@ -218,7 +226,7 @@ def _with_fidelity(requalified: Sequence[Source], known: Known, result: AgentRes
     changed = {source.id: source for source in requalified}
     shares = {one: share for cut in result.cuts if cut.noun == "source" for one, share in cut.shares.items()}
     for source_id, source in known.sources.items():
-        before = source.metadata.get("shown_share", 0.0 if source.iteration == known.iteration else 1.0)
+        before = source.metadata.get("shown_share", -1.0 if source.iteration == known.iteration else 1.0)
         share = shares.get(source_id, 1.0)
         if share <= before:
             continue

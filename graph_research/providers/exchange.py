@@ -15,7 +15,7 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.peer import Peer, Reply
 from graph_research.providers.user_agent import user_agent
 
-__all__ = ["Arriving", "Exchange", "Outgoing"]
+__all__ = ["Arriving", "Exchange", "Outgoing", "trusted_certificates"]
 
 _CONNECT_SECONDS = 10.0
 _IDLE_SECONDS = 30.0
@@ -112,20 +112,36 @@ class Exchange:
     def _transport(self, url: httpx.URL) -> httpx.AsyncHTTPTransport:
         proxy = _proxy(url)
         if (url.scheme, proxy) not in self._transports:
-            self._transports[url.scheme, proxy] = httpx.AsyncHTTPTransport(
-                verify=self._context(url.scheme, proxy),
-                limits=httpx.Limits(keepalive_expiry=_IDLE_SECONDS),
-                proxy=proxy,
-            )
+            self._transports[url.scheme, proxy] = self._made(url.scheme, proxy)
         return self._transports[url.scheme, proxy]
 
-    def _context(self, scheme: str, proxy: str | None) -> ssl.SSLContext:
-        """Without TLS, one that trusts nobody: it costs nothing."""
+    def _made(self, scheme: str, proxy: str | None) -> httpx.AsyncHTTPTransport:
+        """Without TLS the certificates are none: to load them takes time."""
         if scheme != "https" and proxy is None:
-            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        if self._trust is None:
-            self._trust = httpx.create_ssl_context()
-        return self._trust
+            trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        else:
+            trust = self._trust = self._trust or trusted_certificates()
+        limits = httpx.Limits(keepalive_expiry=_IDLE_SECONDS)
+        try:
+            return httpx.AsyncHTTPTransport(verify=trust, limits=limits, proxy=proxy)
+        except (ImportError, ValueError, httpx.InvalidURL):
+            raise ProviderRefused(
+                f"the proxy that the environment names for {scheme} cannot be used",
+                provider="proxy",
+                help="set HTTP_PROXY, HTTPS_PROXY or ALL_PROXY to http://HOST:PORT, or name hosts in NO_PROXY",
+            ) from None
+
+
+def trusted_certificates() -> ssl.SSLContext:
+    """What certificates are checked against: httpx's own list, or the file or folder that the environment names."""
+    try:
+        return httpx.create_ssl_context()
+    except OSError as error:
+        raise ProviderRefused(
+            f"the trusted certificates cannot be read: {error}",
+            provider="certificates",
+            help="check SSL_CERT_FILE and SSL_CERT_DIR",
+        ) from error
 
 
 def _request(peer: Peer, outgoing: Outgoing) -> httpx.Request:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpcore
-import httpx
 
 from graph_research.providers.address import OwnHosts, WebAddress, why_private
 from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
+from graph_research.providers.exchange import trusted_certificates
 from graph_research.providers.user_agent import user_agent
 
 __all__ = ["Answer", "PinnedConnections", "Resolver", "resolve_by_system"]
@@ -56,7 +56,7 @@ class PinnedConnections:
         trust: ssl.SSLContext | None = None,
     ) -> None:
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=trust or httpx.create_ssl_context(),
+            ssl_context=trust or trusted_certificates(),
             max_connections=20,
             keepalive_expiry=10.0,
             network_backend=_CheckedBackend(own, resolve, backend or httpcore.AnyIOBackend()),

@@ -571,3 +571,21 @@ async def test_a_proxy_of_the_environment_serves_others_and_never_this_machine(
         away = Peer(name="away", base_url="http://models.test/v1")
         assert (await bench.http.ask(away, "GET", "/x")).json() == {"through": "the proxy"}
     assert server.received[0].target == "http://models.test/v1/x"
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "ftp://127.0.0.1:1", "http://user:hunter2@[::1"])
+async def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    error = await failure_of(bench, Peer(name="away", base_url="http://models.test/v1"))
+    assert isinstance(error, ProviderRefused)
+    assert "HTTP_PROXY" in error.help
+    assert "hunter2" not in str(error)
+
+
+async def test_certificates_that_cannot_be_read_are_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/at/all.pem")
+    error = await failure_of(bench, Peer(name="away", base_url="https://127.0.0.1:1"))
+    assert "trusted certificates cannot be read" in error.message
+    assert "SSL_CERT_FILE" in error.help

@@ -1,6 +1,10 @@
 """What a hostile page, name server or redirect could reach through us: public hosts and nothing else."""
 
+from urllib.parse import urlsplit
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from small_web import NO_RULES, PAGE, PUBLIC, Names, Web, Wires
 from wire import Answer, WireServer
 
@@ -417,3 +421,25 @@ def test_an_address_is_read_in_one_way_only(url: str, reads: str) -> None:
 def test_the_tables_are_as_long_as_promised() -> None:
     assert len(FORBIDDEN_ADDRESSES) >= 60
     assert len(FORBIDDEN_URLS) >= 60
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.builds(
+        "{}://{}{}{}".format,
+        st.sampled_from(["http", "HTTPS", "ftp"]),
+        st.text("abz01239x.:[]@%-_/\\#? \u3002\uff11ü\u00df\u200b\n", max_size=24),
+        st.sampled_from(["", ".org", ".example.org", ":80", ":443"]),
+        st.text('/?#%&=; .ü\u2028\\ab"<', max_size=12),
+    )
+)
+def test_whatever_is_written_is_refused_or_read_in_one_way_only(url: str) -> None:
+    try:
+        address = read_address(url, OwnHosts())
+    except AddressInvalid:
+        return
+    assert str(address).isascii()
+    assert read_address(str(address), OwnHosts()) == address
+    parts = urlsplit(str(address))
+    assert (parts.scheme, parts.hostname, parts.username) == (address.scheme, address.host, None)
+    assert why_private(address.host) in (None, "no address")

@@ -1,0 +1,30 @@
+"""Keys are blacked out of texts, and little else."""
+
+import pytest
+
+from graph_research.providers.blackout import black_out
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("no such key: s3cr3t/x+y z", "no such key: [key]"),
+        ("?key=s3cr3t%2Fx%2By%20z&q=1", "?key=[key]&q=1"),
+        ("?q=1&cx=s3cr3t%2Fx%2By+z", "?q=1&cx=[key]"),
+        ("Incorrect API key provided: sk-proj-abcd****wxyz.", "Incorrect API key provided: [key]"),
+        ("Authorization: Bearer eyJhbGciOi.abc", "Authorization: [key]"),
+        ("key AIzaSyA-1234567890_abcdefghijk is off", "key [key] is off"),
+        ('{"api_key": "abcdefgh", "q": 1}', '{"api_key": "[key]", "q": 1}'),
+        ("https://h/x?access_token=abcdefgh", "https://h/x?access_token=[key]"),
+        ("maximum context length is 8192 tokens", "maximum context length is 8192 tokens"),
+        ("missing required key: messages", "missing required key: messages"),
+        ("a task-oriented, risk-free sk- example", "a task-oriented, risk-free sk- example"),
+        ("token: limit exceeded", "token: limit exceeded"),
+    ],
+)
+def test_what_is_or_looks_like_a_key_is_blacked_out(text: str, shown: str) -> None:
+    assert black_out(text, ["s3cr3t/x+y z"]) == shown
+
+
+def test_a_longer_secret_goes_first_and_a_short_one_tears_no_words_apart() -> None:
+    assert black_out("abcdefgh abcdefghij of", ["abcdefgh", "abcdefghij", "of", ""]) == "[key] [key] of"

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from graph_research.app.models import window_tokens
-from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.request import KEPT_SETTINGS, GraphRequest, RequestInvalid, ResearchRequest
 from graph_research.app.search import serves_of
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.workspace import Workspace
@@ -37,6 +39,7 @@ def offline_registry(
 
     `prompts` and `schemas` are those the run was made with, and come before this workspace's; with `current` they only
     add what it lacks. Prompts that are not this workspace's own are rendered in a limited child process."""
+    workspace = _as_it_ran(workspace, request)
     router = ModelRouter(
         default=_named_models(request.models, workspace.settings),
         roles={role: _named_models(specs, workspace.settings) for role, specs in request.roles.items()},
@@ -54,6 +57,18 @@ def offline_registry(
     services = replace(services, prompts=ConfinedRenderer(own_prompts, foreign), schemas=AnswerSchemas(known))
     registry = build_registry(workspace, services)
     return replace(registry, schemas=known, prompts=_Either(own_prompts, prompts))
+
+
+def _as_it_ran(workspace: Workspace, request: ResearchRequest | GraphRequest) -> Workspace:
+    """The workspace with the settings of the run, as far as these decided which calls it made."""
+    kept = {name: value for name, value in request.settings.items() if name in KEPT_SETTINGS}
+    try:
+        settings = Settings.model_validate({**workspace.settings.model_dump(), **kept})
+    except ValidationError as error:
+        raise RequestInvalid(
+            "the settings that the run was made with are not valid", help="replay it with the version that made it"
+        ) from error
+    return replace(workspace, configuration=replace(workspace.configuration, settings=settings))
 
 
 def recorded_failures() -> Mapping[str, Callable[[str], Exception]]:

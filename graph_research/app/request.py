@@ -15,6 +15,7 @@ from graph_research.config import ROLES
 from graph_research.errors import UserMistake
 
 __all__ = [
+    "KEPT_SETTINGS",
     "QUESTION_CHARS",
     "GraphRequest",
     "QuestionInvalid",
@@ -42,6 +43,19 @@ _INPUT_SETTINGS = (
 )
 
 
+KEPT_SETTINGS = (
+    "follow_links",
+    "fetch_pdfs",
+    "allow_local_terms_in_web_queries",
+    "fetch_time_summarization",
+    "summarization_min_chars",
+    "topic_compression",
+    "model_context_overrides",
+    "runtime_overhead",
+)
+"""What decides which calls a run makes and with which words, beside its models, searches and input."""
+
+
 class QuestionInvalid(UserMistake):
     """A question that is empty or too long."""
 
@@ -59,8 +73,8 @@ class ResearchRequest:
     """What was asked, with which graph, models and searches. Paths are absolute; `now` fixes the clock.
 
     An empty `search` is chosen when the run starts; `skipped` names those that were left out then, and why.
-    `inputs` are values for the graph's input channels, of which it takes those that it declares. `max_cost` is in
-    USD, `max_tokens` counts input and output.
+    `inputs` are values for the graph's input channels, of which it takes those that it declares; `settings` are those
+    that decide which calls are made, for a replay. `max_cost` is in USD, `max_tokens` counts input and output.
     """
 
     question: str
@@ -71,6 +85,7 @@ class ResearchRequest:
     skipped: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     interactive: bool = False
     max_cost: float | None = None
     max_tokens: int | None = None
@@ -92,8 +107,8 @@ class ResearchRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class GraphRequest:
-    """A run of any graph: what decides it besides its input. Paths are absolute; `now` fixes the clock; `max_cost` is
-    in USD, `max_tokens` counts input and output."""
+    """A run of any graph: what decides it besides its input. Paths are absolute; `settings` are those that decide which
+    calls are made, for a replay; `now` fixes the clock; `max_cost` is in USD, `max_tokens` counts input and output."""
 
     name: str
     models: tuple[str, ...] = (EXTRACTIVE,)
@@ -101,6 +116,7 @@ class GraphRequest:
     search: tuple[str, ...] = ("local",)
     skipped: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
     interactive: bool = True
     max_cost: float | None = None
     max_tokens: int | None = None
@@ -143,6 +159,7 @@ def graph_request_for(
         roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
         search=_absolute_specs(settings.search_providers, workspace.folder),
         library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
+        settings=settings.model_dump(mode="json", include=set(KEPT_SETTINGS)),
         interactive=interactive,
         max_cost=_above_zero(max_cost, "--max-cost"),
         max_tokens=_above_zero(max_tokens, "--max-tokens"),
@@ -177,6 +194,7 @@ def request_for(
         roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
         search=_absolute_specs(settings.search_providers, workspace.folder),
         library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
+        settings=settings.model_dump(mode="json", include=set(KEPT_SETTINGS)),
         inputs={name: _plain(value) for name, value in inputs.items() if value is not None},
         interactive=interactive,
         max_cost=_above_zero(max_cost, "--max-cost"),

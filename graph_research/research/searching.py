@@ -96,7 +96,7 @@ async def search_everywhere(
             query=query if one.name == LOCAL else limited.query,
             max_results=max_results if one.name == LOCAL else most_over_web or max_results,
             source_types=tuple(source_types),
-            folders=tuple(folders),
+            folders=tuple(folders) if one.name == LOCAL else (),
         )
         for one in asked
     ]

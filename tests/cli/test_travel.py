@@ -84,3 +84,11 @@ def test_what_cannot_be_forked_is_refused_with_a_remedy(there: Run) -> None:
     ]:
         assert words in there("fork", "tides", *arguments, expect=2).err
     assert [run["run_id"] for run in there("list", "--json").json] == ["tides"]
+
+
+def test_a_run_is_replayed_with_the_settings_it_was_made_with(user: User, here: Run) -> None:
+    hits = [{"text": "The tidal lagoon has 16 turbines.", "url": "https://example.org/lagoon"}]
+    (user.folder / "web.json").write_text(json.dumps([{"hits": hits}]))
+    user.run("run", "How many turbines has the tidal lagoon?", "--search", "scripted:web.json", "--run-id", "made")
+    (user.home / "config.toml").write_text("[research]\nfollow_links = false\n")
+    assert here("replay", "made", "--json").json["identical"] is True

@@ -207,6 +207,9 @@ class Settings(BaseModel):
     deep_research_archive_content: Annotated[bool, AfterValidator(_always)] = Field(
         True, description="keep the text of every source; always true, since citations are proved against it"
     )
+    deep_research_archive_retention_days: int = Field(
+        30, ge=0, le=36_500, description="days after which `prune` removes archived texts that no stored report cites"
+    )
     searxng_url: Annotated[str, AfterValidator(_web_server)] | None = Field(
         None, description="the address of your SearXNG server, for the search `searxng`"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from graph_research.app.workspace import Workspace
 from graph_research.config import ROLES
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.export import picture_of, render_svg
 from graph_research.providers.llm.prices import Prices
-from graph_research.research.report.build import archived, build_report
+from graph_research.research.report.build import archived, build_report, cited_texts
 from graph_research.research.report.facts import RunFacts, usage_of
 from graph_research.research.report.html import render_html
 from graph_research.research.report.markdown import render_markdown
@@ -98,11 +99,26 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
             help=f"graph-research status {run_id} says where it stands",
         )
     hashes = archived(state)
-    texts = {one: await store.text(one) for one in hashes}
-    layouts = {one: orjson.loads(await store.text(layout)) for one, layout in hashes.items() if layout}
+    cited = cited_texts(state)
+    texts = {one: text for one in hashes if (text := await _text(store, one, cited)) is not None}
+    layouts = {
+        one: orjson.loads(text)
+        for one, layout in hashes.items()
+        if layout and (text := await _text(store, layout, cited)) is not None
+    }
     facts = await _facts(store, record, request, prices or Prices())
     report = build_report(state, texts=texts, layouts=layouts, run=facts)
     return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=await trace_of(store, run_id))
+
+
+async def _text(store: Store, name: str, cited: Collection[str]) -> str | None:
+    """A text of the archive; None for one that is not cited and that `prune` has removed."""
+    try:
+        return await store.text(name)
+    except StoreDamaged:
+        if name in cited:
+            raise
+        return None
 
 
 async def _facts(store: Store, record: RunRecord, request: ResearchRequest, prices: Prices) -> RunFacts:

@@ -10,20 +10,30 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from graph_research.app.store import open_store
+from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.codec import references
 from graph_research.graph.errors import RunBusy, StoreDamaged
 from graph_research.home import Home
+from graph_research.research.report.build import archived, cited_texts
 
-__all__ = ["AgeInvalid", "Pruned", "parse_age", "prune"]
+__all__ = ["AgeInvalid", "Pruned", "SizeInvalid", "parse_age", "parse_size", "prune"]
 
 CACHE_DAYS = 30
 """How long caches and crash markers are kept that nobody touches."""
 
+_ENDED = frozenset({"completed", "aborted", "failed"})
+_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?")
 _AGE = re.compile(r"(\d{1,6})([mhdw]?)")
 _UNITS = {"m": "minutes", "h": "hours", "": "days", "d": "days", "w": "weeks"}
+
+
+class SizeInvalid(UserMistake):
+    """A text that is no size."""
+
+    code = "size-invalid"
 
 
 class AgeInvalid(UserMistake):
@@ -35,13 +45,16 @@ class AgeInvalid(UserMistake):
 @dataclass(frozen=True, kw_only=True)
 class Pruned:
     """What was removed: ids of runs, and the number of files of caches and of runs that are gone. `busy` are runs that
-    a process drives right now and that stay; `kept` counts those that are still there."""
+    a process drives right now and that stay; `kept` counts those that are still there. `texts` counts what was removed
+    of the archive of runs that stay, `store_bytes` is what the store takes now."""
 
     runs: Sequence[str]
     busy: Sequence[str]
     kept: int
     files: int
+    texts: int
     freed_bytes: int
+    store_bytes: int
 
     def to_json(self) -> dict[str, Any]:
         """As `prune --json` prints it."""
@@ -56,28 +69,103 @@ def parse_age(text: str) -> timedelta:
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
-async def prune(workspace: Workspace, *, older_than: timedelta | None, keep: int | None, now: datetime) -> Pruned:
-    """Remove runs that were not touched for `older_than` and are not among the newest `keep`, none where neither is
-    given; with them go the archived texts that no other run refers to. A fork keeps what it shares with its parent,
-    and a run that stays keeps all of its texts: its report shows them, and a replay needs them. Then audit logs of runs
-    that are gone, and caches and crash markers after 30 days."""
+def parse_size(text: str) -> int:
+    """Bytes of a size such as `2GB`, `500 MB` or `1.5GiB`; a bare number counts bytes."""
+    found = _SIZE.fullmatch(text.strip().lower())
+    if found is None:
+        raise SizeInvalid(
+            f"{text[:40]!r} is no size", help="write it as 2GB, 500MB or 1.5GiB; a number alone means bytes"
+        )
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " "))
+
+
+async def prune(
+    workspace: Workspace, *, older_than: timedelta | None, keep: int | None, max_bytes: int | None, now: datetime
+) -> Pruned:
+    """Remove what is over a bound, and what nobody needs.
+
+    Runs that were not touched for `older_than` and are not among the newest `keep`, none where neither is given. With
+    `max_bytes` finished runs, the oldest first, until the store takes no more, and `keep` only says which ones stay.
+    With a run go the archived texts that no other run refers to; a fork keeps what it shares with its parent. Of
+    finished runs that stay, the archived texts that their report does not cite, after
+    `deep_research_archive_retention_days`. Then audit logs of runs that are gone, caches and crash markers after 30
+    days."""
     home = workspace.home
     before = _size(home)
-    gone, busy = [], []
+    gone: list[str] = []
+    busy: list[str] = []
     async with open_store(home) as store:
         records = await store.runs()
-        for record in _outdated(records, older_than, keep, now):
-            try:
-                await store.delete(record.run_id)
-                gone.append(record.run_id)
-            except RunBusy:
-                busy.append(record.run_id)
+        outdated = [] if max_bytes is not None and older_than is None else _outdated(records, older_than, keep, now)
+        for record in outdated:
+            await _delete(store, record, gone, busy)
+        if max_bytes is not None:
+            for record in _finished(records, keep):
+                if await store.size() <= max_bytes:
+                    break
+                if record.run_id not in gone:
+                    await _delete(store, record, gone, busy)
         left = [record for record in records if record.run_id not in gone]
-        if gone:
+        uncited = now - timedelta(days=workspace.settings.deep_research_archive_retention_days)
+        texts = sum([await _forget_uncited(store, record) for record in left if _is_over(record, uncited)])
+        if gone or texts:
             with contextlib.suppress(StoreDamaged):  # another process works on the file; the next time gives it back
                 await store.compact()
+        store_bytes = await store.size()
     files = _remove_files(home, {record.run_id for record in left}, now - timedelta(days=CACHE_DAYS))
-    return Pruned(runs=gone, busy=busy, kept=len(left), files=files, freed_bytes=max(0, before - _size(home)))
+    return Pruned(
+        runs=gone,
+        busy=busy,
+        kept=len(left),
+        files=files,
+        texts=texts,
+        freed_bytes=max(0, before - _size(home)),
+        store_bytes=store_bytes,
+    )
+
+
+async def _delete(store: Store, record: RunRecord, gone: list[str], busy: list[str]) -> None:
+    try:
+        await store.delete(record.run_id)
+        gone.append(record.run_id)
+    except RunBusy:
+        if record.run_id not in busy:
+            busy.append(record.run_id)
+
+
+def _finished(records: Sequence[RunRecord], keep: int | None) -> Sequence[RunRecord]:
+    """The runs that have ended, but for the newest `keep` of all; those untouched for longest first."""
+    ended = [record for record in records[keep or 0 :] if record.status in _ENDED]
+    return sorted(ended, key=lambda record: record.updated_at)
+
+
+def _is_over(record: RunRecord, before: datetime) -> bool:
+    return record.status in _ENDED and record.updated_at < before
+
+
+async def _forget_uncited(store: Store, record: RunRecord) -> int:
+    """Remove the archived texts of a research that its report does not cite."""
+    if request_of(record) is None:
+        return 0
+    state = await store.state(record.run_id)
+    everything = {one for pair in archived(state).items() for one in pair if one is not None}
+    uncited = sorted(one.removeprefix("sha256:") for one in everything - cited_texts(state))
+    if not uncited:
+        return 0
+    kept = await store.text_hashes(record.run_id) - await _of_the_state(store, record.run_id)
+    try:
+        return await store.forget_texts(record.run_id, [name for name in uncited if name in kept])
+    except RunBusy:
+        return 0
+
+
+async def _of_the_state(store: Store, run_id: str) -> set[str]:
+    """The texts that some state of the run holds as values."""
+    names: set[str] = set()
+    for scope in {row.scope for row in await store.step_rows(run_id, None)}:
+        for row in await store.step_rows(run_id, scope):
+            names |= references(row.delta or b"")
+    return names
 
 
 def _outdated(

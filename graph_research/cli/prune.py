@@ -17,7 +17,10 @@ __all__ = ["register"]
 def register(app: typer.Typer) -> None:
     """Add `prune`."""
     app.command(
-        "prune", epilog=examples("prune --older-than 90d", "prune --keep 20", "prune --older-than 4w --keep 5")
+        "prune",
+        epilog=examples(
+            "prune --older-than 90d", "prune --keep 20", "prune --older-than 4w --keep 5", "prune --max-size 2GB"
+        ),
     )(_prune)
 
 
@@ -28,18 +31,26 @@ def _prune(
     keep: Annotated[
         int | None, typer.Option("--keep", metavar="N", min=0, help="Never one of the newest N runs.")
     ] = None,
+    max_size: Annotated[
+        str | None,
+        typer.Option(
+            "--max-size", metavar="SIZE", help="Finished runs, the oldest first, until the store fits: 2GB, …"
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Remove old runs and what nobody needs.
 
-    Runs only with --older-than or --keep; with both, those that are old and not among the newest N. A fork keeps what
-    it shares. Always: logs of runs that are gone, and caches older than 30 days.
+    Runs only with an option; --older-than with --keep means those that are old and not among the newest N. A fork
+    keeps what it shares. Always: texts that the report of an old run does not cite, logs of runs that are gone, and
+    caches older than 30 days.
     """
-    from graph_research.app.retention import parse_age, prune
+    from graph_research.app.retention import parse_age, parse_size, prune
     from graph_research.graph.context import SystemClock
 
     age = None if older_than is None else parse_age(older_than)
-    pruned = wait_for(prune(open_here(), older_than=age, keep=keep, now=SystemClock().now()))
+    size = None if max_size is None else parse_size(max_size)
+    pruned = wait_for(prune(open_here(), older_than=age, keep=keep, max_bytes=size, now=SystemClock().now()))
     if json:
         show_json(pruned.to_json())
         return
@@ -48,4 +59,8 @@ def _prune(
     for run_id in pruned.busy:
         show(f"kept {run_id}: a process drives it")
     show(f"{len(pruned.runs)} runs and {pruned.files} files removed, {pruned.kept} runs kept")
+    if pruned.texts:
+        show(f"{pruned.texts} archived texts removed that no report cites")
+    if size is not None and pruned.store_bytes > size:
+        show(f"the store still takes {pruned.store_bytes:,} bytes: what is left is not finished, or kept")
     show(f"{pruned.freed_bytes:,} bytes freed")

@@ -272,6 +272,15 @@ class Checkpointer(ABC):
         """Remove a run and the texts that no other refers to. Raises `RunBusy` while somebody drives it."""
 
     @abstractmethod
+    async def forget_texts(self, run_id: str, hashes: Iterable[str]) -> int:
+        """Let a run keep these texts (hex) no longer; returns how many are gone because no other run keeps them.
+        What refers to them in the run cannot be read any more. Raises `RunBusy` while somebody drives it."""
+
+    @abstractmethod
+    async def size(self) -> int:
+        """Bytes that the store would take if nothing that was deleted took room."""
+
+    @abstractmethod
     async def request_cancel(self, run_id: str) -> None:
         """Ask whoever drives the run, or resumes it, to lead it over its `cancelled` edges."""
 
@@ -318,11 +327,16 @@ class Checkpointer(ABC):
         return [event_from_json({**event, "run_id": run_id}) for event in stored if event["seq"] > after]
 
     async def calls(self, run_id: str) -> list[CallRecord]:
-        """The outside calls of a run, by number."""
+        """The outside calls of a run, by number; a text that the run was made to forget is named in its place."""
         await self.run_row(run_id)
         rows = [row for row in await self.call_rows(run_id, None) if row.kind not in INNER_CALLS]
         parts = [data for row in rows for data in (row.request, row.answer) if data is not None]
-        texts = await self.texts({name for data in parts for name in references(data)})
+        names = {name for data in parts for name in references(data)}
+        try:
+            texts = await self.texts(names)
+        except StoreDamaged:
+            kept = await self.text_hashes(run_id)
+            texts = {name: f"(removed: sha256:{name})" for name in names - kept} | await self.texts(names & kept)
         return [_call_record(row, texts) for row in rows]
 
     async def text(self, text_hash: str) -> str:
@@ -357,7 +371,7 @@ def missing_text(name: str) -> StoreDamaged:
     """For stores: a text that is referred to and not there, or not what its hash says."""
     return StoreDamaged(
         f"the stored text sha256:{name} is missing or damaged",
-        help="restore the store from a backup, or delete the run",
+        help="restore the store from a backup, or delete the run; of old runs `prune` keeps only texts that are cited",
     )
 
 

@@ -37,6 +37,26 @@ class CheckpointerConformance:
             await raises(UnknownRun, reader("nobody"))
         await raises(UnknownRun, store.request_cancel("nobody"))
 
+    async def test_a_run_forgets_texts_and_those_that_another_keeps_stay(self, store: Checkpointer) -> None:
+        for run_id in ("a", "b"):
+            kept = ["shared " * 500, f"{run_id} alone " * 500]
+            await store.create(run_row(run_id), first(run_id, {"n": 1}, texts=kept))
+        names = [text_hash("shared " * 500), text_hash("a alone " * 500), "0" * 64]
+        assert await store.forget_texts("a", names) == 1
+        assert await store.text(names[0]) == "shared " * 500
+        await raises(StoreDamaged, store.text(names[1]))
+        assert await store.forget_texts("b", names) == 1
+        assert await store.state("a") == await store.state("b") == {"n": 1}
+
+    async def test_a_store_gets_smaller_by_what_is_deleted(self, store: Checkpointer) -> None:
+        sizes = []
+        for run_id in ("a", "b"):
+            text = f"{run_id} {list(range(5000))}"
+            await store.create(run_row(run_id), first(run_id, {"text": text}))
+            sizes.append(await store.size())
+        await store.delete("b")
+        assert sizes[0] < sizes[1] > await store.size() > 0
+
     async def test_shared_texts_stay_when_their_first_owner_goes(self, store: Checkpointer) -> None:
         await store.create(run_row("a"), first("a", {}, texts=["shared " * 1000]))
         await store.create(run_row("b"), first("b", {})._replace(shares="a"))

@@ -140,6 +140,15 @@ class MemoryCheckpointer(Checkpointer):
         (await self.lease(run_id)).release()
         del self._runs[run_id]
 
+    async def forget_texts(self, run_id: str, hashes: Iterable[str]) -> int:
+        texts = self._run(run_id).texts
+        (await self.lease(run_id)).release()
+        gone = [name for name in hashes if texts.pop(name, None) is not None]
+        return sum(all(name not in run.texts for run in self._runs.values()) for name in gone)
+
+    async def size(self) -> int:
+        return sum(map(_bytes_of, self._runs.values()))
+
     async def request_cancel(self, run_id: str) -> None:
         self._run(run_id).cancel = True
 
@@ -163,6 +172,14 @@ class MemoryCheckpointer(Checkpointer):
             if name in texts:
                 return texts[name]
         raise missing_text(name)
+
+
+def _bytes_of(run: _Run) -> int:
+    parts = [part for step in run.steps for part in (step.delta, step.position)]
+    parts += [part for call in run.calls.values() for part in (call.request, call.answer)]
+    parts += [batch for _, batch in run.events]
+    parts += [shot.values for shot in run.snapshots]
+    return sum(len(part) for part in parts if part is not None) + sum(map(len, run.texts.values()))
 
 
 def _patched(row: RunRow, patch: RunPatch) -> RunRow:

@@ -170,6 +170,17 @@ class SqliteCheckpointer(Checkpointer):
         finally:
             lease.release()
 
+    async def forget_texts(self, run_id: str, hashes: Iterable[str]) -> int:
+        number, names = await self._number(run_id), [bytes.fromhex(name) for name in hashes]
+        lease = await self.lease(run_id)
+        try:
+            return await self._desk.run(lambda connection: _forget(connection, number, names), writes=True)
+        finally:
+            lease.release()
+
+    async def size(self) -> int:
+        return int((await self._all("size", {}))[0][0])
+
     async def request_cancel(self, run_id: str) -> None:
         number = await self._number(run_id)
         await self._desk.run(
@@ -325,6 +336,15 @@ def _delete(connection: sqlite3.Connection, number: int) -> None:
         connection.execute(_query(name), _span(number))
     for name in ("delete_snapshots", "delete_texts", "delete_text_uses", "delete_run"):
         connection.execute(_query(name), {"run": number})
+
+
+def _forget(connection: sqlite3.Connection, number: int, names: Sequence[bytes]) -> int:
+    gone = 0
+    for name in names:
+        values = {"run": number, "hash": name}
+        if connection.execute(_query("forget_use"), values).rowcount:
+            gone += connection.execute(_query("delete_unused_text"), {"hash": name}).rowcount
+    return gone
 
 
 def _step(run_id: str, row: tuple[Any, ...]) -> StepRow:

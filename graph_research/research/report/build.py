@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
+
 from graph_research.research.citations import Archive, Citation, Cited, cite, writes_from_templates
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft
@@ -28,7 +30,7 @@ from graph_research.research.report.statistics import statistics_of
 from graph_research.research.scoring.origin import origins
 from graph_research.research.windows import token_limit_retries
 
-__all__ = ["archived", "build_report"]
+__all__ = ["archived", "build_report", "cited_texts"]
 
 
 def archived(state: Mapping[str, Any]) -> dict[str, str | None]:
@@ -37,6 +39,16 @@ def archived(state: Mapping[str, Any]) -> dict[str, str | None]:
     for source in state.get("sources") or []:
         hashes[source["archive_hash"]] = source.get("layout_hash")
     return hashes
+
+
+def cited_texts(state: Mapping[str, Any]) -> set[str]:
+    """The archive hashes, and those of the layouts, of every text that the report of this state may cite: whose
+    evidence is named anywhere in its draft or in a contradiction."""
+    named = orjson.dumps([state.get("draft"), state.get("contradictions")], default=str)
+    evidence = state.get("evidence") or []
+    cited = {one["archive_hash"] for one in evidence if orjson.dumps(one["id"]) in named}
+    layouts = archived(state)
+    return cited | {layout for one in cited if (layout := layouts.get(one))}
 
 
 def build_report(

@@ -138,6 +138,15 @@ DELETE FROM snapshots WHERE run = :run
 DELETE FROM texts WHERE id IN (SELECT text FROM text_uses WHERE run = :run)
     AND NOT EXISTS (SELECT 1 FROM text_uses WHERE text = texts.id AND run <> :run)
 
+-- name: forget_use
+DELETE FROM text_uses WHERE run = :run AND text = (SELECT id FROM texts WHERE hash = :hash)
+
+-- name: delete_unused_text
+DELETE FROM texts WHERE hash = :hash AND NOT EXISTS (SELECT 1 FROM text_uses WHERE text = texts.id)
+
+-- name: size
+SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+
 -- name: delete_text_uses
 DELETE FROM text_uses WHERE run = :run
 

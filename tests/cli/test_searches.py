@@ -19,6 +19,18 @@ from graph_research.providers.search.wikipedia import WikipediaSearch
 TAVILY = {"TAVILY_API_KEY": "tvly-secret"}
 GOOGLE = {"GOOGLE_API_KEY": "google-secret", "GOOGLE_CSE_ID": "cx"}
 SCHOLAR = {"SEMANTIC_SCHOLAR_API_KEY": "s2-secret"}
+PACES = {
+    "tavily": [1.6, 1.6],
+    "google": [1.6, 1.6],
+    "semantic_scholar": [1.0, 1.0],
+    "arxiv": [0.33, 0.33],
+    "openalex": [10.0, 10.0],
+    "crossref": [1.0, 3.0],
+    "pubmed": [3.0, 10.0],
+    "wikipedia": [5.0, 5.0],
+    "searxng": [5.0, 5.0],
+}
+"""Requests a second, without and with what raises them."""
 QUESTION = "How do salmon smolts pass tidal turbines?"
 RESULTS = {
     "results": [
@@ -139,6 +151,22 @@ async def test_every_kind_can_be_built_from_its_settings_and_keys(tmp_path: Path
     wikipedia = next(one for one in built if isinstance(one, WikipediaSearch))
     assert (wikipedia.peer.base_url, wikipedia.peer.per_second) == ("https://de.wikipedia.org", 2)
     assert "secret" not in repr(built)
+
+
+async def test_each_service_is_asked_no_faster_than_its_page_says(tmp_path: Path) -> None:
+    keys = {**TAVILY, **GOOGLE, "GRAPH_RESEARCH_SEARXNG_URL": "http://127.0.0.1:8080"}
+    more = {**keys, "GRAPH_RESEARCH_CONTACT_EMAIL": "me@example.org", "NCBI_API_KEY": "x"}
+    rates = {}
+    for environ in (keys, more):
+        space = workspace(tmp_path, environ)
+        async with open_outside(space) as outside:
+            built = build_searches(space, list(PACES), (), outside).providers
+        for provider in built:
+            rates.setdefault(provider.name, []).append(round(getattr(provider, "peer").per_second, 2))  # noqa: B009
+    assert rates == PACES
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "search-the-web.md").read_text()
+    table = page.split("\n## How fast\n", 1)[1]
+    assert all(f"| `{name}` | " in table for name in PACES)
 
 
 async def test_a_run_that_goes_on_needs_the_key_that_it_began_with(tmp_path: Path) -> None:

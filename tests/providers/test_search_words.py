@@ -1,7 +1,7 @@
 """Queries, dates, identifiers, addresses and XML as the searches read and write them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_research.providers.search.dates import iso_date, iso_from_parts
@@ -43,6 +43,7 @@ def test_a_date_in_parts_stops_at_the_first_that_is_none() -> None:
 
 
 @given(st.text(max_size=40))
+@settings(deadline=None)
 def test_no_text_breaks_a_date(written: str) -> None:
     iso_date(written)
 
@@ -102,6 +103,7 @@ def test_keywords_are_what_carries_a_question() -> None:
 
 
 @given(st.text(), st.integers(1, 60))
+@settings(deadline=None)
 def test_keywords_and_shortened_queries_keep_to_their_length(query: str, most: int) -> None:
     assert len(" ".join(keywords(query, most_words=5, most_chars=most))) <= most
     assert len(shortened(query, most)) <= most

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from graph_research.text.canonical import canonical_text
 from graph_research.text.terms import STOP_WORDS
 
 __all__ = ["keywords", "shortened"]
@@ -12,8 +13,9 @@ _WORD = re.compile(r"[^\W_]+(?:[.'’/+-][^\W_]+)*\+*", re.UNICODE)
 
 
 def shortened(query: str, most_chars: int) -> str:
-    """The query as one line of at most `most_chars` characters, cut between words where there are any."""
-    text = " ".join(query.split())
+    """The query as one line without control characters. At most `most_chars` of it, cut between words if there are
+    any."""
+    text = canonical_text(query)
     if len(text) <= most_chars:
         return text
     head, space, _ = text[: most_chars + 1].rpartition(" ")

@@ -46,8 +46,8 @@ def tavily_peer(key: str, *, base_url: str = "https://api.tavily.com") -> Peer:
 class TavilyOptions:
     """The API's parameters of these names; None and empty ones are not sent.
 
-    `search_depth` is `basic` or `advanced` (which costs double), `time_range` one of day, week, month, year; `days`
-    stands for a range of so many days and wins over it. Without `include_raw_content` hits hold snippets alone.
+    `search_depth` is `basic` or `advanced` (which costs double), `time_range` one of day, week, month, year. Without
+    `include_raw_content` hits hold snippets alone.
     """
 
     search_depth: str = "basic"

@@ -589,3 +589,13 @@ async def test_certificates_that_cannot_be_read_are_told(bench: Bench, monkeypat
     error = await failure_of(bench, Peer(name="away", base_url="https://127.0.0.1:1"))
     assert "trusted certificates cannot be read" in error.message
     assert "SSL_CERT_FILE" in error.help
+
+
+async def test_keys_stand_in_no_log(bench: Bench, server: WireServer, caplog: pytest.LogCaptureFixture) -> None:
+    server.on("/x", Answer(status=500), GOOD)
+    caplog.set_level("DEBUG")
+    peer = peer_at(server, params={"api_key": "hunter2hunter2"})
+    await bench.http.ask(peer, "GET", "/x")
+    assert "hunter2" in server.received[0].target
+    assert "hunter2" not in caplog.text
+    assert KEY not in caplog.text

@@ -143,7 +143,10 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    default_provider: Specs = Field((), description="model specs for every role without its own; empty: `extractive`")
+    default_provider: Specs = Field(
+        (),
+        description="model specs for every role without its own; empty: by the keys that are set, else `extractive`",
+    )
     research_model: Specs = Field((), description="model specs of the role `research`")
     summarization_model: Specs = Field((), description="model specs of the role `summarization`")
     compression_model: Specs = Field((), description="model specs of the role `compression`")

@@ -148,7 +148,7 @@ def _keys(workspace: Workspace) -> list[Check]:
         Check(
             name=name,
             ok=present[name],
-            text=f"{'set' if present[name] else 'not set'}; for {adds}; no provider of this version uses it",
+            text=f"{'set' if present[name] else 'not set'}; for {adds}",
             optional=True,
         )
         for name, adds in KEYS.items()

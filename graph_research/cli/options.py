@@ -21,11 +21,21 @@ Library = Annotated[
 ]
 Llm = Annotated[
     list[str] | None,
-    typer.Option("--llm", metavar="SPEC", help="Model for every role; repeat it for a fallback order."),
+    typer.Option(
+        "--llm",
+        metavar="SPEC",
+        help="Model of every role: extractive, openai:MODEL, openai:MODEL@URL, anthropic:MODEL, gemini:MODEL or "
+        "[cli]claude:haiku. Repeat it for a fallback order.",
+    ),
 ]
 Role = Annotated[
     list[str] | None,
-    typer.Option("--role", metavar="ROLE=SPEC", help="Model of one role: research, summarization, …"),
+    typer.Option(
+        "--role",
+        metavar="ROLE=SPEC",
+        help="Model of one role (research, summarization, compression, reflection, report), such as "
+        "summarization=openai:gpt-5.4-nano. Commas make a fallback order.",
+    ),
 ]
 Search = Annotated[
     list[str] | None, typer.Option("--search", metavar="NAME,…", help="Searches, such as local,wikipedia.")

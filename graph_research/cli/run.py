@@ -16,6 +16,8 @@ __all__ = ["register"]
 _RUN_EXAMPLES = (
     "run 'How do heat pumps cope with cold winters?' --library papers/",
     "run 'What changed in TLS 1.3?' --library rfcs/ --library notes/ --out report/",
+    "run 'Your question' --library papers/ --llm anthropic:claude-sonnet-5-5 --max-cost 2",
+    "run 'Your question' --library papers/ --llm openai:qwen3:8b@http://127.0.0.1:11434/v1",
     "run 'Your question' --llm extractive --search local --max-iterations 2 --json",
 )
 

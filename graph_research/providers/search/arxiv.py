@@ -16,7 +16,7 @@ from graph_research.providers.search.asking import ask_xml
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date
 from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.keywords import keywords
 from graph_research.providers.search.loose_json import line
 from graph_research.providers.search.xml_tree import Element
@@ -75,8 +75,8 @@ def arxiv_hits(feed: Element, request: SearchRequest) -> list[SearchHit]:
     for entry in entries:
         if "/api/errors" in entry.text("id"):
             raise ProviderRefused(f"arxiv: {line(entry.text('summary'))[:200]}", provider=NAME)
-    hits = [_hit(entry, rank, request) for rank, entry in enumerate(entries)]
-    return [hit for hit in hits if hit is not None][: request.max_results]
+    hits = (_hit(entry, rank, request) for rank, entry in enumerate(entries))
+    return usable(hits, request.max_results)
 
 
 def _hit(entry: Element, rank: int, request: SearchRequest) -> SearchHit | None:

@@ -15,7 +15,7 @@ from graph_research.providers.search.asking import ask_json
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_from_parts
 from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.keywords import shortened
 from graph_research.providers.search.loose_json import count, line, lines, mapping, rows, text
 from graph_research.providers.user_agent import user_agent
@@ -83,8 +83,8 @@ class CrossrefSearch:
 def crossref_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The works of a reply in its order."""
     works = rows(mapping(answer.get("message")).get("items"))
-    hits = [_hit(work, rank, request) for rank, work in enumerate(works)]
-    return [hit for hit in hits if hit is not None][: request.max_results]
+    hits = (_hit(work, rank, request) for rank, work in enumerate(works))
+    return usable(hits, request.max_results)
 
 
 def _hit(work: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:

@@ -16,7 +16,7 @@ from graph_research.providers.search.asking import ask_json, message_in
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date
 from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import by_rank, make_hit
+from graph_research.providers.search.hit import by_rank, make_hit, usable
 from graph_research.providers.search.keywords import shortened
 from graph_research.providers.search.loose_json import line, mapping, rows
 
@@ -82,8 +82,8 @@ class GoogleSearch:
 
 def google_hits(answer: Mapping[str, Any], request: SearchRequest, *, first_rank: int = 0) -> list[SearchHit]:
     """The items of a reply, whose first has the rank `first_rank`, 0 for the best of all."""
-    hits = [_hit(row, first_rank + place, request) for place, row in enumerate(rows(answer.get("items")))]
-    return [hit for hit in hits if hit is not None]
+    hits = (_hit(row, first_rank + place, request) for place, row in enumerate(rows(answer.get("items"))))
+    return usable(hits, request.max_results)
 
 
 def _hit(item: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from graph_research.text.html_document import html_document
 from graph_research.text.markdown_document import markdown_document
 from graph_research.text.plain_document import plain_document
 
-__all__ = ["Extent", "Form", "by_rank", "make_hit", "web_address", "words_of"]
+__all__ = ["Extent", "Form", "by_rank", "make_hit", "usable", "web_address", "words_of"]
 
 Extent = Literal["full", "abstract", "snippet"]
 Form = Literal["text/plain", "text/markdown", "text/html"]
@@ -79,6 +80,11 @@ def make_hit(
         content_type=form,
         metadata={"extent": extent if document.text else "nothing", **facts},
     )
+
+
+def usable(hits: Iterable[SearchHit | None], most: int) -> list[SearchHit]:
+    """The first `most` hits that are any; what comes after them is not even made."""
+    return list(islice((hit for hit in hits if hit is not None), most))
 
 
 def by_rank(rank: int) -> float:

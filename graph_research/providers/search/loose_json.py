@@ -10,6 +10,7 @@ from graph_research.text.canonical import canonical_text
 
 __all__ = ["count", "line", "lines", "mapping", "number", "rows", "text"]
 
+_MOST_ROWS = 1_000
 _LINE_CHARS = 1_000
 _TEXT_CHARS = 400_000
 """What is read of one text: a long book. A text of so many paragraphs of one letter still makes a document."""
@@ -27,8 +28,8 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def rows(value: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list; everything else in it is left out."""
-    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
+    """The objects among the first 1,000 of a list; everything else in it is left out."""
+    return [row for row in value[:_MOST_ROWS] if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
 def text(value: Any) -> str:
@@ -42,8 +43,9 @@ def line(value: Any) -> str:
 
 
 def lines(value: Any) -> list[str]:
-    """The texts of a list, each as one line; empty ones are left out. A single text counts as a list of one."""
-    values = value if isinstance(value, list) else [value]
+    """The first 1,000 texts of a list, each as one line; empty ones are left out. A single text counts as a list of
+    one."""
+    values = value[:_MOST_ROWS] if isinstance(value, list) else [value]
     return [found for one in values if (found := line(one))]
 
 

@@ -15,7 +15,7 @@ from graph_research.providers.search.asking import ask_json
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date, iso_from_parts
 from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.keywords import keywords
 from graph_research.providers.search.loose_json import count, line, mapping, number, rows
 from graph_research.providers.user_agent import user_agent
@@ -82,8 +82,8 @@ class OpenAlexSearch:
 
 def openalex_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The works of a reply in its order, which is by relevance."""
-    hits = [_hit(work, rank, request) for rank, work in enumerate(rows(answer.get("results")))]
-    return [hit for hit in hits if hit is not None][: request.max_results]
+    hits = (_hit(work, rank, request) for rank, work in enumerate(rows(answer.get("results"))))
+    return usable(hits, request.max_results)
 
 
 def abstract_of(index: Any) -> str:

@@ -15,7 +15,7 @@ from graph_research.providers.search.asking import ask_json, ask_xml, message_in
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_from_parts
 from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import by_rank, make_hit
+from graph_research.providers.search.hit import by_rank, make_hit, usable
 from graph_research.providers.search.keywords import keywords
 from graph_research.providers.search.loose_json import line, lines, mapping
 from graph_research.providers.search.xml_tree import Element
@@ -101,8 +101,8 @@ def pubmed_hits(articles: Element, ids: Sequence[str], request: SearchRequest) -
             if body is not None:
                 found.setdefault(body.text("PMID").strip(), article)
     known = [one for one in ids if one in found]
-    hits = [_hit(found[one], one, rank, request) for rank, one in enumerate(known)]
-    return [hit for hit in hits if hit is not None][: request.max_results]
+    hits = (_hit(found[one], one, rank, request) for rank, one in enumerate(known))
+    return usable(hits, request.max_results)
 
 
 def _hit(entry: Element, pubmed_id: str, rank: int, request: SearchRequest) -> SearchHit | None:

@@ -16,7 +16,7 @@ from graph_research.providers.search.asking import ask_json
 from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date
 from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.keywords import shortened
 from graph_research.providers.search.loose_json import line, lines, rows
 
@@ -71,8 +71,8 @@ class SearxngSearch:
 
 def searxng_hits(answer: Mapping[str, Any], request: SearchRequest, *, first_rank: int = 0) -> list[SearchHit]:
     """The results of a reply in its order, whose scores have no fixed scale; `first_rank` is the first one's rank."""
-    hits = [_hit(row, first_rank + place, request) for place, row in enumerate(rows(answer.get("results")))]
-    return [hit for hit in hits if hit is not None]
+    hits = (_hit(row, first_rank + place, request) for place, row in enumerate(rows(answer.get("results"))))
+    return usable(hits, request.max_results)
 
 
 def _hit(row: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:

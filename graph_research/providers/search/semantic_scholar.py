@@ -15,7 +15,7 @@ from graph_research.providers.search.asking import ask_json
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date, iso_from_parts
 from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import by_rank, make_hit, web_address
+from graph_research.providers.search.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.keywords import shortened
 from graph_research.providers.search.loose_json import count, line, lines, mapping, rows
 from graph_research.providers.user_agent import user_agent
@@ -76,8 +76,8 @@ class SemanticScholarSearch:
 
 def semantic_scholar_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The papers of a reply in its order, which is by relevance."""
-    hits = [_hit(row, rank, request) for rank, row in enumerate(rows(answer.get("data")))]
-    return [hit for hit in hits if hit is not None][: request.max_results]
+    hits = (_hit(row, rank, request) for rank, row in enumerate(rows(answer.get("data"))))
+    return usable(hits, request.max_results)
 
 
 def _hit(paper: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:

@@ -14,7 +14,7 @@ from graph_research.providers.http import Http, Peer, Reply
 from graph_research.providers.search.asking import ask_json, message_in
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date
-from graph_research.providers.search.hit import by_rank, make_hit
+from graph_research.providers.search.hit import by_rank, make_hit, usable
 from graph_research.providers.search.keywords import shortened
 from graph_research.providers.search.loose_json import line, number, rows, text
 
@@ -103,8 +103,8 @@ class TavilySearch:
 
 def tavily_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The results of a reply to `/search`; `score` is its own measure, 0 to 1."""
-    hits = [_hit(row, rank, request) for rank, row in enumerate(rows(answer.get("results")))]
-    return [hit for hit in hits if hit is not None][: request.max_results]
+    hits = (_hit(row, rank, request) for rank, row in enumerate(rows(answer.get("results"))))
+    return usable(hits, request.max_results)
 
 
 def _hit(row: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:

@@ -15,7 +15,7 @@ from graph_research.providers.http import Http, Peer
 from graph_research.providers.search.asking import ask_json, message_in
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date
-from graph_research.providers.search.hit import by_rank, make_hit
+from graph_research.providers.search.hit import by_rank, make_hit, usable
 from graph_research.providers.search.keywords import keywords, shortened
 from graph_research.providers.search.loose_json import mapping, number, rows, text
 from graph_research.providers.user_agent import user_agent
@@ -121,8 +121,8 @@ def wikipedia_hits(
     pages: Sequence[Mapping[str, Any]], whole: Mapping[str, str], request: SearchRequest
 ) -> list[SearchHit]:
     """Hits of articles; `whole` are texts by page id, for which an introduction stands where there is none."""
-    hits = [_hit(page, whole.get(_key(page), ""), rank, request) for rank, page in enumerate(pages)]
-    return [hit for hit in hits if hit is not None][: request.max_results]
+    hits = (_hit(page, whole.get(_key(page), ""), rank, request) for rank, page in enumerate(pages))
+    return usable(hits, request.max_results)
 
 
 def _hit(page: Mapping[str, Any], whole: str, rank: int, request: SearchRequest) -> SearchHit | None:

@@ -161,7 +161,7 @@ def _with_page(one: FusedHit, page: Mapping[str, Any] | ProviderError | None, qu
 
 
 def _failure(url: str, query: str, error: ProviderError) -> dict[str, str]:
-    return {"query": query, "provider": "fetch", "url": url, "error": type(error).__name__, "message": error.message}
+    return {"query": query, "provider": "fetch", "url": url, "error": type(error).__name__, "message": str(error)}
 
 
 def _is_web(address: Any) -> bool:

@@ -53,9 +53,9 @@ def compressor(services: Services) -> Handler:
                     services, _material(handoff, sources, documents, chars), ctx, windows=handoff.get("model_windows")
                 )
             except (AnswerUnreadable, ContextExceeded) as error:
-                problem = error.message
+                problem = str(error)
             except ProviderError as error:
-                problem = error.message
+                problem = str(error)
                 break
             else:
                 tokens += result.tokens

@@ -91,7 +91,7 @@ async def _summary(
     try:
         result = await agent.call(services, material, ctx, windows=handoff.get("model_windows"))
     except ProviderError as error:
-        reason = f"{source.id} is shown as it is: {error.message}"
+        reason = f"{source.id} is shown as it is: {error}"
         return _Summary(source=None, degraded=({"node": ctx.path, "agent": agent.name, "reason": reason},))
     excerpts, dropped = _proved(result.output["key_excerpts"], document)
     return _Summary(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import metadata
 
 __all__ = ["user_agent"]
@@ -9,8 +10,13 @@ __all__ = ["user_agent"]
 
 def user_agent(contact: str | None = None) -> str:
     """`graph-research/VERSION`, with the user's mail address behind it where they gave one."""
+    return f"graph-research/{_version()}" + (f" (mailto:{contact})" if contact else "")
+
+
+@cache
+def _version() -> str:
+    """Looked up once: it stands in a file."""
     try:
-        version = metadata.version("graph-research")
+        return metadata.version("graph-research")
     except metadata.PackageNotFoundError:
-        version = "0"
-    return f"graph-research/{version}" + (f" (mailto:{contact})" if contact else "")
+        return "0"

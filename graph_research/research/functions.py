@@ -59,6 +59,7 @@ def research_functions() -> dict[str, Callable[..., Any]]:
         "report_gate": lambda report: gates.report_gate(report).to_json(),
         "source_gate": lambda sources, rows: gates.source_gate(sources, rows).to_json(),
         "synthesis_metrics": synthesis_metrics,
+        "types_of": types_of,
         "token_limit_retries": token_limit_retries,
         "topic_results": topic_results,
         "unaddressed": unaddressed,
@@ -107,6 +108,12 @@ def failures_of(errors: Rows) -> list[Row]:
         }
         for row in errors
     ]
+
+
+def types_of(sub_query: Row, source_types: Sequence[str]) -> list[str]:
+    """Where to look for a sub-query: its own source types as far as the run has them, else the run's."""
+    own = sub_query.get("source_types") or []
+    return [kind for kind in source_types if kind in own] or list(source_types)
 
 
 def reopened(sub_queries: Rows) -> list[Row]:

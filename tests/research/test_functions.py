@@ -13,6 +13,7 @@ from graph_research.research.functions import (
     pending,
     reopened,
     topic_results,
+    types_of,
     unaddressed,
 )
 
@@ -104,3 +105,10 @@ def test_an_abort_is_recorded_with_its_phase_whichever_of_its_nodes_was_running(
         "abort_iteration": 2,
         "abort_reason": "why",
     }
+
+
+def test_a_sub_query_is_looked_for_where_it_says_as_far_as_the_run_looks_there() -> None:
+    every = ["web", "academic", "news"]
+    assert types_of({"source_types": ["news", "academic"]}, every) == ["academic", "news"]
+    assert types_of({"source_types": ["news"]}, ["web"]) == ["web"]
+    assert types_of({"source_types": []}, every) == types_of({}, every) == every

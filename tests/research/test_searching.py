@@ -113,3 +113,18 @@ async def test_a_search_that_has_no_such_sources_is_counted_as_skipped() -> None
     result = await bench.run(source_types=["news"])
     uses = {use.provider: (use.asked, use.skipped) for use in report_of(result.state).statistics.gathering.searches}
     assert uses == {"web": (2, 0), "slow": (0, 2)}
+
+
+async def test_each_sub_query_goes_where_the_plan_says() -> None:
+    rows = [
+        {"query": "opening of the Tarn plant", "priority": 1, "source_types": ["academic", "cookbooks"]},
+        {"query": "maintenance cost of the Tarn plant", "priority": 2},
+    ]
+    plan = {"research_brief": "A brief.", "sub_queries": rows}
+    bench = Bench(research_script(planner=[plan]), settings={"scouting": False})
+    papers = Serving("papers", "academic")
+    bench.web.serves = frozenset({"web"})
+    bench.others = [papers]
+    await bench.run()
+    assert [request.query for request in papers.requests] == [row["query"] for row in rows]
+    assert [request.query for request in bench.web.requests] == ["maintenance cost of the Tarn plant"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.providers.search.base import SOURCE_TYPES
 from graph_research.research import records
 from graph_research.research.agents.agent import Agent
 from graph_research.research.fitting import Part
@@ -95,6 +96,7 @@ def _distinct(rows: Sequence[Mapping[str, Any]], iteration: int) -> list[SubQuer
                 rationale=row.get("rationale", ""),
                 priority=row.get("priority", 1),
                 iteration=iteration,
+                source_types=sorted(SOURCE_TYPES.intersection(map(str, row.get("source_types") or ()))),
             )
         )
     return distinct

@@ -10,7 +10,8 @@ __all__ = ["Reflection", "SubQuery", "TopicResult"]
 
 
 class SubQuery(Record):
-    """One question of the plan. `id` is `sq-ITERATION-NUMBER`; `status` is `pending`, `completed` or `failed`."""
+    """One question of the plan. `id` is `sq-ITERATION-NUMBER`; `status` is `pending`, `completed` or `failed`;
+    `source_types` says where to look for it (`web`, `academic`, `news`), empty: wherever the run looks."""
 
     id: str
     query: str
@@ -20,6 +21,7 @@ class SubQuery(Record):
     iteration: int = 1
     gap_id: str | None = None
     error: str | None = None
+    source_types: list[str] = Field(default_factory=list)
 
 
 class Reflection(Record):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from graph_research.cli.output import counted, in_line, say, visible
 from graph_research.graph.events import Event, ItemFinished, NodeFinished, NodeStarted
+from graph_research.graph.events import Progress as Shown
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -25,6 +26,10 @@ _REVIEW = "review_"
 """The supervisor's nodes; they take no time worth showing."""
 
 
+_RETRIED = "wire:retried"
+_WORTH_SAYING_SECONDS = 3.0
+"""Shorter waits for a server are over before they are read."""
+
 _INDEXED_A_LINE = 100
 _UNREADABLE_SHOWN = 5
 _CANNOT_REDRAW = ("dumb", "unknown")
@@ -33,7 +38,8 @@ _CANNOT_REDRAW = ("dumb", "unknown")
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """What is known of a run right now. `done` of `planned` sub-queries are researched."""
+    """What is known of a run right now. `done` of `planned` sub-queries are researched; `waiting` says for which server
+    the run waits, empty where for none."""
 
     phase: str = "starting"
     iteration: int = 1
@@ -41,6 +47,7 @@ class Snapshot:
     planned: int = 0
     sources: int = 0
     findings: int = 0
+    waiting: str = ""
 
     def with_state(self, state: Mapping[str, Any]) -> Snapshot:
         """The counts of a committed state; channels it lacks count as empty."""
@@ -60,6 +67,7 @@ class Snapshot:
             f"{self.done}/{self.planned} sub-queries" if self.planned else "",
             counted(self.sources, "source") if self.sources else "",
             counted(self.findings, "finding") if self.findings else "",
+            self.waiting,
         ]
         return ", ".join(part for part in parts if part)
 
@@ -87,6 +95,11 @@ class Progress:
 
     def saw(self, event: Event) -> bool:
         """Take an event in; True where the root's state has changed and `read` is worth calling."""
+        if isinstance(event, Shown):
+            self._set(replace(self.snapshot, waiting=_waiting(event) or self.snapshot.waiting))
+            return False
+        if self.snapshot.waiting:
+            self.snapshot = replace(self.snapshot, waiting="")
         if not event.path or "/" in event.path:
             return False
         if isinstance(event, NodeStarted) and not event.node.startswith(_REVIEW):
@@ -104,6 +117,16 @@ class Progress:
         if snapshot != self.snapshot:
             self.snapshot = snapshot
             self._view.show(snapshot)
+
+
+def _waiting(event: Shown) -> str:
+    """What a retry is worth telling while it lasts; empty for a short one and for other events."""
+    seconds = event.data.get("wait_seconds", 0.0) if event.name == _RETRIED else 0.0
+    if seconds < _WORTH_SAYING_SECONDS:
+        return ""
+    return (
+        f"waiting {seconds:.0f} s for {in_line(str(event.data['peer']))} ({in_line(str(event.data['reason']))[:120]})"
+    )
 
 
 class LineView:
@@ -170,6 +193,7 @@ class TerminalView:
             ("sub-queries", f"{snapshot.done}/{snapshot.planned}" if snapshot.planned else "-"),
             ("sources", str(snapshot.sources)),
             ("findings", str(snapshot.findings)),
+            *([("waiting", snapshot.waiting)] if snapshot.waiting else []),
             ("elapsed", f"{elapsed:.0f} s"),
         ):
             table.add_row(Text(name, style="dim"), Text(value))

@@ -89,4 +89,10 @@ def _announcing(handler: Handler) -> Handler:
 
 
 def _noting(ctx: Context) -> Callable[[Incident], None]:
-    return lambda incident: ctx.emit(f"wire:{incident.type}", **incident.to_json())
+    """Incidents are shown at once, and stored with the node's next commit."""
+
+    def note(incident: Incident) -> None:
+        ctx.progress(f"wire:{incident.type}", **incident.to_json())
+        ctx.emit(f"wire:{incident.type}", **incident.to_json())
+
+    return note

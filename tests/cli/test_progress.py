@@ -7,6 +7,7 @@ import pytest
 
 from graph_research.cli.progress import IndexingLines, LineView, Progress, Snapshot
 from graph_research.graph.events import ItemFinished, NodeFinished, NodeStarted
+from graph_research.graph.events import Progress as Shown
 from graph_research.providers.search.local.records import Failure
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -85,3 +86,19 @@ def test_the_first_unreadable_files_are_named_and_the_others_counted(capsys: pyt
     assert lines[0] == "not indexed: docs/0.pdf: it is encrypted"
     assert len(lines) == 6
     assert "2 more files" in lines[-1]
+
+
+def retried(seconds: float) -> Shown:
+    data = {"peer": "oracle", "attempt": 1, "reason": "oracle answered 429\x1b[2J", "wait_seconds": seconds}
+    return Shown(run_id="r", seq=None, at=AT, path="gather[0]/search", visit=1, name="wire:retried", data=data)
+
+
+def test_a_long_wait_for_a_server_is_told_while_it_lasts(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(LineView())
+    for event in (started("gather"), retried(0.5), retried(29.7), started("gather[0]/search"), item("gather[0]")):
+        progress.saw(event)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "[1] gather"
+    assert lines[1].startswith("[1] gather: waiting 30 s for oracle (oracle answered 429")
+    assert "\x1b" not in lines[1]
+    assert lines[2:] == ["[1] gather: 1/1 sub-queries"]

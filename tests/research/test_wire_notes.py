@@ -30,14 +30,15 @@ async def no_time(seconds: float) -> None:
     """Sleeps not at all."""
 
 
-async def test_a_retried_search_is_noted_at_its_node(server: WireServer) -> None:
+async def test_a_retried_search_is_shown_and_stored_at_its_node(server: WireServer) -> None:
     server.on("/", Answer(status=429, headers={"retry-after": "2"}), Answer(body={}))
     ctx = PlainContext()
     async with HttpxHttp(sleep=no_time, chance=lambda: 0.0) as http:
         search = research_handlers(make_services({}, search=[Asking(http, server)]))["search"]
         await search({"query": "tides"}, ctx)
-    [retried] = [data for name, data in ctx.events if name == "wire:retried"]
-    assert retried == {
+    shown, stored = [data for name, data in ctx.events if name == "wire:retried"]
+    assert shown == stored
+    assert stored == {
         "peer": "asking",
         "attempt": 1,
         "reason": "asking answered 429 (Too Many Requests)",

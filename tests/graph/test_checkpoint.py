@@ -161,6 +161,11 @@ async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         ("UPDATE steps SET delta = 'text' WHERE id & 255 = 150", "step 150 of run a is damaged"),
         ("UPDATE steps SET visit = 7 WHERE id & 255 = 150", "step 150 of run a is damaged"),
         ("UPDATE steps SET position = x'7b7d'", "step .* of run a is damaged"),
+        ("UPDATE runs SET status = 'completed'", "the record of run 'a' is damaged"),
+        (
+            "UPDATE runs SET input = CAST(replace(CAST(input AS TEXT), '{', '[') AS BLOB)",
+            "the record of run 'a' is damaged",
+        ),
         ("UPDATE texts SET content = substr(content, 1, 20)", "text sha256:[0-9a-f]{64} is missing or damaged"),
         ("DELETE FROM texts", "text sha256:[0-9a-f]{64} is missing or damaged"),
     ],

@@ -18,6 +18,7 @@ from graph_research.graph.checkpoint.base import (
     CallRow,
     Checkpointer,
     Lease,
+    RunPatch,
     RunRow,
     Snapshot,
     StepRow,
@@ -61,7 +62,7 @@ class SqliteCheckpointer(Checkpointer):
 
         def insert(connection: sqlite3.Connection) -> int:
             try:
-                number = connection.execute(_query("insert_run"), run).lastrowid
+                number = connection.execute(_query("insert_run"), (*run, _checksum(*_run_parts(run)))).lastrowid
             except sqlite3.IntegrityError:
                 raise _exists(run.run_id) from None
             assert number is not None
@@ -90,7 +91,7 @@ class SqliteCheckpointer(Checkpointer):
             rows = await self._all("one_run", {"run_id": run_id})
             if not rows:
                 raise _unknown(run_id)
-        return [RunRow(*row) for row in rows]
+        return [_run(row) for row in rows]
 
     async def last_step(self, run_id: str) -> StepRow | None:
         rows = await self._all("last_step", _span(await self._number(run_id)))
@@ -276,8 +277,17 @@ def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
         checksum = _checksum(taken.values, taken.position)
         connection.execute(_query("insert_snapshot"), (number, *taken, checksum))
     if (patch := write.run) is not None:
-        values = {name: getattr(patch, name) for name in patch.__slots__}
-        connection.execute(_query("patch_run"), {**values, "run": number})
+        _patch(connection, number, patch)
+
+
+def _patch(connection: sqlite3.Connection, number: int, patch: RunPatch) -> None:
+    """Change a run's row, which must be sound before."""
+    one = {"run": number}
+    _run(connection.execute(_query("run_by_number"), one).fetchone())
+    values = {name: getattr(patch, name) for name in patch.__slots__}
+    connection.execute(_query("patch_run"), {**values, **one})
+    changed = RunRow(*connection.execute(_query("run_by_number"), one).fetchone()[:-1])
+    connection.execute(_query("seal_run"), {**one, "checksum": _checksum(*_run_parts(changed))})
 
 
 def _bound(value: Any) -> Any:
@@ -351,6 +361,17 @@ def _step(run_id: str, row: tuple[Any, ...]) -> StepRow:
     step = StepRow(*row[:-3])
     _verify(row[-1], (*_step_parts(step), row[-2]), f"step {step.step} of run {run_id}")
     return step
+
+
+def _run(row: tuple[Any, ...]) -> RunRow:
+    run = RunRow(*row[:-1])
+    _verify(row[-1], _run_parts(run), f"the record of run {run.run_id!r:.80}")
+    return run
+
+
+def _run_parts(run: RunRow) -> tuple[bytes | None, ...]:
+    large = (run.definition, run.error, run.metadata, run.input)
+    return _small_parts((*run[:3], *run[4:6], *run[9:])), *large
 
 
 def _step_parts(step: StepRow) -> tuple[bytes | None, ...]:

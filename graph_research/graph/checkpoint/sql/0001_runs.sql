@@ -18,7 +18,9 @@ CREATE TABLE runs (
     parent TEXT,
     -- What ids and random numbers derive from: the run's own id, or that of the run a fork goes back to.
     seed TEXT NOT NULL,
-    cancel INTEGER NOT NULL DEFAULT 0
+    cancel INTEGER NOT NULL DEFAULT 0,
+    -- Of all but `cancel`.
+    checksum INTEGER NOT NULL
 );
 
 -- `events` are those of the commit that wrote the row, `last_seq` is the number of the last of them.

@@ -3,8 +3,8 @@ SELECT id FROM runs WHERE run_id = :run_id
 
 -- name: insert_run
 INSERT INTO runs (run_id, graph, graph_hash, definition, status, cause, error, metadata, input, waiting,
-                  created_at, updated_at, parent, seed)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  created_at, updated_at, parent, seed, checksum)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: patch_run
 UPDATE runs
@@ -13,14 +13,22 @@ SET status = :status, cause = :cause, error = :error, waiting = :waiting, update
     graph_hash = coalesce(:graph_hash, graph_hash), definition = coalesce(:definition, definition)
 WHERE id = :run
 
+-- name: run_by_number
+SELECT run_id, graph, graph_hash, definition, status, cause, error, metadata, input, waiting,
+       created_at, updated_at, parent, seed, checksum
+FROM runs WHERE id = :run
+
+-- name: seal_run
+UPDATE runs SET checksum = :checksum WHERE id = :run
+
 -- name: one_run
 SELECT run_id, graph, graph_hash, definition, status, cause, error, metadata, input, waiting,
-       created_at, updated_at, parent, seed
+       created_at, updated_at, parent, seed, checksum
 FROM runs WHERE run_id = :run_id
 
 -- name: latest_runs
 SELECT run_id, graph, graph_hash, definition, status, cause, error, metadata, input, waiting,
-       created_at, updated_at, parent, seed
+       created_at, updated_at, parent, seed, checksum
 FROM runs ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: insert_step

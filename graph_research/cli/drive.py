@@ -125,6 +125,8 @@ async def _drive_research(research: Research, *, answer: str | None, json: bool,
         _show_research(result)
     if interrupted:
         return INTERRUPTED
+    if result.report is not None and not result.sources and not result.statistics.get("searches"):
+        say("no search answered, so that nothing could be found; the report's limitations name them")
     return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)
 
 

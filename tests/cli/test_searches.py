@@ -208,7 +208,7 @@ def test_a_research_whose_searches_all_fail_ends_and_says_so(tmp_path: Path) -> 
     user = User(folder=tmp_path, home=tmp_path / "home")
     environ = {"GRAPH_RESEARCH_SEARXNG_URL": "http://127.0.0.1:9"}
     options = ("--search", "searxng", "--llm", "extractive", "--max-iterations", "1", "--run-id", "alone")
-    user.run("run", QUESTION, *options, environ=environ)
+    assert "no search answered" in user.run("run", QUESTION, *options, environ=environ).err
     report = user.run("report", "alone", "--format", "json").json
     assert report["sources"] == []
     assert report["notice"].startswith("No search answered.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -117,10 +117,12 @@ class Loop:
             )
         return outcome._replace(written=True)
 
-    async def _visited(self, active: Active) -> Outcome:
-        frame = self.frame
-        resumed = frame.resumed and (active.node, active.visit) in frame.resumed
-        return await Visit(frame, self.child, active, await self._rows_of(active) if resumed else ()).run()
+    def _visited(self, active: Active) -> Awaitable[Outcome]:
+        resumed = self.frame.resumed and (active.node, active.visit) in self.frame.resumed
+        return self._revisited(active) if resumed else Visit(self.frame, self.child, active).run()
+
+    async def _revisited(self, active: Active) -> Outcome:
+        return await Visit(self.frame, self.child, active, await self._rows_of(active)).run()
 
     async def _rows_of(self, active: Active) -> Sequence[StepRow]:
         """What is stored of a visit so far."""
@@ -230,8 +232,11 @@ class Loop:
         """Take the edges: enter their targets, and commit everything since the last step."""
         frame = self.frame
         step = _step_of(outcomes, None) or frame.session.next_step()
-        taken = [one for one in taken if one[1].source == "*"][:1] or taken
-        failed = next((failure for _, _, failure in taken if failure is not None), None)
+        failures = [failure for _, _, failure in taken if failure is not None]
+        if failures:
+            taken = [one for one in taken if one[1].source == "*"][:1] or taken
+            failures = [failure for _, _, failure in taken if failure is not None]
+        failed = failures[0] if failures else None
         active, arrived = self._entered(taken, step)
         old = frame.position
         interruption = old.interruption

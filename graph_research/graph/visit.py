@@ -7,6 +7,7 @@ import hashlib
 import struct
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
@@ -204,20 +205,11 @@ class Visit:
                     "attempt": attempt,
                 }
             )
-        row = StepRow(
-            step=self._session.next_step(),
-            scope=self._frame.scope,
-            node=self._spec.name,
-            visit=self._active.visit,
-            item=None,
-            attempt=attempt,
-            status="finished" if failure is None else "failed",
-            started_at=started_at,
-            seconds=seconds,
-            hash=hashed,
-            delta=data if failure is None else encode(failure.error, texts),
-            position=None,
-        )
+        status = "finished"
+        if failure is not None:
+            status, data = "failed", encode(failure.error, texts)
+        step, scope, node, visit = self._session.next_step(), self._frame.scope, self._spec.name, self._active.visit
+        row = StepRow(step, scope, node, visit, None, attempt, status, started_at, seconds, hashed, data, None)
         return Outcome(self._active, row, delta, failure, calls, events, texts)
 
     async def _update(self) -> tuple[Delta, JournalContext | None, Sequence[bytes]]:
@@ -534,8 +526,13 @@ def check(contract: Contract, value: Any, node: str) -> None:
 
 def digest(*parts: bytes) -> bytes:
     """SHA-256 of the parts and their lengths."""
-    lengths = struct.pack(f">{len(parts)}Q", *map(len, parts))
+    lengths = _lengths(len(parts))(*map(len, parts))
     return hashlib.sha256(b"".join((lengths, *parts))).digest()
+
+
+@cache
+def _lengths(count: int) -> Callable[..., bytes]:
+    return struct.Struct(f">{count}Q").pack
 
 
 def joined(chain: bytes, hashes: Sequence[bytes]) -> bytes:

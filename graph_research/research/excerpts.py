@@ -9,7 +9,10 @@ from graph_research.research.fitting import MARK, shortened
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 
-__all__ = ["excerpt", "reading_of"]
+__all__ = ["best_passage", "excerpt", "reading_of"]
+
+_PASSAGE_CHARS = 400
+"""How much of a passage a fallback quotes."""
 
 
 def reading_of(source: Source, documents: Mapping[str, Document], most_chars: int, *, to_quote: bool = False) -> str:
@@ -59,3 +62,14 @@ def excerpt(text: str, passages: Sequence[Sequence[Any]], most_chars: int) -> st
     parts = [opening] if opening.strip() else []
     parts += [text[start:end].strip() for start, end in spans]
     return f"{MARK} ".join(parts) + (MARK if spans[-1][1] < len(text) else "")
+
+
+def best_passage(source: Source, document: Document) -> dict[str, Any]:
+    """What the search found best in a source, as a quote: `{source_id, quote, start}`."""
+    text = document.text
+    passages = source.metadata.get("passages") or [[0, len(text), 0.0]]
+    start, end, _ = max(passages, key=lambda passage: (passage[2], -passage[0]))
+    quote = text[start:end].strip()
+    if len(quote) > _PASSAGE_CHARS:
+        quote = quote[:_PASSAGE_CHARS].rpartition(" ")[0] or quote[:_PASSAGE_CHARS]
+    return {"source_id": source.id, "quote": quote, "start": start}

@@ -12,7 +12,7 @@ from graph_research.graph.registry import Handler
 from graph_research.research import records
 from graph_research.research.agents.agent import Agent, AgentResult
 from graph_research.research.analysis import Analysed, Known, analyse
-from graph_research.research.excerpts import reading_of
+from graph_research.research.excerpts import best_passage, reading_of
 from graph_research.research.fitting import Part
 from graph_research.research.models.source import Source
 from graph_research.research.quoting import find_quote
@@ -22,7 +22,6 @@ from graph_research.text.document import Document
 
 __all__ = ["analyzer"]
 
-FALLBACK_CHARS = 400
 LEAST_CHARS = 300
 """Less of a source is not worth showing."""
 
@@ -156,25 +155,9 @@ def _shown_first(known: Known, iteration: int) -> list[Source]:
 def _best_passage(shown: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, Any]:
     """One finding: what the best source's best passage says, word for word."""
     source = max(shown, key=lambda source: source.score.composite)
-    text = documents[source.id].text
-    passages = source.metadata.get("passages") or [[0, len(text), 0.0]]
-    start, end, _ = max(passages, key=lambda passage: (passage[2], -passage[0]))
-    quote = _whole_words(text[start:end].strip())
-    return {
-        "findings": [
-            {
-                "content": quote,
-                "confidence": "low",
-                "category": None,
-                "evidence": [{"source_id": source.id, "quote": quote, "start": start}],
-            }
-        ],
-        "gaps": [],
-    }
-
-
-def _whole_words(text: str) -> str:
-    return text if len(text) <= FALLBACK_CHARS else text[:FALLBACK_CHARS].rpartition(" ")[0] or text[:FALLBACK_CHARS]
+    quote = best_passage(source, documents[source.id])
+    finding = {"content": quote["quote"], "confidence": "low", "category": None, "evidence": [quote]}
+    return {"findings": [finding], "gaps": []}
 
 
 def _with_a_finding(

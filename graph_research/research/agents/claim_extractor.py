@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -10,12 +11,13 @@ from graph_research.graph.registry import Handler
 from graph_research.research.agents.agent import Agent, AgentResult
 from graph_research.research.claims import Ground, levelled, scored_claim
 from graph_research.research.disagreements import by_place, disagreements
+from graph_research.research.excerpts import best_passage
 from graph_research.research.fitting import Part
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding
 from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Source
-from graph_research.research.quoting import QuoteFinder
+from graph_research.research.quoting import QuoteFinder, find_quote
 from graph_research.research.reading import read_documents
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origins
@@ -24,11 +26,13 @@ from graph_research.text.document import Document
 
 __all__ = ["claim_extractor"]
 
+FALLBACK_CLAIMS = 3
+
 _PARTS = (Part(name="sources", noun="source", text="content"),)
 
 
 def claim_extractor(services: Services) -> Handler:
-    """Claims scored by requirements 17.4 and 17.5. Fallback: no claims, which the confidence then shows."""
+    """Claims scored by requirements 17.4 and 17.5. Fallback: what the best sources say, word for word."""
     agent = Agent(name="claim_extractor", phase="analysis", parts=_PARTS)
 
     async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -42,13 +46,43 @@ def claim_extractor(services: Services) -> Handler:
                 material,
                 ctx,
                 local={"documents": documents},
-                fallback=lambda _reply: {"claims": []},
+                fallback=lambda _reply: _best_passages(sources, documents),
                 windows=handoff.get("model_windows"),
             )
+            result = _with_a_claim(services, result, sources, documents)
         output = _scored(result.output["claims"], handoff["original_query"], sources, documents)
         return {**output, "degraded": result.degradations(agent.name, ctx)}
 
     return extract
+
+
+def _with_a_claim(
+    services: Services, result: AgentResult, sources: Sequence[Source], documents: Mapping[str, Document]
+) -> AgentResult:
+    """The result, or where none of its quotes stands in a source what the best ones say; but code that finds nothing
+    is believed."""
+    proved = any(
+        quote["source_id"] in documents and find_quote(documents[quote["source_id"]].text, quote["quote"])
+        for row in result.output["claims"]
+        for quote in row.get("evidence") or []
+    )
+    if proved or all(model.in_process for model in services.models.models("research", "analysis")):
+        return result
+    output = {"claims": [*result.output["claims"], *_best_passages(sources, documents)["claims"]]}
+    reason = "no claim of the answer is proved by a source; the best passages were taken for claims"
+    return replace(result, output=output, degraded=result.degraded or reason)
+
+
+def _best_passages(sources: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, Any]:
+    """One claim a source, of the best few."""
+    best = sorted(enumerate(sources), key=lambda pair: (-pair[1].score.composite, pair[0]))[:FALLBACK_CLAIMS]
+    quotes = [(index, best_passage(source, documents[source.id])) for index, source in best]
+    return {
+        "claims": [
+            {"text": quote["quote"], "supportingIndices": [index], "contradictingIndices": [], "evidence": [quote]}
+            for index, quote in quotes
+        ]
+    }
 
 
 def _scored(

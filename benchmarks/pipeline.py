@@ -122,7 +122,8 @@ def tell(measured: Measured) -> None:
     answered = Counter(call.key for call in measured.calls if call.status == 200)
     agents = Counter(call.agent for call in measured.calls if call.agent)
     report = json.loads(Path(measured.result["report"]["json"]).read_text())
-    tokens = sum(row.get("input_tokens", 0) + row.get("output_tokens", 0) for row in report["statistics"]["by_role"])
+    totals = report["statistics"]["totals"]
+    tokens = totals["input_tokens"] + totals["output_tokens"]
     cited = {citation["source_id"] for citation in report["citations"]}
     print(f"  calls: {', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}")
     print(f"  model calls: {', '.join(f'{count} {agent}' for agent, count in sorted(agents.items()))}")

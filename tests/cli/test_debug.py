@@ -11,20 +11,7 @@ from pathlib import Path
 
 from tests.cli.conftest import NOW, QUESTION, Run, User
 from tests.cli.test_run import SLOW, until
-
-COUNTDOWN = """\
-graph: countdown
-version: "1"
-state: {n: {type: integer, default: 3, input: true}, seen: {type: array, reduce: append, default: []}}
-start: tick
-loops: {down: {while: n > 0, most: 10}}
-nodes:
-  tick: {set: {seen: "[n]", n: n - 1}}
-  done: {end: completed}
-edges:
-  - {from: tick, to: tick, when: n > 0, loop: down}
-  - {from: tick, to: done}
-"""
+from tests.countdown import COUNTDOWN
 
 
 def debugged(user: User, script: str, *arguments: str, expect: int = 0) -> str:

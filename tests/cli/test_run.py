@@ -15,6 +15,7 @@ from graph_research.app.request import request_for
 from graph_research.app.research import open_research
 from graph_research.app.workspace import open_workspace
 from tests.cli.conftest import DOCUMENTS, NOW, QUESTION, Run, User
+from tests.countdown import COUNTDOWN
 
 SLOW = {"planner": [{"delay_seconds": 60, "text": "{}"}], "*": [{"need_clarification": False, "question": ""}]}
 
@@ -251,21 +252,6 @@ def test_a_disk_without_room_ends_in_one_clear_line(user: User) -> None:
     done = user.run("run", QUESTION, "--run-id", "full", "--json", expect=1, preexec_fn=no_more_room)
     assert done.json["error"]["code"] in {"store-damaged", "audit-unwritable"}
     assert user.run("list", "--json").code == 0
-
-
-COUNTDOWN = """\
-graph: countdown
-version: "1"
-state: {n: {type: integer, default: 3, input: true}, seen: {type: array, reduce: append, default: []}}
-start: tick
-loops: {down: {while: n > 0, most: 10}}
-nodes:
-  tick: {set: {seen: "[n]", n: n - 1}}
-  done: {end: completed}
-edges:
-  - {from: tick, to: tick, when: n > 0, loop: down}
-  - {from: tick, to: done}
-"""
 
 
 def test_any_graph_runs_without_python(user: User) -> None:

@@ -16,10 +16,11 @@ from graph_research.graph.debugger.breakpoints import BreakpointInvalid
 from graph_research.graph.debugger.debugger import Debugger, NotPossible, Stop
 from graph_research.graph.errors import InputInvalid, RunBusy
 from graph_research.graph.events import NodeFinished, NodeStarted
+from tests.countdown import COUNTDOWN
 from tests.graph.crash_moments import CHILD, PARENT
 from tests.graph.drives import CLOCK, collect, graph_of, runtime, until
 from tests.graph.test_resume import ASK
-from tests.graph.test_runtime import COUNTDOWN, FORK, say
+from tests.graph.test_runtime import FORK, say
 
 
 async def work(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -98,8 +99,8 @@ async def test_hits_edges_guards_and_lines_are_stopped_at(store: Checkpointer) -
         ("tick", 2, ("breakpoint", "tick", 2)),
         ("edge tick -> done", 1, ("breakpoint", "tick", 3)),
         ("guard tick -> tick", 1, ("breakpoint", "tick", 1)),
-        ("test.yaml:12", 1, ("breakpoint", "tick", 3)),
-        (":7", 3, ("breakpoint", "tick", 3)),
+        ("test.yaml:11", 1, ("breakpoint", "tick", 3)),
+        (":6", 3, ("breakpoint", "tick", 3)),
     ]:
         debugger = debugger_of(graph, store)
         debugger.add_breakpoint(text, hits=hits)

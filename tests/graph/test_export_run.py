@@ -14,21 +14,9 @@ from graph_research.cli import execute
 from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
 from graph_research.graph.loader import load_graph
 from graph_research.graph.runtime import Runtime
+from tests.countdown import COUNTDOWN
 from tests.graph.definitions import CHILD, registry
 
-COUNTDOWN = """\
-graph: countdown
-version: "1"
-state: {n: {type: integer, default: 3, input: true}, seen: {type: array, reduce: append, default: []}}
-start: tick
-loops: {down: {while: n > 0, most: 10}}
-nodes:
-  tick: {set: {seen: "[n]", n: n - 1}}
-  done: {end: completed}
-edges:
-  - {from: tick, to: tick, when: n > 0, loop: down}
-  - {from: tick, to: done}
-"""
 PARENT = """\
 graph: parent
 version: "1"

@@ -19,8 +19,8 @@ from graph_research.graph.checkpoint.pieces import packed
 from graph_research.graph.codec import decode, encode
 from graph_research.graph.context import Context
 from graph_research.graph.state import State
+from tests.countdown import COUNTDOWN
 from tests.graph.drives import collect, graph_of, runtime
-from tests.graph.test_runtime import COUNTDOWN
 
 ADDING = """
     graph: adding

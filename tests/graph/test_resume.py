@@ -14,9 +14,10 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.errors import GraphChanged, InputInvalid
 from graph_research.graph.events import InputRequested, NodeStarted, RunEnded, RunPaused
+from tests.countdown import COUNTDOWN
 from tests.graph.crash_moments import CHILD, PARENT
 from tests.graph.drives import collect, end_of, graph_of, runtime
-from tests.graph.test_runtime import COUNTDOWN, FORK, say
+from tests.graph.test_runtime import FORK, say
 
 ASK = """
     graph: ask

@@ -11,6 +11,7 @@ from typing import Any
 ATTEMPTS: list[str] = []
 """What was refused in this process, in order."""
 
+_STANDS: list[bool] = []
 _NAMES = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
 _ADDRESSES = ("socket.connect", "socket.sendto", "socket.sendmsg")
 
@@ -20,8 +21,10 @@ class ReachedOutside(RuntimeError):
 
 
 def put_under_every_socket() -> None:
-    """From here on this process reaches loopback only."""
-    sys.addaudithook(_watch)
+    """From here on this process reaches loopback only. A worker of the tests is guarded from its start, and once."""
+    if not _STANDS:
+        sys.addaudithook(_watch)
+        _STANDS.append(True)
 
 
 def _watch(event: str, arguments: Sequence[Any]) -> None:

@@ -58,6 +58,17 @@ async def test_a_streamed_answer_is_told_piece_by_piece_and_is_the_same(
 
 
 @every
+async def test_the_next_streamed_answer_comes_over_the_same_connection(
+    dialect: Dialect, http: HttpxHttp, server: WireServer
+) -> None:
+    server.on(dialect.stream_path, dialect.streamed())
+    model = dialect.make(http, server.url)
+    for _ in range(2):
+        await model.complete(asked(on_text=lambda _: None))
+    assert [request.connection for request in server.received] == [1, 1]
+
+
+@every
 async def test_a_stream_that_breaks_off_is_no_answer(dialect: Dialect, http: HttpxHttp, server: WireServer) -> None:
     server.on(dialect.stream_path, dialect.streamed(until=1))
     with pytest.raises(ProviderUnavailable, match="broke off"):

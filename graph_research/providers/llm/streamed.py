@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -12,6 +14,7 @@ from graph_research.providers.errors import ProviderUnavailable
 __all__ = ["events_of"]
 
 _DONE = "[DONE]"
+_END_SECONDS = 0.5
 
 
 async def events_of(lines: AsyncIterator[str], provider: str) -> AsyncGenerator[Any, None]:
@@ -28,6 +31,7 @@ async def events_of(lines: AsyncIterator[str], provider: str) -> AsyncGenerator[
             if name in ("data", "error") and colon:
                 streamed = True
                 if value.strip() == _DONE:
+                    await _read_to_its_end(lines)
                     yield None
                     return
                 if value.strip():
@@ -39,6 +43,15 @@ async def events_of(lines: AsyncIterator[str], provider: str) -> AsyncGenerator[
     finally:
         if isinstance(lines, AsyncGenerator):
             await lines.aclose()
+
+
+async def _read_to_its_end(lines: AsyncIterator[str]) -> None:
+    """A connection whose answer was read whole is used again. Who has said `[DONE]` and does not end is not waited
+    for."""
+    with suppress(TimeoutError, ProviderUnavailable):
+        async with asyncio.timeout(_END_SECONDS):
+            async for _ in lines:
+                pass
 
 
 def _loaded(text: str, provider: str) -> Any:

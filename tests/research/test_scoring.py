@@ -166,6 +166,8 @@ def test_two_papers_of_a_journal_have_two_origins() -> None:
     ]
     assert [origin(one) for one in papers] == ["ada moor", "ben firth"]
     assert origin(source(3, url="https://doi.org/10.1000/c", doi="10.1000/c", publisher="Journal")) == "journal"
+    own = source(4, url="a.pdf", doi="10.1000/d", publisher="Lagoon Company", authors=["C. Dee"], provider="local")
+    assert origin(own) == "lagoon company"
 
 
 def test_near_duplicates_share_the_origin_of_the_first() -> None:

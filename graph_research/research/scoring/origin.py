@@ -14,15 +14,16 @@ NEAR_DUPLICATE = 0.6
 """Share of five-word runs that two texts must have in common (Jaccard) to count as copies of each other."""
 
 _RUN_WORDS = 5
+_LOCAL = "local"  # what stands behind a document of the user's own library they have said themselves
 _MOST_RUNS = 4_000
 
 _Runs = frozenset[tuple[str, ...]]
 
 
 def origin(source: Source) -> str:
-    """A paper's authors, since a journal does not answer for what two of its papers say; else the publisher, else the
-    host of a web address, else a local file's authors, else its folder, else its name."""
-    if source.doi and source.authors:
+    """The publisher, else the host of a web address, else a local file's authors, else its folder, else its name. Of a
+    paper that a search found its authors: a journal does not answer for what two of its papers say."""
+    if source.doi and source.authors and source.provider != _LOCAL:
         return ", ".join(source.authors).casefold()
     if source.publisher:
         return " ".join(source.publisher.split()).casefold()

@@ -178,8 +178,8 @@ class RunPatch:
 
 class Write(NamedTuple):
     """What one transaction writes. A call row replaces the one with its number. `events` is what `packed_events` makes,
-    and ends with event `last_seq`; `texts` maps SHA-256 (hex) to text. From write to write the numbers of steps and events
-    rise."""
+    and ends with event `last_seq`; `texts` maps SHA-256 (hex) to text. The numbers of steps and events rise
+    from write to write."""
 
     run_id: str
     steps: Sequence[StepRow] = ()

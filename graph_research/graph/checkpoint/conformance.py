@@ -122,6 +122,22 @@ class CheckpointerConformance:
         assert [event.seq for event in await store.events("a", after=3)] == [4]
         assert await store.last_seq("a") == 4
 
+    async def test_events_of_steps_and_others_are_read_in_the_order_of_their_numbers(self, store: Checkpointer) -> None:
+        await store.create(run_row("a"), first("a", {}))
+        for seq, steps in (
+            (1, [row(1, {})]),
+            (2, []),
+            (3, [row(2, {})]),
+            (4, [row(3, {}), row(4, {})]),
+            (5, [row(5, {})]),
+        ):
+            batch = orjson.dumps([stored_event(seq)])
+            await store.write(Write(run_id="a", steps=steps, last_seq=seq, events=batch))
+        assert [event.seq for event in await store.events("a")] == [1, 2, 3, 4, 5]
+        assert [event.seq for event in await store.events("a", after=3)] == [4, 5]
+        assert await store.last_seq("a") == 5
+        assert [step.step for step in await store.steps("a")] == [1, 2, 3, 4, 5]
+
     async def test_calls_are_replaced_by_number_and_lost_when_nobody_answered(self, store: Checkpointer) -> None:
         await store.create(run_row("a"), first("a", {}))
         sent = [call_row(1, "work:1"), call_row(2, "work:1"), call_row(3, "work:1~2")]

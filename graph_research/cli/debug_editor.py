@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph_research.cli.folder import open_here
@@ -42,6 +42,7 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
     from graph_research.app.debug import DebugRequest, debug
 
     _check(arguments)
+    _enter(arguments.get("cwd") or ".")
     search = arguments.get("search")
     workspace = open_here(
         {
@@ -51,8 +52,7 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
             "max_iterations": arguments.get("maxIterations"),
             "max_sub_queries": arguments.get("maxSubQueries"),
             "task_timeout": arguments.get("timeout"),
-        },
-        Path(arguments["cwd"]) if arguments.get("cwd") else None,
+        }
     )
     request = DebugRequest(
         what=arguments.get("runId") or arguments.get("question"),
@@ -67,6 +67,17 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
     )
     async with debug(workspace, request) as debugged:
         yield debugged
+
+
+def _enter(folder: str) -> None:
+    """Work in the folder that the editor names; the process serves this one session."""
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise LaunchInvalid(
+            f'"cwd" in the launch configuration, {folder[:200]}, cannot be entered: {error.strerror}',
+            help='such as "cwd": "${workspaceFolder}"',
+        ) from error
 
 
 def _check(arguments: Mapping[str, Any]) -> None:

@@ -19,17 +19,13 @@ __all__ = ["describe_offer", "open_here"]
 _SHOWN_FILES = 8
 
 
-def open_here(
-    options: Mapping[str, Any] | None = None, folder: Path | None = None, *, reads_only: bool = False
-) -> Workspace:
-    """The workspace of the working directory, or of `folder`; a command that `reads_only` works with a data home that
-    cannot be written, too. Asks on a terminal whether the folder's own files may be
-    used; elsewhere they are left out and a line on standard error says how to agree."""
+def open_here(options: Mapping[str, Any] | None = None, *, reads_only: bool = False) -> Workspace:
+    """The workspace of the working directory; a command that `reads_only` works with a data home that cannot be
+    written, too. Asks on a terminal whether the folder's own files may be used; elsewhere they are left out and a line
+    on standard error says how to agree."""
     from graph_research.app.workspace import open_workspace
 
-    return open_workspace(
-        os.environ, folder or Path.cwd(), may_use=_ask_or_leave_out, options=options, reads_only=reads_only
-    )
+    return open_workspace(os.environ, Path.cwd(), may_use=_ask_or_leave_out, options=options, reads_only=reads_only)
 
 
 def describe_offer(offer: FolderOffer) -> str:

@@ -304,7 +304,9 @@ async def test_what_is_no_message_ends_the_connection_and_nothing_else(rubbish: 
 
 
 async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path) -> None:
-    (tmp_path / "test.yaml").write_text(graph_of(COUNTDOWN).spec.text)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "test.yaml").write_text(graph_of(COUNTDOWN).spec.text)
     process = await asyncio.create_subprocess_exec(
         str(SCRIPT),
         "debug",
@@ -321,11 +323,12 @@ async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path)
     assert process.stdin is not None
     assert process.stdout is not None
     client = Client(process.stdout, process.stdin)
-    file = str(tmp_path / "test.yaml")
+    file = str(project / "test.yaml")
     await client.ask("initialize", adapterID="graph-research")
+    assert "cannot be entered" in (await client.try_("launch", graph="test.yaml", cwd="nowhere"))["message"]
     refused = await client.try_("launch", graph="nowhere.yaml")
     assert "no graph file" in refused["message"]
-    await client.ask("launch", graph=file, input={"n": 2}, newRunId="mine")
+    await client.ask("launch", graph=file, cwd=str(project), input={"n": 2}, newRunId="mine")
     await client.event("initialized")
     await client.ask("setBreakpoints", source={"path": file}, breakpoints=[{"line": TICK, "condition": "n == 1"}])
     await client.ask("configurationDone")

@@ -125,9 +125,11 @@ def _compressed(topic: Mapping[str, Any]) -> str:
 
 
 def _found(handoff: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the compressor put in order, topic by topic, the latest first (decision B32)."""
-    topics = [topic for topic in handoff.get("topics") or [] if _compressed(topic)]
-    return [{"id": topic["sub_query_id"], "found": _compressed(topic)} for topic in reversed(topics)]
+    """What the compressor put in order for this iteration's topics (decision B32); what earlier ones came to stands in
+    the earlier findings."""
+    own = {row["id"] for row in handoff["sub_queries"] if row["iteration"] == handoff["iteration"]}
+    topics = [topic for topic in handoff.get("topics") or [] if topic["sub_query_id"] in own and _compressed(topic)]
+    return [{"id": topic["sub_query_id"], "found": _compressed(topic)} for topic in topics]
 
 
 def _material(handoff: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def _gaps(
     told = answer.get("addressed_gaps")
     covered = set(told) if told is not None else _covered(known, fresh, evidence)
     closed = [
-        gap.model_copy(update={"addressed": True})
+        gap.model_copy(update={"addressed": True, "addressed_in": known.iteration})
         for gap in known.gaps
         if not gap.addressed and gap.id in covered and gap.id not in named
     ]

@@ -26,6 +26,9 @@ from workbench import (
 from graph_research.graph.contracts import Contract
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.models.ids import gap_id
+from graph_research.research.report.build import build_report
+from graph_research.research.report.facts import RunFacts
+from graph_research.research.report.markdown import render_markdown
 from graph_research.resources import schema_resolver
 
 ONE_ROUND = ["clarify", "plan", "review_plan", "gather", "review_gather", "analyze", "review_analyze"]
@@ -257,6 +260,9 @@ async def test_a_gap_leads_to_a_second_iteration_that_keeps_what_was_found_and_c
     ]
     assert [row["iteration"] for row in state["findings"]] == [1, 1, 2]
     assert [(gap["id"], gap["addressed"], gap["severity"]) for gap in state["gaps"]] == [(FISH, True, "critical")]
+    assert state["gaps"][0]["addressed_in"] == 2
+    report = render_markdown(build_report(state, texts={}, run=RunFacts(run_id="run-1", question="q")))
+    assert "looked into again in round 2" in report
     assert [(row["id"], row["gap_id"], row["status"]) for row in state["sub_queries"]][-1] == (
         "sq-2-1",
         FISH,
@@ -338,7 +344,8 @@ async def test_evidence_that_the_writer_made_up_is_taken_out_and_counted() -> No
 
 
 async def test_follow_ups_never_repeat_a_question_that_was_asked() -> None:
-    gap = {**FISH_GAP, "suggested_queries": ["Opening of  the TARN plant?", "maintenance cost of the Tarn plant"]}
+    again = ["Opening of  the TARN plant?", "maintenance cost of the Tarn plant", "the Tarn plant's maintenance costs"]
+    gap = {**FISH_GAP, "suggested_queries": again}
     bench = Bench(research_script(analyzer=[{"findings": [OPENED], "gaps": [gap]}]))
     result = await bench.run()
     assert (result.status, result.state["iteration"], len(result.state["sub_queries"])) == ("completed", 1, 2)

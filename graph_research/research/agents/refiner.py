@@ -13,6 +13,7 @@ from graph_research.research.fitting import Part
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
+from graph_research.research.novelty import asked_before
 from graph_research.research.services import Services
 
 __all__ = ["refiner"]
@@ -21,7 +22,7 @@ REPORT_EXCERPT_CHARS = 4_000
 
 _PARTS = (
     Part(name="report_excerpt", noun="report", least_chars=0),
-    Part(name="sub_queries", noun="query"),
+    Part(name="queries_sent", noun="query"),
     Part(name="gaps", noun="gap"),
 )
 
@@ -65,6 +66,7 @@ def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap]) -> dict[str,
         "question": handoff["original_query"],
         "gaps": [gap.to_json() for gap in open_gaps],
         "sub_queries": list(handoff["sub_queries"]),
+        "queries_sent": _sent(handoff),
         "findings": list(findings),
         "iteration": handoff["iteration"],
         "max_iterations": handoff["max_iterations"],
@@ -101,9 +103,9 @@ def _suggestions(gaps: Sequence[Gap]) -> dict[str, Any]:
 def _follow_ups(
     analysis: Sequence[Mapping[str, Any]], priority_gaps: Sequence[str], handoff: Mapping[str, Any]
 ) -> list[SubQuery]:
-    """New sub-queries of the next iteration, priority gaps first; none repeats one that was asked."""
+    """New sub-queries of the next iteration, priority gaps first; none asks again what was asked."""
     iteration = handoff["iteration"] + 1
-    asked = {_plain(row["query"]) for row in handoff["sub_queries"]}
+    asked = _sent(handoff)
     rank = {gap_id: place for place, gap_id in enumerate(priority_gaps)}
     ordered = sorted(
         (row for row in analysis if row["addressable"]), key=lambda row: rank.get(row["gap_id"], len(rank))
@@ -112,9 +114,9 @@ def _follow_ups(
     follow_ups: list[SubQuery] = []
     for gap_id, query in wanted:
         text = " ".join(query["query"].split())
-        if not text or _plain(text) in asked or len(follow_ups) >= handoff["max_sub_queries"]:
+        if not text or len(follow_ups) >= handoff["max_sub_queries"] or asked_before(text, asked):
             continue
-        asked.add(_plain(text))
+        asked.append(text)
         number = len(follow_ups) + 1
         follow_ups.append(
             SubQuery(
@@ -129,10 +131,12 @@ def _follow_ups(
     return follow_ups
 
 
+def _sent(handoff: Mapping[str, Any]) -> list[str]:
+    """Every query that was sent: the sub-queries and what their researchers made of them."""
+    planned = [row["query"] for row in handoff["sub_queries"]]
+    return list(dict.fromkeys([*planned, *(handoff.get("queries") or [])]))
+
+
 def _weighed(gaps: Sequence[Gap], analysis: Sequence[Mapping[str, Any]]) -> list[Gap]:
     severity = {row["gap_id"]: row["severity"] for row in analysis}
     return [gap.model_copy(update={"severity": severity.get(gap.id, gap.severity)}) for gap in gaps]
-
-
-def _plain(text: str) -> str:
-    return " ".join("".join(char if char.isalnum() else " " for char in text).split()).casefold()

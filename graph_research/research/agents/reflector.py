@@ -11,6 +11,7 @@ from graph_research.graph.registry import Handler
 from graph_research.research.agents.agent import Agent
 from graph_research.research.fitting import Part
 from graph_research.research.models.plan import Reflection
+from graph_research.research.novelty import asked_before
 from graph_research.research.services import Services
 
 __all__ = ["reflector"]
@@ -66,8 +67,7 @@ def _stop(source_count: int) -> dict[str, Any]:
 def _consistent(reflection: Reflection, queries: list[str]) -> Reflection:
     """To go on takes a query that was not asked yet; complete means stop, whatever else is said."""
     query = " ".join((reflection.refined_query or "").split())[:1_000]
-    asked = {" ".join(old.split()).casefold() for old in queries}
     go_on = reflection.continue_searching and not reflection.research_complete
-    if not go_on or not query or query.casefold() in asked:
+    if not go_on or not query or asked_before(query, queries):
         return reflection.model_copy(update={"continue_searching": False, "refined_query": None})
     return reflection.model_copy(update={"refined_query": query})

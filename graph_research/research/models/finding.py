@@ -38,7 +38,8 @@ class Finding(Record):
 
 
 class Gap(Record):
-    """What the sources do not answer. `priority` 1 is the most important."""
+    """What the sources do not answer. `priority` 1 is the most important; `iteration` is the round that named it,
+    `addressed_in` the one that closed it."""
 
     id: str
     description: str
@@ -47,6 +48,7 @@ class Gap(Record):
     addressed: bool = False
     severity: str | None = None
     iteration: int = 1
+    addressed_in: int | None = None
 
 
 class Claim(Record):

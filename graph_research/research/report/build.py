@@ -238,7 +238,7 @@ def _source(source: Source, numbers: list[int], behind: str) -> ReportSource:
 
 
 def _gap(gap: Gap) -> ReportGap:
-    return ReportGap(**gap.model_dump(exclude={"iteration"}))
+    return ReportGap(**gap.model_dump())
 
 
 def _decision(decision: Decision) -> ReportDecision:

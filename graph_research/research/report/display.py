@@ -6,13 +6,14 @@ import re
 from urllib.parse import urlsplit
 
 from graph_research.research.citations import CitedContradiction
-from graph_research.research.report.model import ReportSource
+from graph_research.research.report.model import ReportGap, ReportSource
 
 __all__ = [
     "LEVELS",
     "TIERS",
     "attribution",
     "clean",
+    "closed",
     "day",
     "description_beside_values",
     "one_line",
@@ -81,6 +82,12 @@ def description_beside_values(contradiction: CitedContradiction) -> str:
     for side in contradiction.sides:
         rest = rest.replace(side.value, "")
     return contradiction.description if any(map(str.isalnum, rest)) else ""
+
+
+def closed(gap: ReportGap) -> str:
+    """What became of a gap that is addressed."""
+    again = "looked into again" if gap.addressed_in is None else f"looked into again in round {gap.addressed_in}"
+    return f"{again}, with new sources"
 
 
 def day(timestamp: str | None) -> str:

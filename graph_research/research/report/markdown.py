@@ -12,6 +12,7 @@ from graph_research.research.report.display import (
     LEVELS,
     TIERS,
     attribution,
+    closed,
     day,
     description_beside_values,
     one_line,
@@ -169,8 +170,7 @@ class _Page:
             return
         yield "## What is missing"
         yield _bullets(
-            escape(gap.description) + (" (looked into again, with new sources)" if gap.addressed else "")
-            for gap in self.report.gaps
+            escape(gap.description) + (f" ({closed(gap)})" if gap.addressed else "") for gap in self.report.gaps
         )
 
     def _confidence(self) -> Iterator[str]:

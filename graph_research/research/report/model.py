@@ -71,7 +71,8 @@ class ReportSource(Record):
 
 
 class ReportGap(Record):
-    """What the sources do not answer, or did not at first where `addressed`."""
+    """What the sources do not answer, or did not at first where `addressed`; `iteration` is the round that named it,
+    `addressed_in` the one that closed it."""
 
     id: str
     description: str
@@ -79,6 +80,8 @@ class ReportGap(Record):
     severity: str | None
     addressed: bool
     suggested_queries: list[str]
+    iteration: int = 1
+    addressed_in: int | None = None
 
 
 class ConfidenceFactor(Record):

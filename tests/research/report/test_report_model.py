@@ -57,7 +57,7 @@ def test_cited_sources_come_first_and_each_group_by_composite():
 def test_one_origin_is_never_rated_high():
     sure = {"confidence": 0.9, "claim_count": 1, "source_count": 12}
     assert built(confidence=sure).confidence.level == "high"
-    one_voice = [{**source, "publisher": "Lagoon Company"} for source in study.SOURCES]
+    one_voice = [{**source, "publisher": "Lagoon Company", "doi": None} for source in study.SOURCES]
     report = built(confidence=sure, sources=one_voice)
     assert report.confidence.level == "medium"
     assert any("one origin" in line for line in report.limitations)

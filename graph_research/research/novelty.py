@@ -1,0 +1,36 @@
+"""Whether a query is new: the same question in other words is not worth a second search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from graph_research.research.extractive.terms import stem
+from graph_research.text.terms import content_terms
+
+__all__ = ["asked_before"]
+
+_ALIKE = 0.8
+"""The share of word stems, of all that either query has, from which on two queries ask the same."""
+
+
+def asked_before(query: str, asked: Iterable[str]) -> bool:
+    """Whether one of the queries `asked` asks the same as `query`: the same word stems but for few, whatever their
+    order. A number that only one of them has makes another question of it, and so does a query without words."""
+    stems = _stems(query)
+    return any(_alike(stems, _stems(other)) or _plain(query) == _plain(other) for other in asked)
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    if not one or not other or any(any(map(str.isdigit, word)) for word in one ^ other):
+        return False
+    return len(one & other) / len(one | other) >= _ALIKE
+
+
+@lru_cache(maxsize=1024)
+def _stems(query: str) -> frozenset[str]:
+    return frozenset(map(stem, content_terms(query)))
+
+
+def _plain(text: str) -> str:
+    return " ".join("".join(char if char.isalnum() else " " for char in text).split()).casefold()

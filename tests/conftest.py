@@ -19,6 +19,7 @@ PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 def pytest_configure() -> None:
     guard.put_under_every_socket()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(GUARDED), *filter(None, [os.environ.get("PYTHONPATH")])])
+    _keep_for_tests()
     _forget_keys()
 
 
@@ -43,6 +44,13 @@ def tls_server() -> Iterator[WireServer]:
     """The same behind a certificate that nobody but its own `trust` believes in."""
     with WireServer(tls=True) as running:
         yield running
+
+
+def _keep_for_tests() -> None:
+    """What names something for a test, such as GRAPH_RESEARCH_TEST_GGUF, is called TEST_GGUF from here on: the program
+    would take it for a setting."""
+    for name in [name for name in os.environ if name.startswith(f"{ENV_PREFIX}TEST_")]:
+        os.environ[name.removeprefix(ENV_PREFIX)] = os.environ.pop(name)
 
 
 def _forget_keys() -> None:

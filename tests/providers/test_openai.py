@@ -115,6 +115,29 @@ async def test_the_schema_gives_way_to_json_and_then_to_nothing(http: HttpxHttp,
     assert "response_format" not in server.received[-1].json()
 
 
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (500, "The model produced output that does not match the expected peg-native format"),
+        (400, "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details."),
+    ],
+    ids=["llama.cpp", "Groq"],
+)
+async def test_an_answer_that_the_server_could_not_bend_into_the_schema_is_asked_for_without(
+    status: int, message: str, http: HttpxHttp, server: WireServer
+) -> None:
+    def react(request: Received) -> Answer:
+        if "response_format" in request.json():
+            return Answer(status=status, body={"error": {"message": message}})
+        return said('{"a')
+
+    server.on(PATH, react)
+    model = OPENAI.make(http, server.url)
+    assert (await model.complete(asked())).text == '{"a'
+    await model.complete(asked())
+    assert ["response_format" in one.json() for one in server.received] == [True, False, True, False]
+
+
 async def test_a_request_that_is_wrong_in_itself_is_not_sent_for_ever(http: HttpxHttp, server: WireServer) -> None:
     server.on(PATH, Answer(status=400, body={"error": {"message": "temperature, seed, response_format: no"}}))
     with pytest.raises(ProviderRefused):

@@ -18,7 +18,7 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http import Http, Peer
 from graph_research.providers.llm.answer_schema import is_object, refers_outside, strict_schema
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.refusals import ParameterRefused, Refusals
+from graph_research.providers.llm.refusals import ConstraintFailed, ParameterRefused, Refusals
 from graph_research.providers.llm.streamed import events_of
 
 __all__ = ["OFFICIAL_URL", "OpenAIModel", "reasons"]
@@ -111,7 +111,8 @@ class OpenAIModel:
 
     `effort` is the effort of reasoning where the user wants a certain one. `key_name` is the variable that the peer's
     key stands in, for messages. Temperature 0 and a seed are sent where they are taken, so that the same request is
-    answered alike as far as the server can. An empty answer is an answer: whoever asked may repair it.
+    answered alike as far as the server can. An empty answer is an answer: whoever asked may repair it. One
+    that the server could not bend into the schema is asked for again without.
     """
 
     in_process = False
@@ -149,13 +150,18 @@ class OpenAIModel:
         return self._window_tokens
 
     async def complete(self, request: ModelRequest) -> ModelReply:
+        schema = request.schema
         while True:
-            body = self._body(request)
+            body = self._body(request, schema)
             try:
                 answer = await (self._whole(body) if request.on_text is None else self._streamed(body, request.on_text))
             except ParameterRefused as refusal:
                 if not self._do_without(refusal.parameter, body):
                     raise
+            except ConstraintFailed:
+                if schema is None:
+                    raise
+                schema = None
             else:
                 return self._reply(answer, request)
 
@@ -185,7 +191,7 @@ class OpenAIModel:
             raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
         return answer
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
+    def _body(self, request: ModelRequest, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         room = _REASONING_ROOM_TOKENS if self._reasons else 0
         body: dict[str, Any] = {
             "model": self._model,
@@ -198,7 +204,7 @@ class OpenAIModel:
             body["seed"] = 0
         if self._effort is not None:
             body["reasoning_effort"] = self._effort
-        wanted = self._response_format(request.schema)
+        wanted = self._response_format(schema)
         return body if wanted is None else {**body, "response_format": wanted}
 
     def _messages(self, request: ModelRequest) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ import orjson
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
 from graph_research.providers.http import Reply
 
-__all__ = ["ParameterRefused", "Refusals", "context_error"]
+__all__ = ["ConstraintFailed", "ParameterRefused", "Refusals", "context_error"]
 
 _MOST_CHARS = 300
 
@@ -54,7 +54,16 @@ _QUOTA = re.compile(
 _KEY = re.compile(
     r"api[_ ]key[_ ]?(?:not valid|invalid|expired)|invalid[_ ]api[_ ]key|invalid x-api-key", re.IGNORECASE
 )
+_GIVEN_UP = re.compile(
+    r"not match the expected .{0,40}format|json_validate_failed|failed to generate json", re.IGNORECASE
+)
+"""llama.cpp and Groq, of an answer that was cut or bent out of its JSON."""
+
 _TRY_LATER = frozenset({408, 409, 425, 429})
+
+
+class ConstraintFailed(ProviderRefused):
+    """The model did not keep to the form that its server was to hold it to, and the server gave its answer up."""
 
 
 class ParameterRefused(ProviderRefused):
@@ -95,6 +104,8 @@ class Refusals:
             return self._refused("does not accept the key", self._key_help())
         if status == 402 or _QUOTA.search(text):
             return self._refused(f"has no quota left: {detail}", "see the plan and the billing of the account")
+        if _GIVEN_UP.search(text):
+            return ConstraintFailed(f"{self._provider} gave the answer up: {detail}", provider=self._provider)
         if status in (400, 422, 500, 501) and (named := self._parameter(text)) is not None:
             message = f"{self._provider} does not take {named}: {detail}"
             return ParameterRefused(message, provider=self._provider, parameter=named)

@@ -306,3 +306,16 @@ async def test_the_analyzer_reads_what_was_put_in_order_before_it_reads_the_sour
     assert "[1] src-" in found
     assert "opened in March 2016" in sources
     assert [row["kind"] for row in result.state["condensed"]] == ["compression"] * 2
+
+
+async def test_a_pipeline_summarizes_what_all_its_searches_found() -> None:
+    script = {
+        "decomposer": [{"questions": ["opening of the Tarn plant"]}],
+        "source_summarizer": [GOOD],
+        "claim_extractor": [{"claims": []}],
+        "synthesizer": [{"error": "refused"}],
+    }
+    whole = Bench(script, graph="pipeline", search=found, condensing=True)
+    result = await whole.run()
+    assert [row["done"] for row in result.state["condensed"]] == [2]
+    assert sum("summary" in row["metadata"] for row in result.state["sources"]) == 2

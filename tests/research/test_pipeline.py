@@ -43,7 +43,7 @@ async def test_four_stages_lead_from_the_question_to_a_report() -> None:
     bench = Bench(script(), graph="pipeline")
     result = await bench.run()
     assert result.status == "completed"
-    assert await bench.nodes() == ["decompose", "retrieve", "score", "synthesize"]
+    assert await bench.nodes() == ["decompose", "retrieve", "summarize", "score", "synthesize"]
     assert [row["query"] for row in result.state["sub_queries"]] == [
         QUESTION,
         "opening of the plant",

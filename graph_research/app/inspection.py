@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from graph_research.app.beside import with_neighbours
 from graph_research.app.bundles import opened_bundle
 from graph_research.app.definitions import graph_file
+from graph_research.app.models import hosts_of
 from graph_research.app.services import definition_registry
 from graph_research.app.store import Store
 from graph_research.app.workspace import Workspace
@@ -86,7 +87,7 @@ async def _bundle(workspace: Workspace, name: str) -> Inspection:
             models=sorted(set(specs)),
             searches=_texts(asked.get("search")),
             folders=_texts(asked.get("library")),
-            hosts=_hosts([*specs, *_texts(sources)]),
+            hosts=sorted({*hosts_of(specs), *_hosts([*specs, *_texts(sources)])}),
             run={
                 "run_id": record.run_id,
                 "parent": record.parent,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -30,6 +30,7 @@ __all__ = [
     "build_router",
     "default_models",
     "default_roles",
+    "hosts_of",
     "prices_of",
     "why_default",
     "window_tokens",
@@ -56,6 +57,7 @@ DEFAULTS: Mapping[str, tuple[str, str]] = {
 """By the key that is set, the first in this order: the model of every role, and the cheap one that summarizes. Names of
 November 2026; `default_provider` and the roles' settings replace them."""
 
+_URLS: Mapping[str, str] = {"openai": openai.OFFICIAL_URL, "anthropic": anthropic.URL, "gemini": gemini.URL}
 _HOW = "write extractive, openai:MODEL, openai:MODEL@URL, anthropic:MODEL, gemini:MODEL or [cli]claude:MODEL"
 _SECONDS, _OWN_SECONDS = 120.0, 600.0
 """Time limits of a call where the setting `model_timeout` says nothing: a model on one's own machine may be slow."""
@@ -114,6 +116,18 @@ def build_model(spec: str, outside: Outside) -> Model:
 def window_tokens(spec: str, settings: Settings) -> int | None:
     """The window of the model that a spec names, as far as it can be known without asking it."""
     return _window(parse_spec(spec), settings)
+
+
+def hosts_of(specs: Iterable[str]) -> set[str]:
+    """The hosts that models of these specs are asked at; a spec that means nothing has none."""
+    hosts = set()
+    for text in specs:
+        try:
+            spec = parse_spec(text)
+        except UnknownModel:
+            continue
+        hosts.add(urlsplit(spec.url or _URLS.get(spec.kind, "")).hostname or "")
+    return hosts - {""}
 
 
 def prices_of(settings: Settings) -> Prices:

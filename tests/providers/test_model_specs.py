@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from graph_research.app.budget import Budget, BudgetUnknowable, within_budget
-from graph_research.app.models import DEFAULTS, build_model, build_router, default_models, prices_of, window_tokens
+from graph_research.app.models import (
+    DEFAULTS,
+    build_model,
+    build_router,
+    default_models,
+    hosts_of,
+    prices_of,
+    window_tokens,
+)
 from graph_research.app.outside import Outside
 from graph_research.app.request import request_for
 from graph_research.app.workspace import open_workspace
@@ -295,6 +303,18 @@ def test_a_setting_may_be_a_table_in_the_users_file(tmp_path: Path) -> None:
     assert configuration.settings.model_keys == {"127.0.0.1:8080": "MINE"}
     assert configuration.settings.cli_commands == {"a": ("b", "c")}
     assert configuration.origins["cli_commands"] == f"{file}:4"
+
+
+def test_the_hosts_that_specs_reach_are_told() -> None:
+    specs = [
+        "extractive",
+        "openai:m",
+        "gemini:m",
+        "openai:m@http://127.0.0.1:8080/v1",
+        "openai:@http://x",
+        "[cli]claude:m",
+    ]
+    assert hosts_of(specs) == {"api.openai.com", "generativelanguage.googleapis.com", "127.0.0.1"}
 
 
 def test_no_model_is_named_by_an_unknown_kind() -> None:

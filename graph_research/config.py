@@ -20,6 +20,7 @@ __all__ = [
     "ENV_PREFIX",
     "FOLDER_FILE",
     "KEYS",
+    "PHASES",
     "ROLES",
     "Configuration",
     "Role",
@@ -35,6 +36,9 @@ TABLE = "research"
 
 Role = Literal["research", "summarization", "compression", "reflection", "report"]
 ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflection", "report")
+
+PHASES = ("clarification", "planning", "gathering", "analysis", "synthesis", "refinement")
+"""Phases that may have models of their own, for whichever role has none."""
 
 KEYS: Mapping[str, str] = {
     "OPENAI_API_KEY": "models `openai:MODEL` at OpenAI itself; other servers take a key by the setting `model_keys`",
@@ -152,6 +156,12 @@ class Settings(BaseModel):
     compression_model: Specs = Field((), description="model specs of the role `compression`")
     reflection_model: Specs = Field((), description="model specs of the role `reflection`")
     report_model: Specs = Field((), description="model specs of the role `report`")
+    clarification_model: Specs = Field((), description="model specs of the phase, for roles without their own")
+    planning_model: Specs = Field((), description="model specs of the phase, for roles without their own")
+    gathering_model: Specs = Field((), description="model specs of the phase, for roles without their own")
+    analysis_model: Specs = Field((), description="model specs of the phase, for roles without their own")
+    synthesis_model: Specs = Field((), description="model specs of the phase, for roles without their own")
+    refinement_model: Specs = Field((), description="model specs of the phase, for roles without their own")
     model_keys: KeyNames = Field({}, description="variables that hold the keys of your own model servers, by host")
     cli_commands: CommandLines = Field({}, description="command lines of `[cli]` models, by name")
     model_timeout: Seconds | None = Field(
@@ -162,6 +172,16 @@ class Settings(BaseModel):
     )
     model_context_overrides: Windows = Field({}, description="context windows in tokens, by the beginning of a model")
     model_price_overrides: PriceTable = Field({}, description="prices in USD for a million tokens, by model")
+    token_management_enabled: bool = Field(
+        True, description="fit prompts to the models' windows; without it 20 sources of 1,000 characters are shown"
+    )
+    token_safety_margin: Seconds = Field(
+        0.15, ge=0, le=0.9, allow_inf_nan=False, description="the share of a window that is left free"
+    )
+    default_context_tokens: Whole = Field(
+        8_192, ge=1_024, description="the window of a model on your own server, where nothing tells it"
+    )
+    source_chars: Whole = Field(12_000, ge=300, description="characters of one source that a prompt shows at most")
     runtime_overhead: Whole = Field(
         60_000, ge=0, description="tokens that a command-line agent itself takes of its model's window"
     )
@@ -245,9 +265,9 @@ class Configuration:
     origins: Mapping[str, str]
 
     def role_specs(self) -> dict[str, tuple[str, ...]]:
-        """The model specs of each role that has its own."""
-        named = {role: getattr(self.settings, f"{role}_model") for role in ROLES}
-        return {role: specs for role, specs in named.items() if specs}
+        """The model specs of each role, and of each phase, that has its own."""
+        named = {name: getattr(self.settings, f"{name}_model") for name in (*ROLES, *PHASES)}
+        return {name: specs for name, specs in named.items() if specs}
 
     def rows(self) -> list[dict[str, Any]]:
         """`{name, value, origin, description}` for each setting, as `config show --json` prints them."""

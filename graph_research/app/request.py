@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from graph_research.app.clock import parse_timestamp
 from graph_research.app.models import EXTRACTIVE, default_models, default_roles
 from graph_research.app.workspace import Workspace
-from graph_research.config import ROLES
+from graph_research.config import PHASES, ROLES
 from graph_research.errors import UserMistake
 
 __all__ = [
@@ -52,6 +52,10 @@ KEPT_SETTINGS = (
     "topic_compression",
     "model_context_overrides",
     "runtime_overhead",
+    "token_management_enabled",
+    "token_safety_margin",
+    "default_context_tokens",
+    "source_chars",
 )
 """What decides which calls a run makes and with which words, beside its models, searches and input."""
 
@@ -266,10 +270,11 @@ def _roles_of(texts: Sequence[str], folder: Path) -> dict[str, tuple[str, ...]]:
         role, equals, spec = text.partition("=")
         if not equals or not spec:
             raise RequestInvalid(f"--role {text[:80]!r} is no ROLE=SPEC", help="such as --role report=extractive")
-        if role not in ROLES:
-            near = difflib.get_close_matches(role, ROLES, n=1)
+        if role not in (*ROLES, *PHASES):
+            near = difflib.get_close_matches(role, (*ROLES, *PHASES), n=1)
             hint = f'did you mean "{near[0]}"? ' if near else ""
-            raise RequestInvalid(f"no model role {role[:80]!r}", help=f"{hint}roles are {', '.join(ROLES)}")
+            known = f"roles are {', '.join(ROLES)}, phases {', '.join(PHASES)}"
+            raise RequestInvalid(f"no model role {role[:80]!r}", help=hint + known)
         roles[role] = (*roles.get(role, ()), *_absolute_specs(spec.split(","), folder))
     return roles
 

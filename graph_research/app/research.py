@@ -34,6 +34,7 @@ from graph_research.graph.events import Event
 from graph_research.graph.position import Position
 from graph_research.graph.runtime import NO_ANSWER, Runtime
 from graph_research.observability import AuditLog
+from graph_research.research.hooks import Hooks
 
 __all__ = [
     "Research",
@@ -234,15 +235,18 @@ async def open_research(
     out: Path | None = None,
     on_index: Indexing | None = None,
     make_id: Callable[[], str] = new_run_id,
+    hooks: Hooks | None = None,
 ) -> AsyncIterator[Research]:
     """A new research, with everything checked that can be checked before it starts: models, searches, library, graph,
-    run id and the folder for the report. Library folders are indexed on the way."""
+    run id and the folder for the report. Library folders are indexed on the way. `hooks` guide it between phases."""
     chosen = make_id() if run_id is None else check_name(run_id, "run id")
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
         await refuse_known(store, chosen)
         request = await with_searches(workspace, request)
-        research = await _assembled(workspace, request, store, stack, run_id=chosen, out=out, on_index=on_index)
+        research = await _assembled(
+            workspace, request, store, stack, run_id=chosen, out=out, on_index=on_index, hooks=hooks
+        )
         yield await stack.enter_async_context(research)
 
 
@@ -321,6 +325,7 @@ async def _assembled(
     accept_changes: bool = False,
     index: bool = True,
     on_index: Indexing | None = None,
+    hooks: Hooks | None = None,
 ) -> Research:
     budget = Budget(
         run_id=run_id,
@@ -337,7 +342,9 @@ async def _assembled(
     search = build_searches(workspace, request.search, request.library, outside)
     there = with_neighbours(workspace, request.graph)
     folders = [str(folder) for folder in search.folders]
-    services = build_services(there, models=models, search=search.providers, folders=folders, pages=outside.pages)
+    services = build_services(
+        there, models=models, search=search.providers, folders=folders, pages=outside.pages, hooks=hooks
+    )
     graph = _limited(load(workspace, request.graph, build_registry(there, services)), request)
     folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
     check_writable(folder)
@@ -393,9 +400,11 @@ async def deep_research(
     now: str | None = None,
     out: str | Path | None = None,
     environ: Mapping[str, str] | None = None,
+    hooks: Hooks | None = None,
 ) -> ResearchResult:
     """Research one question and write its report into `out` (default `./research/RUN_ID/`).
 
+    `hooks.on_think_pause(state, prompt)` is called after each phase; what it returns guides the next one.
     What is not given comes from the settings. A folder's own files are used only if its user agreed to them before.
     The run is kept in the data home like one of the command line. Raises `UserMistake` for a request that cannot be
     started; a run that fails is a result with `status` and `cause`.
@@ -413,7 +422,8 @@ async def deep_research(
     )
     named = [f"{role}={spec}" for role, spec in (roles or {}).items()]
     request = request_for(workspace, question, graph=graph, roles=named, now=now)
-    async with open_research(workspace, request, run_id=run_id, out=Path(out) if out else None) as research:
+    folder = Path(out) if out else None
+    async with open_research(workspace, request, run_id=run_id, out=folder, hooks=hooks) as research:
         async with aclosing(research.events()) as events:
             async for _ in events:
                 pass

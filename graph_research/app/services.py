@@ -12,6 +12,7 @@ from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.failures import RESEARCH_ERRORS
 from graph_research.research.functions import research_functions
 from graph_research.research.handlers import research_handlers, research_prompter
+from graph_research.research.hooks import Hooks
 from graph_research.research.prompts import PromptRenderer
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
 from graph_research.research.settings import ResearchSettings
@@ -26,14 +27,16 @@ def build_services(
     search: Sequence[SearchProvider],
     folders: Sequence[str] = (),
     pages: PageReader | None = None,
+    hooks: Hooks | None = None,
 ) -> Services:
     """What research handlers work with. `folders` confine the local search; empty: the whole index. `pages` reads what
-    stands behind search results."""
+    stands behind search results, `hooks` guide the run between its phases."""
     settings = workspace.settings
     return Services(
         models=models,
         search=tuple(search),
         pages=pages,
+        hooks=hooks,
         prompts=PromptRenderer(workspace.prompts),
         schemas=AnswerSchemas(workspace.schemas),
         settings=ResearchSettings(
@@ -52,6 +55,10 @@ def build_services(
             summarization_min_chars=settings.summarization_min_chars,
             summarization_seconds=settings.summarization_timeout,
             topic_compression=settings.topic_compression,
+            token_management_enabled=settings.token_management_enabled,
+            token_safety_margin=settings.token_safety_margin,
+            default_context_tokens=settings.default_context_tokens,
+            source_chars=settings.source_chars,
             folders=tuple(folders),
         ),
     )

@@ -52,6 +52,7 @@ class Told:
     text: str
     cut: bool
     fitted: Fitted
+    model: str
 
 
 @dataclass(kw_only=True)
@@ -66,6 +67,8 @@ class Conversation:
     tokens: int = 0
     notes: list[dict[str, Any]] = field(default_factory=list)
     cuts: tuple[Cut, ...] = ()
+    passed_over: set[str] = field(default_factory=set)
+    """Models whose answers could not be used."""
 
     async def ask(self, turn: Turn) -> Told:
         """The reply of the first model of the role's list that answers.
@@ -74,7 +77,7 @@ class Conversation:
         `ContextExceeded` where the prompt fits no window, else `ProviderError`.
         """
         failures: list[tuple[Model, ProviderError]] = []
-        for model in self.services.models.models(turn.role, turn.phase):
+        for model in self._models(turn):
             try:
                 told = await self._asked(turn, model)
             except ProviderError as error:
@@ -83,6 +86,20 @@ class Conversation:
             self._note_failover(turn, failures, model)
             return told
         raise _none_answered(turn, [error for _, error in failures])
+
+    def pass_over(self, turn: Turn, told: Told) -> bool:
+        """Ask a model no more that gave no usable answer; whether there is another one."""
+        self.passed_over.add(told.model)
+        left = self._models(turn)
+        if left:
+            self._note(
+                turn, "failover", f"{told.model} gave no usable answer; {left[0].spec} was asked", model=told.model
+            )
+        return bool(left)
+
+    def _models(self, turn: Turn) -> list[Model]:
+        models = self.services.models.models(turn.role, turn.phase)
+        return [model for model in models if model.spec not in self.passed_over]
 
     async def _asked(self, turn: Turn, model: Model) -> Told:
         """One model's reply, with at most `TOKEN_LIMIT_RETRIES` shorter prompts after one that was too long."""
@@ -111,7 +128,7 @@ class Conversation:
             self._note_window(turn, model, retries, answered=True)
         self._note_cuts(turn, model, fitted)
         self.tokens += int(answer["input_tokens"]) + int(answer["output_tokens"])
-        return Told(text=str(answer["text"]), cut=bool(answer.get("cut")), fitted=fitted)
+        return Told(text=str(answer["text"]), cut=bool(answer.get("cut")), fitted=fitted, model=model.spec)
 
     async def _recall(self, model: Model) -> None:
         """Take over what this process has learned meanwhile of a server whose window nobody told. What was known is

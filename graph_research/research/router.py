@@ -16,16 +16,16 @@ class ModelRouter:
 
     default: Sequence[Model]
     roles: Mapping[str, Sequence[Model]] = field(default_factory=dict)
-    phases: Mapping[str, Sequence[Model]] = field(default_factory=dict)
+    """By role and by phase; no phase is called as a role is."""
 
     def models(self, role: str, phase: str = "") -> Sequence[Model]:
         """The role's list, else that of the phase, else the default one."""
-        return self.roles.get(role) or self.phases.get(phase) or self.default
+        return self.roles.get(role) or self.roles.get(phase) or self.default
 
     def every(self) -> Iterator[Model]:
         """Each list's models, the default's first."""
         yield from self.default
-        for models in (*self.roles.values(), *self.phases.values()):
+        for models in self.roles.values():
             yield from models
 
     def wrapped(self, wrap: Callable[[Model], Model]) -> ModelRouter:
@@ -33,5 +33,4 @@ class ModelRouter:
         return ModelRouter(
             default=tuple(map(wrap, self.default)),
             roles={role: tuple(map(wrap, models)) for role, models in self.roles.items()},
-            phases={phase: tuple(map(wrap, models)) for phase, models in self.phases.items()},
         )

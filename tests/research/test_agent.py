@@ -86,6 +86,24 @@ async def test_the_next_model_of_the_list_answers_where_the_first_is_unavailable
     assert [answer["model"] for _, _, answer in context.calls] == ["second"]
 
 
+async def test_the_next_model_is_asked_where_the_first_gives_nothing_usable(context: PlainContext) -> None:
+    first, second = ScriptedModel({"planner": ["no"]}, spec="first"), ScriptedModel({"planner": [PLAN]}, spec="second")
+    result = await AGENT.call(make_services([first, second]), MATERIAL, context)
+    assert (result.output, result.attempts, result.degraded) == (PLAN, 3, None)
+    assert (len(first.requests), len(second.requests)) == (2, 1)
+    assert second.requests[0].user == first.requests[0].user
+    assert [note["reason"] for note in result.notes] == ["first gave no usable answer; second was asked"]
+
+
+async def test_where_nothing_is_usable_and_the_next_model_is_out_of_reach_the_fallback_answers(
+    context: PlainContext,
+) -> None:
+    models = [ScriptedModel({"planner": ["no"]}, spec="first"), ScriptedModel({"*": [{"error": "unavailable"}]})]
+    result = await AGENT.call(make_services(models), MATERIAL, context, fallback=lambda reply: PLAN)
+    assert result.output == PLAN
+    assert result.degraded is not None
+
+
 async def test_where_no_model_answers_the_error_names_all_and_is_worth_a_retry(context: PlainContext) -> None:
     models = [
         ScriptedModel({"planner": [{"error": "refused", "message": "no key"}]}, spec="first"),

@@ -103,29 +103,23 @@ class Agent:
         asking = _Asking(agent, services, material, contract, local or {}, phase or self.phase)
         conversation = Conversation(services=services, ctx=ctx, windows=Windows.of(windows))
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
-        problem, reply = "", ""
         try:
-            for attempt in range(1, repairs + 2):
-                told = await _ask(conversation, asking.turn(attempt, reply, problem), asking)
-                reply = told.text
-                output, problem = _read(reply, contract, ctx)
-                if output is not None:
-                    return self._result(conversation, output, attempt, shown=told.fitted.material)
-                if told.cut:
-                    problem = f"it broke off because it was too long, so be brief; {problem}"
+            answered = await _answered(conversation, asking, contract, repairs + 1)
         except ContextExceeded as error:
             if fallback is None:
                 raise
             reason = f"{_plain(error)}; the fallback answered"
-            return self._result(conversation, dict(fallback(reply)), 1, degraded=reason)
+            return self._result(conversation, dict(fallback("")), 1, degraded=reason)
+        if answered.output is not None:
+            return self._result(conversation, answered.output, answered.turns, shown=answered.shown)
         if fallback is None:
             raise AnswerUnreadable(
-                f"{self.name}: no usable answer after {repairs + 1} turns: {problem}",
+                f"{self.name}: no usable answer after {answered.turns} turns: {answered.problem}",
                 provider=ctx.role or self.role,
                 help="choose another model for this role",
             )
-        reason = f"answer not usable after {repairs + 1} turns ({problem}); the fallback answered"
-        return self._result(conversation, dict(fallback(reply)), repairs + 1, degraded=reason)
+        reason = f"answer not usable after {answered.turns} turns ({answered.problem}); the fallback answered"
+        return self._result(conversation, dict(fallback(answered.reply)), answered.turns, degraded=reason)
 
     def _result(
         self,
@@ -208,6 +202,43 @@ class _Asking:
 
     def _render(self, name: str, material: Mapping[str, Any]) -> str:
         return self._services.prompts.render(name, {**material, "schema": self._contract.schema})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Answered:
+    """The answer that fits, or None with the last reply and what is wrong with it."""
+
+    output: dict[str, Any] | None
+    turns: int
+    reply: str = ""
+    problem: str = ""
+    shown: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def _answered(conversation: Conversation, asking: _Asking, contract: Contract, most_turns: int) -> _Answered:
+    """Ask each of the role's models until one gives an answer that fits, each at most `most_turns` times. A model that
+    cannot be reached after another gave nothing usable is no error: the fallback knows what to do."""
+    last = _Answered(output=None, turns=0)
+    while True:
+        reply, wrong = "", ""
+        for attempt in range(1, most_turns + 1):
+            try:
+                told = await _ask(conversation, asking.turn(attempt, reply, wrong), asking)
+            except ProviderError:
+                if last.turns == 0:
+                    raise
+                return last
+            reply = told.text
+            output, wrong = _read(reply, contract, conversation.ctx)
+            last = _Answered(
+                output=output, turns=last.turns + 1, reply=reply, problem=wrong, shown=told.fitted.material
+            )
+            if output is not None:
+                return last
+            if told.cut:
+                wrong = f"it broke off because it was too long, so be brief; {wrong}"
+        if not conversation.pass_over(asking.turn(1, "", ""), told):
+            return last
 
 
 async def _ask(conversation: Conversation, turn: Turn, asking: _Asking) -> Told:

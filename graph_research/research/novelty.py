@@ -10,7 +10,7 @@ from graph_research.text.terms import content_terms
 
 __all__ = ["asked_before"]
 
-_ALIKE = 0.8
+_ALIKE = 0.9
 """The share of word stems, of all that either query has, from which on two queries ask the same."""
 
 

@@ -23,7 +23,10 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = Path(sys.executable).with_name("graph-research")
 SERVER = os.environ.get("TEST_LLAMA_SERVER", "")
 MODEL = os.environ.get("TEST_GGUF", "")
-WINDOW_TOKENS = 8_192
+WINDOW_TOKENS = 16_384
+MOST_ANSWER_TOKENS = 1_024
+"""What the server itself allows; a bad model writes until it is stopped."""
+
 START_SECONDS = 120
 RUN_SECONDS = 3_000
 
@@ -39,7 +42,8 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = tmp_path_factory.mktemp("llama") / "log"
-    arguments = [SERVER, "-m", MODEL, "--host", "127.0.0.1", "--port", str(port), "-c", str(WINDOW_TOKENS), "-np", "1"]
+    limits = ["-c", str(WINDOW_TOKENS), "-np", "1", "-n", str(MOST_ANSWER_TOKENS)]
+    arguments = [SERVER, "-m", MODEL, "--host", "127.0.0.1", "--port", str(port), *limits]
     libraries = os.pathsep.join([str(Path(SERVER).parent), os.environ.get("LD_LIBRARY_PATH", "")])
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -89,7 +93,7 @@ def test_a_local_model_comes_to_a_report_with_proved_citations_however_bad_it_is
     result = command(
         tmp_path,
         *("run", question, "--llm", f"openai:local@{llama}", "--search", "local", "--run-id", "local"),
-        *("--library", str(ROOT / "examples" / "library"), "--max-iterations", "2", "--out", "out"),
+        *("--library", str(ROOT / "examples" / "library"), "--max-iterations", "1", "--out", "out"),
     )
     assert result["status"] == "completed"
     report = json.loads((tmp_path / "out" / "report.json").read_text())
@@ -101,5 +105,5 @@ def test_a_local_model_comes_to_a_report_with_proved_citations_however_bad_it_is
     assert proved["invalid"] == 0
     steps = command(tmp_path, "history", "local")
     done = {step["node"] for step in steps}
-    assert {"clarify", "plan", "gather", "analyze", "synthesize", "decide", "completed"} <= done
-    assert all(step["status"] == "completed" for step in steps)
+    assert {"clarify", "plan", "gather", "analyze", "synthesize", "decide"} <= done
+    assert all(step["status"] == "finished" for step in steps)

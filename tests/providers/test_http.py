@@ -322,7 +322,7 @@ async def test_cancellation_closes_the_request_at_once(bench: Bench, server: Wir
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        await asyncio.to_thread(server.wait_for_close, 2.0)
+        await asyncio.to_thread(server.wait_for_close)
     assert bench.incidents == []
 
 
@@ -528,7 +528,7 @@ async def test_lines_arrive_while_the_server_still_speaks(bench: Bench, server: 
     server.on("/x", Answer(chunks=("data: 1\n", "data: 2\n"), pause_seconds=30.0))
     async with aclosing(bench.http.stream(peer_at(server), "POST", "/x", json={})) as stream:
         assert await anext(stream) == "data: 1"
-    await asyncio.to_thread(server.wait_for_close, 2.0)
+    await asyncio.to_thread(server.wait_for_close)
 
 
 async def test_a_stream_is_begun_again_until_its_first_line(bench: Bench, server: WireServer) -> None:
@@ -551,7 +551,7 @@ async def test_a_stream_that_falls_silent_is_given_up(bench: Bench, server: Wire
     server.on("/x", Answer(chunks=("one\n", "two\n"), pause_seconds=30.0))
     with pytest.raises(ProviderUnavailable, match=r"no answer within 0.1 s"):
         [line async for line in bench.http.stream(peer_at(server, timeout_seconds=0.1), "POST", "/x")]
-    await asyncio.to_thread(server.wait_for_close, 2.0)
+    await asyncio.to_thread(server.wait_for_close)
 
 
 async def test_a_refused_stream_says_why(bench: Bench, server: WireServer) -> None:

@@ -14,10 +14,10 @@ __all__ = ["InTime", "condenses", "fidelity_of"]
 _LEVELS = ((0.85, "full"), (0.55, "condensed"), (0.3, "compressed"), (0.15, "key_points"))
 
 
-def condenses(models: ModelRouter, role: str) -> bool:
+def condenses(models: ModelRouter, role: str, phase: str = "") -> bool:
     """Whether `role` has a model that condenses: `extractive` does not, since it quotes whole passages anyway, and a
     script does only where it is named for the role."""
-    serving = models.models(role)
+    serving = models.models(role, phase)
     if not serving or serving[0].in_process:
         return False
     return role in models.roles or not serving[0].spec.startswith("scripted")

@@ -39,7 +39,7 @@ def compressor(services: Services) -> Handler:
     )
 
     async def compress(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        wanted = services.settings.topic_compression and condenses(services.models, agent.role)
+        wanted = services.settings.topic_compression and condenses(services.models, ctx.role or agent.role, agent.phase)
         if not wanted or not handoff["sources"]:
             return {"compressed_findings": None, "condensed": [], "tokens": 0, "degraded": []}
         sources = [Source.model_validate(row) for row in handoff["sources"]]

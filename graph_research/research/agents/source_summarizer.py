@@ -52,7 +52,7 @@ def source_summarizer(services: Services) -> Handler:
 
     async def summarize(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         settings = services.settings
-        wanted = settings.fetch_time_summarization and condenses(services.models, agent.role)
+        wanted = settings.fetch_time_summarization and condenses(services.models, ctx.role or agent.role, agent.phase)
         sources = [Source.model_validate(row) for row in handoff["sources"]] if wanted else []
         long = [one for one in sources if one.characters >= settings.summarization_min_chars and not _is_done(one)]
         if not long:

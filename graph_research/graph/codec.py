@@ -38,8 +38,9 @@ LARGE_CHARS = 2048
 """Texts of at least this many characters are stored once, by content, and referred to."""
 
 _TAG = "$type"
-_DOLLAR = b"$"
-"""Looked for before `_MARK`, because one character is found many times faster."""
+_DOLLAR = ord("$")
+"""Looked for before `_MARK`, because one character is found many times faster, and a number before a text: `in` tries
+to make a number of whatever it is given, and drops the error."""
 _MARK = b'$type"'
 _TAG_KEY = re.compile(r"\$+type")
 _APART = "apart"
@@ -136,6 +137,8 @@ def text_hash(text: str) -> str:
 
 def unstorable(value: Any, path: str = "") -> str | None:
     """Where in `value` something cannot be stored and what it is, such as `NaN at /scores/0`; None if nothing is."""
+    if value is None or isinstance(value, int):
+        return None
     where = f" at {path}" if path else ""
     if isinstance(value, float):
         return None if math.isfinite(value) else f"{_FLOATS.get(str(value), str(value))}{where}"
@@ -153,7 +156,7 @@ def unstorable(value: Any, path: str = "") -> str | None:
                 return unstorable(dumped, path)
             orjson.dumps(value, default=_tagged, option=_OPTIONS)
         except TypeError:
-            return None if isinstance(value, (int, Apart)) else f"a {type(value).__name__}{where}"
+            return None if isinstance(value, Apart) else f"a {type(value).__name__}{where}"
         return None
     return next((found for key, part in parts if (found := unstorable(part, f"{path}/{key}"))), None)
 
@@ -164,7 +167,7 @@ def _encode_plainly(value: Any) -> bytes | None:
         data = orjson.dumps(value, default=_tagged, option=_OPTIONS)
     except TypeError:
         return None
-    if _NULL in data:
+    if data.find(_NULL) >= 0:
         _refuse_infinite(value)
     plain = _DOLLAR not in data or _MARK not in data
     return data if plain or data.count(_MARK) == _tags_in(value) else None
@@ -213,19 +216,25 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
         name = text_hash(value)
         texts[name] = value
         return _reference(name)
+    if value is None or isinstance(value, (int, float)):
+        return _number(value)
+    if isinstance(value, (list, tuple)):
+        return [_shape(part, texts) for part in value]
     if isinstance(value, Apart):
         names = [_reference(name) for name in value.names]
         return {_TAG: _APART, "value": names, "entries": value.entries, **({_BY_ID: True} if value.by_id else {})}
     if isinstance(value, Mapping):
         return {_escaped(key): _shape(part, texts) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_shape(part, texts) for part in value]
+    dumped = _dumped(value)
+    return value if dumped is value else _shape(dumped, texts)
+
+
+def _number(value: float | None) -> Any:
     if isinstance(value, int) and value.bit_length() > _INTEGER_BITS:
         return {_TAG: "integer", "value": str(value)}
     if isinstance(value, float) and not math.isfinite(value):
         raise TypeError
-    dumped = _dumped(value)
-    return value if dumped is value else _shape(dumped, texts)
+    return value
 
 
 def _dumped(value: Any) -> Any:

@@ -47,9 +47,9 @@ class Desk:
     """Runs work on connections to the SQLite file `path`, which `opened` opens.
 
     One thread does whatever may take long. Brief writes are done where they are asked for, without a change of threads:
-    those of one turn of the event loop in one transaction at its end. They go to the thread as well while it has
-    work, so that writes keep their order, and when another process holds the file. Errors of SQLite come out as
-    `StoreDamaged`, saying what is wrong with `path` and what helps.
+    those of one turn of the event loop in one transaction at its end. They wait while the thread has others to write,
+    so that writes keep their order, and go to it as well when another process holds the file. Errors of SQLite come
+    out as `StoreDamaged`, saying what is wrong with `path` and what helps.
     """
 
     def __init__(self, path: Path, opened: Callable[[], sqlite3.Connection]) -> None:
@@ -57,7 +57,7 @@ class Desk:
         self._opened = opened
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._handed_over: set[_Settled[Any]] = set()
+        self._handed_over: set[asyncio.Future[Any]] = set()
         """The writes that the thread has still to do."""
         self._turn: list[_Job] = []
         self._home: asyncio.AbstractEventLoop | None = None
@@ -70,12 +70,13 @@ class Desk:
         loop = asyncio.get_running_loop()
         future: _Settled[T] = _Settled(loop=loop)
         job = _Job(work, writes, future, loop)
-        if brief and not self._handed_over and self._at_home(loop):
-            if not self._turn:
+        if brief and self._at_home(loop):
+            if not self._turn and not self._handed_over:
                 loop.call_soon(self._end_turn)
             self._turn.append(job)
         else:
-            self._hand_over([*self._taken_turn(), job])
+            self._end_turn()
+            self._hand_over([job])
         try:
             return await future
         except sqlite3.Error as problem:
@@ -115,16 +116,21 @@ class Desk:
         for job in jobs:
             if job.writes:
                 self._handed_over.add(job.future)
-                job.future.add_done_callback(self._handed_over.discard)
+                job.future.add_done_callback(self._written)
             self._jobs.put(job)
 
-    def _taken_turn(self) -> list[_Job]:
-        turn, self._turn = self._turn, []
-        return turn
+    def _written(self, future: asyncio.Future[Any]) -> None:
+        self._handed_over.discard(future)
+        if not self._handed_over:
+            self._end_turn()
 
     def _end_turn(self) -> None:
-        turn = self._taken_turn()
+        """Do the brief writes that wait; by the thread, if it has others to do before."""
+        turn, self._turn = self._turn, []
         if not turn:
+            return
+        if self._handed_over:
+            self._hand_over(turn)
             return
         try:
             results = _together(self._opened_own(), [job.work for job in turn])

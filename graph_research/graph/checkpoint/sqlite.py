@@ -263,8 +263,8 @@ def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
     inside = len(write.steps) == 1 and write.events is not None
     events = (write.last_seq, write.events) if inside else (None, None)
     for step in write.steps:
-        row = (*step[1:], *events, _checksum(*_step_parts(step), events[1]))
-        connection.execute(_query("insert_step"), (base | step.step, *map(_bound, row)))
+        row = (base | step.step, *step[1:], *events, _checksum(*_step_parts(step), events[1]))
+        connection.execute(_query("insert_step"), _bound(row))
     for call in write.calls:
         connection.execute(_query("put_call"), (base | call.seq, *call[1:], _checksum(*_call_parts(call))))
     if write.events is not None and not inside:
@@ -290,9 +290,9 @@ def _patch(connection: sqlite3.Connection, number: int, patch: RunPatch) -> None
     connection.execute(_query("seal_run"), {**one, "checksum": _checksum(*_run_parts(changed))})
 
 
-def _bound(value: Any) -> Any:
-    """A value as the `sqlite3` module binds it at once: for `bytes` it looks for an adapter each time."""
-    return bytearray(value) if isinstance(value, bytes) else value
+def _bound(row: Sequence[Any]) -> list[Any]:
+    """Values as the `sqlite3` module binds them at once: for `bytes` it looks for an adapter each time."""
+    return [bytearray(value) if type(value) is bytes else value for value in row]
 
 
 def _is_one_row(write: Write) -> bool:
@@ -389,11 +389,19 @@ def _small_parts(values: tuple[Any, ...]) -> bytes:
 
 
 def _checksum(*parts: bytes | None) -> int:
-    return zlib.crc32(b"".join([part for part in parts if part is not None]))
+    total = 0
+    for part in parts:
+        if part is not None:
+            total = zlib.crc32(part, total)
+    return total
 
 
 def _verify(checksum: int, parts: Sequence[bytes | None], what: str) -> None:
-    if not all(isinstance(part, bytes | None) for part in parts) or _checksum(*parts) != checksum:
+    try:
+        sound = _checksum(*parts) == checksum
+    except TypeError:  # a damaged row may hold anything
+        sound = False
+    if not sound:
         raise StoreDamaged(f"{what} is damaged in the store", help="restore the store from a backup, or delete the run")
 
 

@@ -37,7 +37,7 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
             )
             for name in names
         ],
-        duplicates_skipped=sum(row.get("duplicates_skipped") or 0 for row in state.get("topics") or []),
+        duplicates_skipped=_duplicates(state.get("topics") or []),
         queries_limited=sum(bool(row["withheld"]) for row in accounts),
         pages_read=sum(row["pages_read"] for row in accounts),
         pages_failed=sum(row["pages_failed"] for row in accounts),
@@ -71,6 +71,12 @@ def what_was_lost(gathered: GatheringStatistics) -> list[str]:
         of = f"{gathered.compressions_failed} of {_number(topics, 'topic')}"
         said.append(f"What was found could not be put in order for {of}.")
     return said
+
+
+def _duplicates(topics: Sequence[Mapping[str, Any]]) -> int:
+    """Results that a topic had already, and sources that several topics found, each but once."""
+    found = [source_id for topic in topics for source_id in topic.get("source_ids") or []]
+    return sum(topic.get("duplicates_skipped") or 0 for topic in topics) + len(found) - len(set(found))
 
 
 def _sum(rows: list[Mapping[str, Any]], kind: str, key: str) -> int:

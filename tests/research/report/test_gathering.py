@@ -26,7 +26,7 @@ STATE = {
         {"kind": "summary", "done": 4, "failed": 1, "excerpts_dropped": 2},
         {"kind": "compression", "done": 0, "failed": 1, "excerpts_dropped": 0},
     ],
-    "topics": [{"duplicates_skipped": 5}, {"duplicates_skipped": 1}],
+    "topics": [{"duplicates_skipped": 4, "source_ids": ["a", "b"]}, {"duplicates_skipped": 1, "source_ids": ["b"]}],
 }
 
 

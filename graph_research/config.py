@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from graph_research.errors import UserMistake
 
@@ -23,6 +23,7 @@ __all__ = [
     "PHASES",
     "ROLES",
     "Configuration",
+    "McpServerSettings",
     "Role",
     "SettingInvalid",
     "Settings",
@@ -101,6 +102,11 @@ def _as_mapping(value: Any) -> Any:
     return {name.strip(): one.strip() for name, _, one in pairs}
 
 
+def _as_words(value: Any) -> Any:
+    """A command line as a list: a text would have to be taken apart as a shell does."""
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _priced(value: Mapping[str, float]) -> Mapping[str, float]:
     if not {"input", "output"} <= value.keys():
         raise ValueError("a price has input and output, and may have cached_input, in USD for a million tokens")
@@ -115,7 +121,8 @@ Hosts = Annotated[
     tuple[Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:[0-9]{1,5})?$", max_length=260)], ...],
     BeforeValidator(_as_list),
 ]
-KeyNames = Annotated[Mapping[str, Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")]], BeforeValidator(_as_mapping)]
+_VARIABLE = r"^[A-Z_][A-Z0-9_]*$"
+KeyNames = Annotated[Mapping[str, Annotated[str, Field(pattern=_VARIABLE)]], BeforeValidator(_as_mapping)]
 CommandLines = Annotated[
     Mapping[
         Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")], Annotated[tuple[str, ...], Field(min_length=1)]
@@ -139,6 +146,37 @@ Rates = Annotated[
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 SourceTypes = Annotated[
     tuple[Literal["web", "academic", "news"], ...], Field(min_length=1, max_length=3), BeforeValidator(_as_list)
+]
+
+
+class McpServerSettings(BaseModel):
+    """An MCP server that is searched as `mcp:NAME`: started by its `command` line, or called up at its `url`.
+
+    `environ` names the variables that a command gets to see beside PATH and the like.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: Annotated[tuple[str, ...], BeforeValidator(_as_words)] = ()
+    url: Annotated[str, AfterValidator(_web_server)] | None = None
+    search_tool: str = Field("search", min_length=1, max_length=200)
+    fetch_tool: str | None = Field(None, min_length=1, max_length=200)
+    serves: SourceTypes = ("web", "academic", "news")
+    environ: Annotated[tuple[Annotated[str, Field(pattern=_VARIABLE)], ...], BeforeValidator(_as_list)] = ()
+    timeout_seconds: Seconds = Field(60.0, gt=0, le=3600)
+
+    @model_validator(mode="after")
+    def _is_reached_one_way(self) -> McpServerSettings:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("a server has either a command, as a list of words, or a url")
+        if self.url and self.environ:
+            raise ValueError("a server at a url sees no environment")
+        return self
+
+
+McpServers = Annotated[
+    Mapping[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")], McpServerSettings],
+    BeforeValidator(_as_mapping),
 ]
 
 
@@ -236,10 +274,14 @@ class Settings(BaseModel):
     searxng_url: Annotated[str, AfterValidator(_web_server)] | None = Field(
         None, description="the address of your SearXNG server, for the search `searxng`"
     )
+    mcp_servers: McpServers = Field({}, description="MCP servers that are searched as `mcp:NAME`, by name", repr=False)
     contact_email: str | None = Field(
         None, pattern=r"^[^@\s<>]+@[^@\s<>]+$", max_length=254, description="your mail address, told to open services"
     )
     search_rate_limits: Rates = Field({}, description="requests a second at most, by search provider")
+    provider_cooldown: Seconds = Field(
+        60.0, ge=0, le=3600, description="seconds for which a server that mostly fails is left alone"
+    )
     tavily_search_depth: Literal["basic", "advanced"] = Field("basic", description="how hard `tavily` looks")
     tavily_include_raw_content: bool = Field(True, description="let `tavily` send the text of each page")
     tavily_include_domains: Specs = Field((), max_length=300, description="the only sites that `tavily` searches")
@@ -329,8 +371,9 @@ def _build(given: Mapping[str, _Given]) -> Settings:
         first = error.errors(include_url=False, include_context=False)[0]
         name = str(first["loc"][0])
         what = Settings.model_fields[name].description
+        where = ".".join(part for part in first["loc"] if isinstance(part, str) and part != "[key]")
         raise SettingInvalid(
-            f"setting {name}{_shown(name, given[name].value)} ({given[name].place}) is not valid: {first['msg']}",
+            f"setting {where}{_shown(name, given[name].value)} ({given[name].place}) is not valid: {first['msg']}",
             help=f"it means: {what}",
             **_place(given[name]),
         ) from error
@@ -350,7 +393,7 @@ def _suggestion(name: str) -> str:
 
 def _shown(name: str, value: Any) -> str:
     """A value in a message; where a key belongs beside the name of its variable, it may have been written instead."""
-    return "" if name == "model_keys" else f" = {_short(value)}"
+    return "" if name in ("model_keys", "mcp_servers") else f" = {_short(value)}"
 
 
 def _short(value: Any) -> str:
@@ -411,6 +454,7 @@ _HOME_ONLY = {
     "cli_commands": "command lines",
     "model_price_overrides": "prices",
     "searxng_url": "addresses",
+    "mcp_servers": "MCP servers",
     "fetch_allow_hosts": "hosts",
     "allow_local_terms_in_web_queries": "leave to send local words out",
 }

@@ -52,6 +52,10 @@ class Home:
     def trust_file(self) -> Path:
         return self.path / "trust.json"
 
+    @property
+    def pins_file(self) -> Path:
+        return self.path / "mcp-pins.json"
+
     def audit_file(self, run_id: str) -> Path:
         """The audit log of a run: JSON lines. `NameInvalid` for an id that is none."""
         return self.path / "audit" / f"{check_name(run_id, 'run id')}.jsonl"

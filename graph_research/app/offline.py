@@ -44,9 +44,9 @@ def offline_registry(
         default=_named_models(request.models, workspace.settings),
         roles={role: _named_models(specs, workspace.settings) for role, specs in request.roles.items()},
     )
-    names = dict.fromkeys(name.partition(":")[0] for name in request.search)
+    names = dict.fromkeys("scripted" if name.startswith("scripted:") else name for name in request.search)
     folders = [str(Path(folder).resolve()) for folder in request.library]
-    search = [_NamedSearch(name, serves_of(name)) for name in names]
+    search = [_NamedSearch(name, serves_of(name, workspace.settings)) for name in names]
     services = build_services(workspace, models=router, search=search, folders=folders, pages=_NoPages())
     if prompts is None or schemas is None:
         return build_registry(workspace, services)

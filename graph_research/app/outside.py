@@ -15,6 +15,7 @@ from graph_research.providers.kept_pages import KeptPages
 from graph_research.providers.pages import PageReader, WebPages
 from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
 from graph_research.providers.search.tavily_pages import TavilyPages
+from graph_research.resilience import BreakerPolicy
 
 __all__ = ["Outside", "open_outside"]
 
@@ -39,8 +40,9 @@ class Outside:
 async def open_outside(workspace: Workspace) -> AsyncIterator[Outside]:
     """Nothing is connected before the first request; what was opened is closed at the end."""
     async with AsyncExitStack() as stack:
-        http = await stack.enter_async_context(HttpxHttp())
         settings = workspace.settings
+        breaker = BreakerPolicy(cooldown_seconds=settings.provider_cooldown)
+        http = await stack.enter_async_context(HttpxHttp(breaker=breaker))
         fetcher = await stack.enter_async_context(_fetcher(settings))
         web = await stack.enter_async_context(WebPages(fetcher, pdfs=settings.fetch_pdfs))
         pages = await stack.enter_async_context(KeptPages(_reader(web, http, settings, workspace.environ)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from graph_research.app.library import Indexing, add_folders, count_documents, open_library, require_documents
+from graph_research.app.mcp_servers import MCP, build_mcp, check_mcp, unset_of_mcp
 from graph_research.app.outside import Outside
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.workspace import Workspace
@@ -51,6 +52,7 @@ SEARCH_KINDS: Mapping[str, str] = {
     "pubmed": "medicine and the life sciences; no key, faster with NCBI_API_KEY",
     "wikipedia": "the encyclopedia, whole articles; no key",
     "searxng": "your own SearXNG server, by its address in searxng_url; no key",
+    "mcp": "mcp:NAME, the search tool of an MCP server of the setting mcp_servers; what its server needs",
     "scripted": "scripted:FILE answers from a JSON file, for tests and your own graphs",
 }
 """Every kind that can be named, and what it is."""
@@ -130,7 +132,7 @@ async def select_searches(workspace: Workspace, names: Sequence[str], folders: S
     _check_rates(workspace.settings.search_rate_limits)
     if not names:
         return Selection(names=("local",)) if folders else await _automatic(workspace)
-    lacking = {name: _lacking(workspace, name) for name in _spelled_out(names)}
+    lacking = {name: _lacking(workspace, name) for name in _spelled_out(workspace, names)}
     usable = tuple(name for name, without in lacking.items() if not without)
     skipped = tuple(_left_out(name, without) for name, without in lacking.items() if without)
     if not usable:
@@ -145,13 +147,16 @@ def build_searches(workspace: Workspace, names: Sequence[str], folders: Sequence
     """The providers that `names` mean, in that order; `folders` confine `local`. `NoProvider` names what is wrong."""
     resolved = tuple((workspace.folder / folder).resolve() for folder in folders)
     library = open_library(workspace) if "local" in names else None
-    providers = tuple(_build(name, library, resolved, outside) for name in dict.fromkeys(names))
+    providers = tuple(_build(workspace, name, library, resolved, outside) for name in dict.fromkeys(names))
     return Searches(providers=providers, library=library, folders=resolved)
 
 
-def serves_of(kind: str) -> frozenset[str]:
-    """The source types of a kind of search, without building one."""
-    return SERVES.get(kind, SOURCE_TYPES)
+def serves_of(name: str, settings: Settings) -> frozenset[str]:
+    """The source types of a search, without building one."""
+    server = settings.mcp_servers.get(name.removeprefix(f"{MCP}:"))
+    if name.startswith(f"{MCP}:") and server is not None:
+        return frozenset(server.serves)
+    return SERVES.get(name, SOURCE_TYPES)
 
 
 async def _automatic(workspace: Workspace) -> Selection:
@@ -163,24 +168,27 @@ async def _automatic(workspace: Workspace) -> Selection:
     )
 
 
-def _spelled_out(names: Sequence[str]) -> list[str]:
+def _spelled_out(workspace: Workspace, names: Sequence[str]) -> list[str]:
     """Each name once, `web` as what it stands for. `NoProvider` names one that is none."""
     spelled = [one for name in names for one in (_WEB if name == "web" else (name,))]
     for name in spelled:
-        _check(name)
+        _check(workspace, name)
     return list(dict.fromkeys(spelled))
 
 
-def _check(name: str) -> None:
+def _check(workspace: Workspace, name: str) -> None:
     kind, _, rest = name.partition(":")
+    if kind == MCP:
+        check_mcp(workspace, name)
+        return
     if kind == "scripted" and not rest:
         raise NoProvider(f"search {name!r} names no file", help="write it as scripted:FILE")
     if (kind in SEARCH_KINDS and not rest) or kind == "scripted":
         return
     near = difflib.get_close_matches(kind, SEARCH_KINDS, n=1)
     hint = f'did you mean "{near[0]}"? ' if near else ""
-    known = ", ".join(one for one in SEARCH_KINDS if one != "scripted")
-    raise NoProvider(f"no search provider {name[:80]!r}", help=f"{hint}use {known} or scripted:FILE")
+    known = ", ".join(one for one in SEARCH_KINDS if one not in (MCP, "scripted"))
+    raise NoProvider(f"no search provider {name[:80]!r}", help=f"{hint}use {known}, mcp:NAME or scripted:FILE")
 
 
 def _check_rates(rates: Mapping[str, float]) -> None:
@@ -194,6 +202,8 @@ def _check_rates(rates: Mapping[str, float]) -> None:
 
 def _lacking(workspace: Workspace, name: str) -> tuple[str, ...]:
     """What a search cannot be used without and does not have: keys, or a setting."""
+    if name.startswith(f"{MCP}:"):
+        return unset_of_mcp(workspace, name)
     if name == "searxng":
         return () if workspace.settings.searxng_url else ("searxng_url",)
     return _unset(workspace, SEARCH_NEEDS.get(name, ()))
@@ -217,11 +227,15 @@ def _nothing_to_search() -> NoProvider:
     )
 
 
-def _build(name: str, library: Library | None, folders: Sequence[Path], outside: Outside) -> SearchProvider:
-    _check(name)
+def _build(
+    workspace: Workspace, name: str, library: Library | None, folders: Sequence[Path], outside: Outside
+) -> SearchProvider:
+    _check(workspace, name)
     kind, _, rest = name.partition(":")
     if library is not None and name == "local":
         return LocalSearch(library, folders=folders)
+    if kind == MCP:
+        return build_mcp(workspace, name, outside.closing)
     if kind == "scripted":
         return ScriptedSearch.from_file(Path(rest))
     return _OVER_HTTP[kind](outside)

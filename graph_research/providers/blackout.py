@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
-__all__ = ["black_out"]
+__all__ = ["black_out", "withhold"]
 
 _BLACK = "[key]"
 _SHORTEST = 6
@@ -22,8 +22,13 @@ _KEY_PARAMETER = re.compile(
 
 def black_out(text: str, secrets: Iterable[str] = ()) -> str:
     """`text` without `secrets`, also as they stand in URLs, and without what looks like a key: servers quote them."""
+    text = _LOOKS_LIKE_KEY.sub(_BLACK, withhold(text, secrets))
+    return _KEY_PARAMETER.sub(rf"\1{_BLACK}", text)
+
+
+def withhold(text: str, secrets: Iterable[str]) -> str:
+    """`text` without `secrets`, and otherwise as it is: for what will be quoted."""
     for secret in sorted({one for one in secrets if len(one) >= _SHORTEST}, key=len, reverse=True):
         for shape in (secret, quote(secret, safe=""), quote_plus(secret)):
             text = text.replace(shape, _BLACK)
-    text = _LOOKS_LIKE_KEY.sub(_BLACK, text)
-    return _KEY_PARAMETER.sub(rf"\1{_BLACK}", text)
+    return text

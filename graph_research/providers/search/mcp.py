@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import orjson
 
+from graph_research.errors import GraphResearchError
+from graph_research.providers.blackout import black_out, withhold
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
 from graph_research.text.document import Document
@@ -52,6 +54,10 @@ class McpServer:
     fetch_tool: str | None = None
     serves: frozenset[str] = frozenset({"web", "academic", "news"})
     timeout_seconds: float = 60.0
+
+    def black_out(self, text: str) -> str:
+        """`text` without what the server was given in its environment."""
+        return black_out(text, self.environ.values())
 
 
 class Pins(Protocol):
@@ -97,9 +103,10 @@ class McpSearch:
         hits = [_hit(row, rank, request.query, self.name) for rank, row in enumerate(rows)]
         return [hit for hit in hits if hit is not None]
 
-    async def tools(self) -> Sequence[str]:
-        """The names of the server's tools, after checking that those to be used are there and unchanged."""
-        return (await self._open()).names
+    async def tools(self) -> Sequence[Mapping[str, Any]]:
+        """`{name, description, input_schema}` of the tools that are used, after checking that they are there and
+        unchanged. For a person to look at: their words are the server's own."""
+        return (await self._open()).used
 
     async def _fetched(self, client: Client, tool: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """The row with its whole text; where the server has none, the row as it was."""
@@ -120,12 +127,20 @@ class McpSearch:
             result = await client.call_tool(tool, dict(arguments), read_timeout_seconds=self.server.timeout_seconds)
         except (MCPError, OSError, TimeoutError) as error:
             raise ProviderUnavailable(
-                f"{self.name}: the tool {tool!r} did not answer: {error}", provider=self.name
-            ) from error
-        value = _value(result)
+                self.server.black_out(f"{self.name}: the tool {tool!r} did not answer: {error}"), provider=self.name
+            ) from None
+        value = self._blacked_out(_value(result))
         if result.is_error:
             raise ProviderUnavailable(f"{self.name}: {str(value)[:300]}", provider=self.name)
         return value
+
+    def _blacked_out(self, value: Any) -> Any:
+        """An answer without what the server was given in its environment, should it repeat that."""
+        if isinstance(value, str):
+            return withhold(value, self.server.environ.values())
+        if isinstance(value, Mapping):
+            return {name: self._blacked_out(one) for name, one in value.items()}
+        return [self._blacked_out(one) for one in value] if isinstance(value, list) else value
 
     async def _open(self) -> _Ready:
         """The open session; it lives in a task of its own, since a session is left by the task that entered it."""
@@ -133,7 +148,7 @@ class McpSearch:
             self._ready = asyncio.get_running_loop().create_future()
             leave = asyncio.Event()
             self._session = asyncio.create_task(self._live(self._ready, leave))
-            self.closing.push_async_callback(_left, self._session, leave)
+            self.closing.push_async_callback(_left, self._session, self._ready, leave)
         assert self._ready is not None
         return await asyncio.shield(self._ready)
 
@@ -158,9 +173,11 @@ class McpSearch:
             error = error.exceptions[0]
         if isinstance(error, ProviderError):
             return error
+        if isinstance(error, GraphResearchError):
+            return ProviderRefused(f"{self.name}: {error.message}", provider=self.name, help=error.help)
         reason = _last_line(errors) or f"{type(error).__name__}: {error}"
         return ProviderUnavailable(
-            f"{self.name} cannot be started: {reason}",
+            self.server.black_out(f"{self.name} cannot be started: {reason}"),
             provider=self.name,
             help=f"check [research.mcp_servers.{self.server.name}]; `graph-research doctor` tries it",
         )
@@ -175,7 +192,10 @@ class McpSearch:
                     provider=self.name,
                     help=f"it has {', '.join(sorted(tools))[:300] or 'none'}",
                 )
-        digest = _digest([tools[name] for name in used])
+        definitions = [
+            tools[name].model_dump(mode="json", include={"name", "description", "input_schema"}) for name in used
+        ]
+        digest = _digest(definitions)
         known = self.pins.pinned(self.name)
         if known is None:
             self.pins.pin(self.name, digest)
@@ -185,14 +205,14 @@ class McpSearch:
                 provider=self.name,
                 help=f"look at what changed, then accept it with: graph-research doctor --accept {self.name}",
             )
-        return _Ready(client=client, tool=tools[self.server.search_tool], names=tuple(sorted(tools)))
+        return _Ready(client=client, tool=tools[self.server.search_tool], used=tuple(definitions))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Ready:
     client: Client
     tool: Tool
-    names: tuple[str, ...]
+    used: tuple[Mapping[str, Any], ...]
 
     def arguments(self, request: SearchRequest) -> dict[str, Any]:
         """The query under the name that the tool's own schema has for it, and how many results, if it takes that."""
@@ -219,8 +239,11 @@ def _client(server: McpServer, errors: TextIO) -> Client:
     return Client(stdio_client(parameters, errlog=errors), read_timeout_seconds=server.timeout_seconds)
 
 
-async def _left(session: asyncio.Task[None], leave: asyncio.Event) -> None:
+async def _left(session: asyncio.Task[None], ready: asyncio.Future[_Ready], leave: asyncio.Event) -> None:
+    """The end of a session; one that is still starting is broken off."""
     leave.set()
+    if not ready.done():
+        session.cancel()
     await asyncio.wait([session])
 
 
@@ -230,8 +253,7 @@ def _last_line(errors: TextIO) -> str:
     return lines[-1][:300] if lines else ""
 
 
-def _digest(tools: Sequence[Tool]) -> str:
-    definitions = [tool.model_dump(mode="json", include={"name", "description", "input_schema"}) for tool in tools]
+def _digest(definitions: Sequence[Mapping[str, Any]]) -> str:
     return "sha256:" + hashlib.sha256(orjson.dumps(definitions, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

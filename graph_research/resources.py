@@ -54,17 +54,20 @@ class FolderResolver:
 
     A name is one to four parts of `a-z 0-9 _ -` joined by `.` or `/`, and links that lead out are not followed, so
     that a name never leaves its folder. A folder that does not exist holds nothing. The file name that `find` shows
-    is relative to the working directory where the file is below it.
+    is relative to the working directory where the file is below it. What was found once is not looked for again.
     """
 
     def __init__(self, *folders: Path, suffix: str) -> None:
         self.folders = folders
         self.suffix = suffix
+        self._found: dict[str, tuple[str, str]] = {}
 
     def find(self, name: str) -> tuple[str, str] | None:
         """`(text, file name to show)`, or None. `ResourceUnreadable` for a file that cannot be read as UTF-8."""
-        path = self.path(name)
-        return None if path is None else (_read(path), _shown(path))
+        found = self._found.get(name)
+        if found is None and (path := self.path(name)) is not None:
+            found = self._found[name] = (_read(path), _shown(path))
+        return found
 
     def path(self, name: str) -> Path | None:
         """The file that `find` would read, or None."""

@@ -23,6 +23,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.config import ROLES
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.export import picture_of, render_svg
 from graph_research.providers.llm.prices import Prices
@@ -52,16 +53,17 @@ class Built:
     graph: str
     trace: Trace
 
-    def render(self, workspace: Workspace, format: str) -> str:
-        """The report as `md`, `html`, `json` or one of `BIBLIOGRAPHY_FORMATS`."""
+    def render(self, workspace: Workspace, format: str, graph: Graph | None = None) -> str:
+        """The report as `md`, `html`, `json` or one of `BIBLIOGRAPHY_FORMATS`, with a picture of `graph`, which is
+        loaded where it is not given."""
         if format == "md":
             return render_markdown(self.report)
         if format == "json":
             return orjson.dumps(self.report.to_json(), option=orjson.OPT_INDENT_2).decode() + "\n"
         if format in BIBLIOGRAPHY_FORMATS:
             return render_bibliography([source.to_json() for source in self.report.sources], format)
-        there = with_neighbours(workspace, self.graph)
-        graph = load(workspace, self.graph, definition_registry(there))
+        if graph is None:
+            graph = load(workspace, self.graph, definition_registry(with_neighbours(workspace, self.graph)))
         return render_html(
             self.report,
             texts=self.texts,
@@ -77,12 +79,12 @@ async def render_report(workspace: Workspace, run_id: str, format: str) -> str:
     return built.render(workspace, format)
 
 
-def write_report(workspace: Workspace, built: Built, folder: Path) -> dict[str, str]:
+def write_report(workspace: Workspace, built: Built, folder: Path, graph: Graph | None = None) -> dict[str, str]:
     """Write `report.md`, `report.html` and `report.json`; `{format: path}`."""
     paths = {}
     for format in ("md", "html", "json"):
         path = folder / f"report.{format}"
-        write_atomically(path, built.render(workspace, format))
+        write_atomically(path, built.render(workspace, format, graph))
         paths[format] = str(path)
     return paths
 

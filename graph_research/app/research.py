@@ -194,7 +194,7 @@ class Research:
 
     def _written(self, built: Built) -> Mapping[str, str]:
         try:
-            return write_report(self._workspace, built, self._out)
+            return write_report(self._workspace, built, self._out, self._graph)
         except OutputUnwritable as error:
             elsewhere = f"graph-research resume {self.run_id} --out FOLDER"
             raise OutputUnwritable(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +33,15 @@ class Workspace:
     def settings(self) -> Settings:
         return self.configuration.settings
 
-    @property
+    @cached_property
     def graphs(self) -> FolderResolver:
         return resources.graph_resolver(*self._own("graphs"), beside=self._beside("graphs"))
 
-    @property
+    @cached_property
     def schemas(self) -> FolderResolver:
         return resources.schema_resolver(*self._own("schemas"), beside=self._beside("schemas"))
 
-    @property
+    @cached_property
     def prompts(self) -> FolderResolver:
         return resources.prompt_resolver(*self._own("prompts"), beside=self._beside("prompts"))
 

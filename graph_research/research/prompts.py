@@ -6,9 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateError, TemplateNotFound
+from jinja2.bccache import Bucket, BytecodeCache
 from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -19,6 +21,7 @@ from graph_research.graph.registry import Resolver
 __all__ = ["PromptInvalid", "PromptRenderer", "quoted"]
 
 _LABEL_CHARS = 80
+_MOST_COMPILED = 1_000
 _FILTERS = frozenset(
     re.findall(
         r"\w+",
@@ -54,6 +57,7 @@ class PromptRenderer:
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,
+            bytecode_cache=_compiled(),
         )
         self._environment.globals = {"quoted": quoted}
         known = {name: self._environment.filters[name] for name in sorted(_FILTERS)}
@@ -132,6 +136,27 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     def wrap_str_format(self, value: Any) -> None:  # noqa: ARG002 -- the base class' argument; `format` is no exception
         return None
+
+
+class _Compiled(BytecodeCache):
+    """The compiled templates of this process, by name and text: a server renders the same ones again and again."""
+
+    def __init__(self) -> None:
+        self._code: dict[tuple[str, str], bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        code = self._code.get((bucket.key, bucket.checksum))
+        if code is not None:
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if len(self._code) < _MOST_COMPILED:
+            self._code[bucket.key, bucket.checksum] = bucket.bytecode_to_string()
+
+
+@cache
+def _compiled() -> _Compiled:
+    return _Compiled()
 
 
 class _ResolverLoader(BaseLoader):

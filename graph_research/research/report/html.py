@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from itertools import groupby
 from typing import Any
@@ -89,7 +90,9 @@ class _Places:
         return [f"r-{n}-{place}" for place in range(1, self._seen.get(n, 0) + 1)]
 
 
+@cache
 def _template() -> Template:
+    """Compiled once a process; to compile takes longer than to render."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )

@@ -167,9 +167,13 @@ class _Asking:
     def turn(self, attempt: int, reply: str, problem: str) -> Turn:
         """The first turn, or with a `problem` one that sends the reply back."""
 
+        made: dict[int | None, Fitted] = {}
+
         def prompt(limit: int | None) -> Fitted:
             most = self.most_chars if limit is None else min(limit, self.most_chars or limit)
-            return self._repair(reply, problem, most) if problem else self._first(most)
+            if most not in made:
+                made[most] = self._repair(reply, problem, most) if problem else self._first(most)
+            return made[most]
 
         agent, settings = self._agent, self._services.settings
         return Turn(

@@ -101,7 +101,8 @@ class _Building:
         self.decisions = [_decision(Decision.model_validate(one)) for one in state.get("decisions") or []]
         self.sub_queries = _outcomes(state)
         self.gathered = gathering_of(state, run.search)
-        self.degraded = [f"{one['agent']}: {one['reason']}" for one in state.get("degraded") or []]
+        told = [f"{one['agent']}: {one['reason']}" for one in state.get("degraded") or []]
+        self.degraded = list(dict.fromkeys(told))
         self.fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
 
     def report(self) -> Report:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 import urllib.request
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import httpx
 
@@ -133,7 +135,13 @@ class Exchange:
 
 
 def trusted_certificates() -> ssl.SSLContext:
-    """What certificates are checked against: httpx's own list, or the file or folder that the environment names."""
+    """What certificates are checked against: httpx's own list, or the file or folder that the environment names. Read
+    once a process for each."""
+    return _certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@cache
+def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:  # noqa: ARG001 -- httpx reads them itself
     try:
         return httpx.create_ssl_context()
     except OSError as error:

@@ -213,8 +213,8 @@ class HttpxHttp:
         return BreakerOpened(peer=peer.name, failures=breaker.failures, attempts=breaker.attempts, seconds=seconds)
 
     async def _insist(self, peer: Peer, lane: Lane, once: Callable[[float], Awaitable[T]]) -> T:
-        """Try until it works or is not worth another try. Not stamina's loop: its waits know neither what is left of a
-        budget nor what others were told by the same server, and its sleep cannot be replaced."""
+        """Try until it works or is not worth another try. The waits of a library's loop know neither what is left of
+        a budget nor what others were told by the same server."""
         begun = self._clock()
         deadline = begun + peer.budget_seconds
         for attempt in itertools.count(1):

@@ -144,6 +144,7 @@ class WireServer:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
@@ -152,9 +153,13 @@ class WireServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self._writers.append(writer)
         task = asyncio.ensure_future(self._converse(reader, writer, self.connections))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["Address", "path_of"]
+__all__ = ["Address", "key_of", "path_of"]
 
 _COUNTS = re.compile(r"[:~]\d+")
 
@@ -26,15 +26,19 @@ class Address(NamedTuple):
     @property
     def key(self) -> str:
         """`SCOPE NODE:VISIT[ITEM]~ATTEMPT` without spaces; item and a first attempt are left out."""
-        item = "" if self.item is None else f"[{self.item}]"
-        attempt = "" if self.attempt == 1 else f"~{self.attempt}"
-        return f"{self.scope}{self.node}:{self.visit}{item}{attempt}"
+        return key_of(*self)
 
     @property
     def path(self) -> str:
         """The path as people read it, such as `gather[2]/search`."""
         item = "" if self.item is None else f"[{self.item}]"
         return f"{path_of(self.scope)}{self.node}{item}"
+
+
+def key_of(scope: str, node: str, visit: int, item: int | None = None, attempt: int = 1) -> str:
+    """The key of such an address."""
+    key = f"{scope}{node}:{visit}" if item is None else f"{scope}{node}:{visit}[{item}]"
+    return key if attempt == 1 else f"{key}~{attempt}"
 
 
 def path_of(scope: str) -> str:

@@ -54,6 +54,7 @@ _DURATION = re.compile(r"(-?)P(\d+)DT(\d+)\.(\d{6})S")
 _MICROSECOND = timedelta(microseconds=1)
 _DAY_MICROSECONDS = 86_400_000_000
 _INTEGER_BITS = 63
+_LEAVES = frozenset({int, bool, type(None)})
 
 
 class NotStorable(GraphResearchError, TypeError):
@@ -88,7 +89,9 @@ def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
 
 
 def duplicate(value: Any) -> Any:
-    """What `decode` gives for `value` encoded: a copy that shares nothing with it."""
+    """What `decode` gives for `value` encoded: a copy that shares nothing with it that can be changed."""
+    if type(value) is dict and _is_flat(value):
+        return value.copy()
     data = _encode_plainly(value)
     return decode(_encode_slowly(value, None) if data is None else data, {})
 
@@ -161,6 +164,15 @@ def unstorable(value: Any, path: str = "") -> str | None:
     return next((found for key, part in parts if (found := unstorable(part, f"{path}/{key}"))), None)
 
 
+def _is_flat(value: dict[Any, Any]) -> bool:
+    """Whether it is an object of texts, whole numbers, flags and nulls, which all encodings leave as they are."""
+    for key, part in value.items():
+        kind = type(part)
+        if type(key) is not str or not key.isascii() or not (part.isascii() if kind is str else kind in _LEAVES):
+            return False
+    return True
+
+
 def _encode_plainly(value: Any) -> bytes | None:
     """In one pass, or None where a key looks like our tag or a value needs a closer look."""
     try:
@@ -229,7 +241,7 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
     return value if dumped is value else _shape(dumped, texts)
 
 
-def _number(value: float | None) -> Any:
+def _number(value: Any) -> Any:
     if isinstance(value, int) and value.bit_length() > _INTEGER_BITS:
         return {_TAG: "integer", "value": str(value)}
     if isinstance(value, float) and not math.isfinite(value):

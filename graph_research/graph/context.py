@@ -38,8 +38,6 @@ class Context(Protocol):
     run_id: str
     node: str
     """The node's name."""
-    path: str
-    """Node path from the root graph, such as `gather[0]/search`."""
     visit: int
     """How often the node was entered so far, from 1."""
     item: int | None
@@ -49,6 +47,11 @@ class Context(Protocol):
     interactive: bool
     role: str | None
     """The model role that the graph gives the node, None where it names none."""
+
+    @property
+    def path(self) -> str:
+        """Node path from the root graph, such as `gather[0]/search`."""
+        ...
 
     @property
     def random(self) -> random.Random:

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from graph_research.graph.address import Address
+from graph_research.graph.chain import digest, joined
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, StepRow, Write
 from graph_research.graph.codec import duplicate, encode
 from graph_research.graph.compiler import Graph
@@ -17,7 +18,7 @@ from graph_research.graph.events import unpacked_events
 from graph_research.graph.position import Position
 from graph_research.graph.session import FORGIVING
 from graph_research.graph.start import definition
-from graph_research.graph.visit import check, digest, joined
+from graph_research.graph.visit import check
 
 __all__ = ["FORKED", "fork", "log_until"]
 

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from graph_research.graph.address import path_of
+from graph_research.graph.chain import digest, joined
 from graph_research.graph.checkpoint.base import CallRow, RunPatch, RunRow, Snapshot, StepRow
 from graph_research.graph.checkpoint.fold import Folded, fold
 from graph_research.graph.checkpoint.pieces import packed
@@ -20,7 +21,7 @@ from graph_research.graph.position import Active, Position
 from graph_research.graph.session import FORGIVING, Session
 from graph_research.graph.start import first_values
 from graph_research.graph.state import Delta, State, replaced
-from graph_research.graph.visit import Outcome, digest, joined
+from graph_research.graph.visit import Outcome
 
 __all__ = ["Ended", "Frame", "NewRun"]
 
@@ -131,16 +132,19 @@ class Frame:
 
     def apply(self, outcomes: Sequence[Outcome]) -> None:
         """The state after the nodes, and a position in which they are done but not left."""
+        hashes, applied = [], []
         for outcome in outcomes:
             if outcome.delta is not None:
                 self.state.apply(outcome.delta)
                 self._tail_bytes += len(outcome.row.delta or b"") + _ROW_BYTES
+                hashes.append(outcome.row.hash)
+                applied.append(outcome.row.step)
         active, chain, loops, arrived, interruption, _ = self.position
         if len(active) > 1:
             active = tuple(sorted(active, key=lambda active: self.routes.order[active.node]))
-        done = tuple([one if one.done else one.ended() for one in active])
-        chain = joined(chain, [outcome.row.hash for outcome in outcomes if outcome.delta is not None])
-        self.position = Position(done, chain, loops, arrived, interruption, _applied(outcomes))
+        own = len(outcomes) == 1 and not outcomes[0].written
+        done, chain = tuple(map(Active.ended, active)), joined(chain, hashes)
+        self.position = Position(done, chain, loops, arrived, interruption, None if own else applied)
         self.look()
 
     async def reopen(self) -> None:
@@ -190,10 +194,11 @@ class Frame:
         position = self.position.to_bytes()
         calls: Sequence[CallRow] = ()
         texts: dict[str, str] = {}
-        fresh = [outcome for outcome in outcomes if not outcome.written]
-        if fresh:
-            row = StepRow(*fresh[0].row[:-1], position)
-            calls, texts, events = fresh[0].calls, {**fresh[0].texts}, [*fresh[0].events, *events]
+        for outcome in outcomes:
+            if not outcome.written:
+                row = StepRow(*outcome.row[:-1], position)
+                calls, texts, events = outcome.calls, {**outcome.texts}, [*outcome.events, *events]
+                break
         else:
             row = self._mark(step, "moved", self.position, None)
         patch = None
@@ -256,11 +261,11 @@ class Frame:
         )
 
     def started(self, active: Sequence[Active]) -> list[Draft]:
-        return [
-            {"type": NodeStarted.type, "path": self.path + one.node, "visit": one.visit, "node": one.node}
-            for one in active
-            if one.node not in self.routes.ends
-        ]
+        told: list[Draft] = []
+        for node, visit, *_ in active:
+            if node not in self.routes.ends:
+                told.append({"type": NodeStarted.type, "path": self.path + node, "visit": visit, "node": node})
+        return told
 
     def look(self) -> None:
         """What expressions see from now on."""
@@ -275,9 +280,3 @@ class Frame:
                     return Ended(status=status)
                 return Ended(status=status, cause=position.interruption.cause, error=position.interruption.error)
         return None
-
-
-def _applied(outcomes: Sequence[Outcome]) -> Sequence[int] | None:
-    if len(outcomes) == 1 and not outcomes[0].written:
-        return None
-    return [outcome.row.step for outcome in outcomes if outcome.delta is not None]

@@ -27,7 +27,6 @@ class JournalContext:
     def __init__(self, session: Session, address: Address, role: str | None = None) -> None:
         self.run_id = session.run_id
         self.node = address.node
-        self.path = address.path
         self.visit = address.visit
         self.item = address.item
         self.attempt = address.attempt
@@ -49,6 +48,10 @@ class JournalContext:
             (self._lent, await self._session.lent(self._address)),
         ):
             known.update(((row.kind, row.request_hash, row.ordinal), row) for row in rows)
+
+    @cached_property
+    def path(self) -> str:
+        return self._address.path
 
     @cached_property
     def random(self) -> random.Random:

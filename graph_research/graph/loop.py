@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import orjson
@@ -13,17 +13,18 @@ from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.errors import GuardFailed, NodeFailed
 from graph_research.graph.events import Draft, EdgeTaken, RunPaused
+from graph_research.graph.failure import Failure, Suspended, failure_of, first_of
 from graph_research.graph.fence import Fence, Struck
 from graph_research.graph.frame import Ended, Frame
 from graph_research.graph.position import Active, Interruption, Position
 from graph_research.graph.spec import EdgeSpec
-from graph_research.graph.visit import Failure, Outcome, Suspended, Visit, failure_of, first_of
+from graph_research.graph.visit import Outcome, Visit
 
 __all__ = ["Loop"]
 
 
-_Taken = tuple[str, EdgeSpec, Failure | None]
-"""A node, an edge it takes, and the failure where that is an event edge."""
+_Taken = tuple[Active, EdgeSpec, Failure | None]
+"""A node that is left, an edge it takes, and the failure where that is an event edge."""
 
 
 _LONGEST_TURN_SECONDS = 0.01
@@ -77,21 +78,19 @@ class Loop:
         if most is not None and waiting and self.frame.limited and sum(self.frame.visits.values()) > most:
             await self._divert(failure_of(waiting[0], "error", "NodeFailed", f"more than {most} steps (limits.steps)"))
             return
+        if self.frame.routes.pausing:
+            await self._pause_before(waiting)
+        if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
+            await self._divert(self._interruption())
+            return
         try:
-            if self.frame.routes.pausing:
-                await self._pause_before(waiting)
-            outcomes = await self._fenced(waiting, fence)
+            with fence:
+                alone = len(waiting) == 1
+                outcomes = [await self._visited(waiting[0])] if alone else await self._together(waiting)
         except Struck:
             await self._divert(self._interruption())
         else:
             await self._leave(outcomes)
-
-    async def _fenced(self, waiting: Sequence[Active], fence: Fence) -> Sequence[Outcome]:
-        """Run the nodes until they have ended, or the graph is interrupted."""
-        if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
-            raise Struck
-        with fence:
-            return [await self._visited(waiting[0])] if len(waiting) == 1 else await self._together(waiting)
 
     async def _together(self, waiting: Sequence[Active]) -> Sequence[Outcome]:
         try:
@@ -169,14 +168,15 @@ class Loop:
             outcomes = self._without_conflicts(outcomes)
         loops = dict(frame.position.loops)
         taken: list[_Taken] = []
+        failing = set()
         for outcome in outcomes:
             if outcome.failure is not None:
                 edge, failure = self._event_edge(outcome.active, outcome.failure, loops)
                 if edge is None:
                     await self._end_here(failure, outcomes)
                     return
-                taken.append((outcome.active.node, edge, failure))
-        failing = {node for node, _, _ in taken}
+                taken.append((outcome.active, edge, failure))
+                failing.add(outcome.active.node)
         before = (frame.step, frame.position)
         frame.apply(outcomes)
         if frame.routes.pausing:
@@ -189,7 +189,8 @@ class Loop:
             except (GuardFailed, NodeFailed) as problem:
                 await self._leave_failing(active, problem, outcomes)
                 return
-            taken += [(active.node, edge, None) for edge in edges]
+            for edge in edges:
+                taken.append((active, edge, None))
         await self._move(taken, loops, outcomes, before)
 
     async def _leave_failing(
@@ -203,7 +204,7 @@ class Loop:
             await self._end_here(failure, outcomes)
             return
         before = (_step_of(outcomes, self.frame.step), self.frame.position)
-        await self._move([(active.node, edge, failure)], loops, outcomes, before)
+        await self._move([(active, edge, failure)], loops, outcomes, before)
 
     def _without_conflicts(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         """Nodes that ran side by side may not replace the same channel: the later in the file has failed."""
@@ -238,32 +239,39 @@ class Loop:
             failures = [failure for _, _, failure in taken if failure is not None]
         failed = failures[0] if failures else None
         active, arrived = self._entered(taken, step)
-        old = frame.position
-        interruption = old.interruption
+        _, chain, old_loops, _, interruption, applied = frame.position
         if failed is not None:
             interruption = _interruption(failed, *before)
         if interruption is not None and any(one.node in frame.routes.hopeful for one in active):
             interruption = None
-        frame.position = Position(active, _counted(old, loops), loops, arrived, interruption, old.applied)
+        counted = loops != old_loops
+        if counted:
+            chain = sha256(chain + orjson.dumps(loops, option=orjson.OPT_SORT_KEYS)).digest()
+        frame.position = Position(active, chain, loops, arrived, interruption, applied)
         frame.step = step
-        if loops != old.loops:
+        if counted:
             frame.look()
         frame.ended = frame.end_of(frame.position)
-        visits = {one.node: one.visit for one in before[1].active}
-        events = [self._told(node, visits.get(node, 0), edge, failure) for node, edge, failure in taken]
-        await frame.commit(step, outcomes, [*events, *frame.started(active)], cancelled=_cancelled(failed))
+        events = []
+        for one, edge, failure in taken:
+            events.append(self._told(one, edge, failure))
+        events += frame.started(active)
+        cancelled = failed is not None and failed.event == "cancelled"
+        await frame.commit(step, outcomes, events, cancelled=cancelled)
 
     def _entered(self, taken: Sequence[_Taken], step: int) -> tuple[tuple[Active, ...], Mapping[str, Sequence[str]]]:
         """The nodes that become active, and who has arrived at joins that still wait."""
         frame = self.frame
-        arrived = {node: list(sources) for node, sources in frame.position.arrived.items()}
+        arrived: dict[str, list[str]] = {}
+        for node, sources in frame.position.arrived.items():
+            arrived[node] = list(sources)
         targets: dict[str, Failure | None] = {}
-        for node, edge, failure in taken:
+        for left, edge, failure in taken:
             join = frame.graph.spec.nodes[edge.target].join
             if not join or failure is not None:
                 targets[edge.target] = failure
                 continue
-            arrived.setdefault(edge.target, []).append(node)
+            arrived.setdefault(edge.target, []).append(left.node)
             if set(join) <= set(arrived[edge.target]):
                 del arrived[edge.target]
                 targets[edge.target] = None
@@ -293,7 +301,7 @@ class Loop:
                 self.frame.position = self.frame.position._replace(applied=None)
                 before = (self.frame.step, self.frame.position)
                 await self._keep_finished_items()
-                await self._move([(active.node, edge, failure)], loops, (), before)
+                await self._move([(active, edge, failure)], loops, (), before)
                 self._cause = None  # a request to cancel that was noticed meanwhile is this one
                 return
         await self._end_here(failure, ())
@@ -357,12 +365,12 @@ class Loop:
         told = {"type": RunPaused.type, "path": self.frame.path + active.node, "visit": active.visit, "when": when}
         return Suspended("paused", Address(self.frame.scope, active.node, active.visit).key, told)
 
-    def _told(self, node: str, visit: int, edge: EdgeSpec, failure: Failure | None) -> Draft:
+    def _told(self, left: Active, edge: EdgeSpec, failure: Failure | None) -> Draft:
         return {
             "type": EdgeTaken.type,
-            "path": self.frame.path + node,
-            "visit": visit,
-            "source": node,
+            "path": self.frame.path + left.node,
+            "visit": left.visit,
+            "source": left.node,
             "target": edge.target,
             "loop": edge.loop,
             "on": None if failure is None else failure.event,
@@ -375,17 +383,6 @@ def _step_of(outcomes: Sequence[Outcome], default: Any) -> Any:
         if not outcome.written:
             return outcome.row.step
     return default
-
-
-def _counted(position: Position, loops: Mapping[str, int]) -> bytes:
-    """The chain with the counters, where they have changed."""
-    if loops == position.loops:
-        return position.chain
-    return hashlib.sha256(position.chain + orjson.dumps(loops, option=orjson.OPT_SORT_KEYS)).digest()
-
-
-def _cancelled(failure: Failure | None) -> bool:
-    return failure is not None and failure.event == "cancelled"
 
 
 def _interruption(failure: Failure, step: int, position: Position) -> Interruption:

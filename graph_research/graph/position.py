@@ -78,7 +78,7 @@ class Position(NamedTuple):
     applied: Sequence[int] | None = None
 
     def to_bytes(self) -> bytes:
-        values: dict[str, Any] = {"active": [active.to_json() for active in self.active], "chain": self.chain.hex()}
+        values: dict[str, Any] = {"active": list(map(Active.to_json, self.active)), "chain": self.chain.hex()}
         if self.loops:
             values["loops"] = self.loops
         if self.arrived:

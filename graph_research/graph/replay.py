@@ -17,13 +17,13 @@ from graph_research.graph.codec import canonical, decode, references
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.errors import StoreDamaged
+from graph_research.graph.failure import Suspended, timed_out
 from graph_research.graph.fork import FORKED, log_until
 from graph_research.graph.frame import Frame, NewRun
 from graph_research.graph.loop import Loop
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.position import Position
 from graph_research.graph.session import Session
-from graph_research.graph.visit import Suspended, timed_out
 
 __all__ = ["Difference", "Replayed", "replay"]
 

@@ -46,6 +46,9 @@ class State:
     def apply(self, delta: Delta) -> None:
         """Reduce every operand of `delta`, which fits (`make_delta` has looked)."""
         for reducer, operands in delta.items():
+            if reducer == "replace" and not self.pieces and not self._places:
+                self.values.update(operands)
+                continue
             for channel, operand in operands.items():
                 if channel in self.pieces and reducer != ("upsert" if self.pieces[channel].by_id else "append"):
                     del self.pieces[channel]

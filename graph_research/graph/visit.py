@@ -3,58 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import struct
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
-from graph_research.graph.address import Address
+from graph_research.graph.address import Address, key_of
+from graph_research.graph.chain import digest
 from graph_research.graph.checkpoint.base import CallRow, StepRow
 from graph_research.graph.codec import NotStorable, decode, duplicate, encode, plain, unstorable
 from graph_research.graph.contracts import Contract
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, StoreDamaged
 from graph_research.graph.errors import NodeFailed as NodeFailedError
 from graph_research.graph.events import Draft, InputRequested, ItemFinished, NodeFailed, NodeFinished
+from graph_research.graph.failure import (
+    TIMED_OUT,
+    Failure,
+    Suspended,
+    failure_of,
+    first_of,
+    is_retried,
+    seconds_until_next,
+    timed_out,
+)
 from graph_research.graph.journal import JournalContext
 from graph_research.graph.position import Active
-from graph_research.graph.spec import InputSpec, OutputSpec, RetrySpec
+from graph_research.graph.spec import InputSpec, OutputSpec
 from graph_research.graph.state import Delta, DeltaRefused, make_delta
 
 if TYPE_CHECKING:
     from graph_research.graph.frame import Frame
 
-__all__ = [
-    "Failure",
-    "Outcome",
-    "Suspended",
-    "Visit",
-    "check",
-    "digest",
-    "failure_of",
-    "first_of",
-    "joined",
-    "timed_out",
-]
+__all__ = ["Outcome", "Visit", "check"]
 
 
-_LONGEST_TOLD_SECONDS = 300.0
-"""How long an error can ask to be left alone before the next attempt."""
-
-_TIMED_OUT = "it took longer than its timeout_seconds"
+_CALLING = frozenset({"run", "prompt", "graph"})
+"""Kinds of nodes that do their work outside of the expressions of the graph."""
 
 _Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Failure:
-    """Why a node gave up. `event` is `error`, `timeout` or `cancelled`; `error` is `{node, visit, type, message,
-    attempts}`."""
-
-    event: str
-    error: Mapping[str, Any]
 
 
 class Outcome(NamedTuple):
@@ -71,17 +56,6 @@ class Outcome(NamedTuple):
     written: bool = False
 
 
-class Suspended(Exception):
-    """The run stops here, to be resumed: for an answer or for a pause. `draft` is the event that tells."""
-
-    def __init__(self, status: str, key: str, draft: Draft, refused: InputInvalid | None = None) -> None:
-        super().__init__(status)
-        self.status = status
-        self.key = key
-        self.draft = draft
-        self.refused = refused
-
-
 class _GaveUp(Exception):
     """The last attempt of a node or of one of its items has failed."""
 
@@ -92,8 +66,7 @@ class _GaveUp(Exception):
         self.attempt = attempt
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ended:
+class _Ended(NamedTuple):
     """An item: its output or its failure, and the hash of either."""
 
     output: Any
@@ -112,6 +85,7 @@ class Visit:
         self._active = active
         self._spec = frame.graph.spec.nodes[active.node]
         self._program = frame.graph.programs[active.node]
+        self._path = frame.path + active.node
         self._earlier = earlier
         self._chains: dict[int | None, bytes] = {}
         """The hashes that subgraph runs ended with, by item."""
@@ -130,8 +104,13 @@ class Visit:
         attempt = 1
         parts: Sequence[bytes] = ()
         try:
-            delta, context, parts = await self._update()
-            attempt = context.attempt if context else 1
+            if self._program.each is not None:
+                delta, parts = await self._fan_out(self._program.each.evaluate(self._scope))
+            elif self._spec.kind in _CALLING:
+                delta, context = await self._attempts(None, self._scope, self._updated, began)
+                attempt, parts = context.attempt, tuple(self._chains.values())
+            else:
+                delta = self._update()
         except _GaveUp as end:
             failure, context, attempt = end.failure, end.context, end.attempt
         except GraphResearchError as problem:
@@ -192,37 +171,23 @@ class Visit:
             if not self._program.plain:
                 delta = decode(data, texts)
         calls, events = context.taken() if context else ([], [])
-        told = {"path": self._frame.path + self._spec.name, "visit": self._active.visit, "node": self._spec.name}
-        if failure is None:
-            events.append({"type": NodeFinished.type, **told, "seconds": seconds})
-        else:
-            events.append(
-                {
-                    "type": NodeFailed.type,
-                    **told,
-                    "error": _told(failure),
-                    "will_retry": False,
-                    "attempt": attempt,
-                }
-            )
-        status = "finished"
-        if failure is not None:
-            status, data = "failed", encode(failure.error, texts)
         step, scope, node, visit = self._session.next_step(), self._frame.scope, self._spec.name, self._active.visit
+        status, path = "finished", self._path
+        if failure is None:
+            events.append({"type": NodeFinished.type, "path": path, "visit": visit, "node": node, "seconds": seconds})
+        else:
+            status, data = "failed", encode(failure.error, texts)
+            told = {"path": path, "visit": visit, "node": node, "error": failure.told, "will_retry": False}
+            events.append({"type": NodeFailed.type, **told, "attempt": attempt})
         row = StepRow(step, scope, node, visit, None, attempt, status, started_at, seconds, hashed, data, None)
         return Outcome(self._active, row, delta, failure, calls, events, texts)
 
-    async def _update(self) -> tuple[Delta, JournalContext | None, Sequence[bytes]]:
-        """The update, the context of the attempt that made it and the hashes that go into the step's."""
+    def _update(self) -> Delta:
+        """What a node gives that calls nothing."""
         if self._spec.kind == "set":
-            return self._delta(self._program.assign(self._scope)), None, ()
-        if self._spec.kind == "ask":
-            assert self._spec.into is not None
-            return self._delta({self._spec.into: self._answer()}), None, ()
-        if self._program.each is not None:
-            return await self._fan_out(self._program.each.evaluate(self._scope))
-        delta, context = await self._attempts(None, self._scope, self._updated)
-        return delta, context, tuple(self._chains.values())
+            return self._delta(self._program.assign(self._scope))
+        assert self._spec.into is not None
+        return self._delta({self._spec.into: self._answer()})
 
     def _updated(self, output: Any) -> Delta:
         return self._delta(self._program.update({**self._scope, "output": output}))
@@ -230,16 +195,16 @@ class Visit:
     # Attempts
 
     async def _attempts(
-        self, item: int | None, scope: Mapping[str, Any], made: Callable[[Any], Any]
+        self, item: int | None, scope: Mapping[str, Any], made: Callable[[Any], Any], began: float
     ) -> tuple[Any, JournalContext]:
-        """What `made` makes of the output of the first attempt that succeeds, and the context of that attempt."""
+        """What `made` makes of the output of the first attempt that succeeds, and the context of that attempt. The
+        first began at `began`."""
         attempt, used = self._before(item) if self._earlier else (1, 0)
         while True:
             address = Address(self._frame.scope, self._spec.name, self._active.visit, item, attempt)
             context = JournalContext(self._session, address, self._spec.role)
             if self._session.remembers:
                 await context.remember()
-            began = self._session.clock.monotonic()
             seconds = self._spec.timeout_seconds
             fence = None if seconds is None else asyncio.timeout(seconds)
             try:
@@ -254,15 +219,15 @@ class Visit:
             except Exception as problem:
                 expired = fence is not None and isinstance(problem, TimeoutError) and fence.expired()
                 event = "timeout" if expired else "error"
-                told = TimeoutError(_TIMED_OUT) if expired else problem
+                told = TimeoutError(TIMED_OUT) if expired else problem
                 failure = self._failure(event, told, attempt)
-                if used + 1 >= self._spec.retry.attempts or not _retried(self._spec.retry, problem, event):
+                if used + 1 >= self._spec.retry.attempts or not is_retried(self._spec.retry, problem, event):
                     raise _GaveUp(failure, context, attempt) from problem
                 await self._record_retry(context, failure, self._session.clock.monotonic() - began)
-                wait = _delay(self._spec.retry, used, problem)
+                wait = seconds_until_next(self._spec.retry, used, problem)
             if self._session.loan is None or self._session.loan.waits:
                 await asyncio.sleep(wait)
-            attempt, used = attempt + 1, used + 1
+            attempt, used, began = attempt + 1, used + 1, self._session.clock.monotonic()
 
     def _before(self, item: int | None) -> tuple[int, int]:
         """The number of the attempt to make, and how many of the allowed ones are used up.
@@ -288,7 +253,7 @@ class Visit:
             "path": context.path,
             "visit": context.visit,
             "node": self._spec.name,
-            "error": _told(failure),
+            "error": failure.told,
             "will_retry": retry,
             "attempt": context.attempt,
             "item": context.item,
@@ -299,14 +264,16 @@ class Visit:
     async def _output(self, scope: Mapping[str, Any], context: JournalContext) -> Any:
         """The validated output of the handler, prompt or subgraph for the handoff made from `scope`."""
         handoff = duplicate(self._program.handoff(scope))
-        self._check(self._spec.input, handoff)
+        if self._spec.input is not None:
+            self._check(self._spec.input, handoff)
         output = await self._called(handoff, context)
         try:
             output = duplicate(output)
         except NotStorable as problem:
             update = self._program.update({**scope, "output": output, "outputs": [output], "errors": []})
             raise self._unstorable([update], problem) from problem
-        self._check(self._spec.output, output)
+        if self._spec.output is not None:
+            self._check(self._spec.output, output)
         return output
 
     def _called(self, handoff: Mapping[str, Any], context: JournalContext) -> Awaitable[Any]:
@@ -329,7 +296,7 @@ class Visit:
         return output
 
     def _answer(self) -> Any:
-        key = Address(self._frame.scope, self._spec.name, self._active.visit).key
+        key = key_of(self._frame.scope, self._spec.name, self._active.visit)
         if key in self._session.answers:
             answer = duplicate(self._session.answers[key])
             try:
@@ -352,13 +319,13 @@ class Visit:
     def _asking(self, key: str, refused: InputInvalid | None = None) -> Suspended:
         assert self._program.ask is not None
         question = self._program.ask.evaluate(self._scope)
-        path = self._frame.path + self._spec.name
-        told = {"type": InputRequested.type, "path": path, "visit": self._active.visit, "question": question}
+        told = {"type": InputRequested.type, "path": self._path, "visit": self._active.visit, "question": question}
         return Suspended("awaiting_input", key, told, refused)
 
     # Fan-out
 
-    async def _fan_out(self, items: Any) -> tuple[Delta, None, Sequence[bytes]]:
+    async def _fan_out(self, items: Any) -> tuple[Delta, Sequence[bytes]]:
+        """The update of all items, and the hashes of their ends."""
         if not isinstance(items, list):
             raise NodeFailedError(f'node "{self._spec.name}": `each` gave {items!r:.80}, which is no list')
         ended = await self._ended_before()
@@ -402,7 +369,7 @@ class Visit:
         except GraphResearchError:
             return None
 
-    def _joined(self, items: Sequence[Any], ended: Sequence[_Ended]) -> tuple[Delta, None, Sequence[bytes]]:
+    def _joined(self, items: Sequence[Any], ended: Sequence[_Ended]) -> tuple[Delta, Sequence[bytes]]:
         errors = [
             {"index": index, "item": item, "type": end.failure.error["type"], "message": end.failure.error["message"]}
             for index, (item, end) in enumerate(zip(items, ended, strict=True))
@@ -410,7 +377,7 @@ class Visit:
         ]
         outputs = [end.output for end in ended if end.failure is None]
         update = self._program.update({**self._scope, "outputs": outputs, "errors": errors})
-        return self._delta(update), None, [end.hash for end in ended]
+        return self._delta(update), [end.hash for end in ended]
 
     async def _ended_before(self) -> dict[int, _Ended]:
         """The items that had ended. One's failure is the node's, unless the node failed of it and is tried again."""
@@ -438,7 +405,7 @@ class Visit:
         scope = {**self._scope, self._spec.item_name: item, "index": index}
         began = self._session.clock.monotonic()
         try:
-            output, context = await self._attempts(index, scope, lambda output: output)
+            output, context = await self._attempts(index, scope, _unchanged, began)
         except _GaveUp as end:
             assert end.context is not None
             ended = await self._end_item(end.context, None, end.failure, self._session.clock.monotonic() - began)
@@ -451,13 +418,13 @@ class Visit:
         texts: dict[str, str] = {}
         data = encode(output if failure is None else failure.error, texts)
         status = "finished" if failure is None else "failed"
-        hashed = self._hash(context.item, data, *filter(None, [self._chains.get(context.item)]))
+        chain = self._chains.get(context.item)
+        hashed = self._hash(context.item, data) if chain is None else self._hash(context.item, data, chain)
         calls, events = context.taken()
-        told = {"path": self._frame.path + self._spec.name, "visit": context.visit, "node": self._spec.name}
         if failure is not None:
             events.append(self._failed(context, failure, retry=False))
-        told |= {"item": context.item, "status": status, "seconds": seconds}
-        events.append({"type": ItemFinished.type, **told})
+        told = {"path": self._path, "visit": context.visit, "node": self._spec.name, "item": context.item}
+        events.append({"type": ItemFinished.type, **told, "status": status, "seconds": seconds})
         row = self._row(context.item, context.attempt, status, seconds, hashed, data)
         await self._session.write(steps=[row], calls=calls, events=events, texts=texts)
         return _Ended(output=output, failure=failure, hash=hashed)
@@ -467,24 +434,13 @@ class Visit:
     def _row(
         self, item: int | None, attempt: int, status: str, seconds: float, hashed: bytes, data: bytes | None
     ) -> StepRow:
-        return StepRow(
-            step=self._session.next_step(),
-            scope=self._frame.scope,
-            node=self._spec.name,
-            visit=self._active.visit,
-            item=item,
-            attempt=attempt,
-            status=status,
-            started_at=self._session.clock.now().timestamp() - seconds,
-            seconds=seconds,
-            hash=hashed,
-            delta=data,
-            position=None,
-        )
+        step, scope, node, visit = self._session.next_step(), self._frame.scope, self._spec.name, self._active.visit
+        started_at = self._session.clock.now().timestamp() - seconds
+        return StepRow(step, scope, node, visit, item, attempt, status, started_at, seconds, hashed, data, None)
 
     def _hash(self, item: int | None, data: bytes, *parts: bytes) -> bytes:
-        address = Address(self._frame.scope, self._spec.name, self._active.visit, item)
-        return digest(self._frame.position.chain, address.key.encode(), data, *parts)
+        key = key_of(self._frame.scope, self._spec.name, self._active.visit, item)
+        return digest(self._frame.position.chain, key.encode(), data, *parts)
 
     def _delta(self, update: Mapping[str, Any]) -> Delta:
         """The update sorted by reducers, every operand checked against its channel."""
@@ -501,17 +457,12 @@ class Visit:
                     check(graph.channels[channel], value, self._spec.name)
         return delta
 
-    def _check(self, side: InputSpec | OutputSpec | None, value: Any) -> None:
-        if side is not None and side.schema is not None:
+    def _check(self, side: InputSpec | OutputSpec, value: Any) -> None:
+        if side.schema is not None:
             check(self._frame.graph.contracts[side.schema], value, self._spec.name)
 
     def _failure(self, event: str, problem: BaseException, attempts: int) -> Failure:
         return failure_of(self._active, event, type(problem).__name__, str(problem), attempts)
-
-
-def timed_out(error: Mapping[str, Any]) -> bool:
-    """Whether a stored failure was the end of an attempt's time, as its words tell."""
-    return bool(error["type"] == "TimeoutError" and error["message"] == _TIMED_OUT)
 
 
 def check(contract: Contract, value: Any, node: str) -> None:
@@ -524,50 +475,8 @@ def check(contract: Contract, value: Any, node: str) -> None:
     contract.check(value, node)
 
 
-def digest(*parts: bytes) -> bytes:
-    """SHA-256 of the parts and their lengths."""
-    lengths = _lengths(len(parts))(*map(len, parts))
-    return hashlib.sha256(b"".join((lengths, *parts))).digest()
-
-
-@cache
-def _lengths(count: int) -> Callable[..., bytes]:
-    return struct.Struct(f">{count}Q").pack
-
-
-def joined(chain: bytes, hashes: Sequence[bytes]) -> bytes:
-    """The chain after the nodes with these hashes; that of one alone chains its predecessor itself."""
-    if len(hashes) == 1:
-        return hashes[0]
-    return digest(chain, *hashes) if hashes else chain
-
-
-def failure_of(active: Active, event: str, kind: str, message: str, attempts: int = 1) -> Failure:
-    """A failure at `active`, with the fields that expressions and events see."""
-    error = {"node": active.node, "visit": active.visit, "type": kind, "message": message, "attempts": attempts}
-    return Failure(event=event, error=error)
-
-
-def _told(failure: Failure) -> dict[str, Any]:
-    return {"type": failure.error["type"], "message": failure.error["message"]}
-
-
-def _retried(retry: RetrySpec, problem: Exception, event: str) -> bool:
-    names = {kind.__name__ for kind in type(problem).__mro__} | {event}
-    return not retry.on or not names.isdisjoint(retry.on)
-
-
-def _delay(retry: RetrySpec, used: int, problem: Exception) -> float:
-    """Seconds until the next attempt: the backoff, or longer where the error itself says `retry_after_seconds`."""
-    told = getattr(problem, "retry_after_seconds", None)
-    asked = min(told, _LONGEST_TOLD_SECONDS) if isinstance(told, int | float) else 0.0
-    return max(min(retry.initial_seconds * retry.factor**used, retry.most_seconds), asked)
-
-
-def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Of what several items raised at once: a broken store first, then the failure of the first item."""
-    flat = [part for part in several.exceptions if not isinstance(part, asyncio.CancelledError)]
-    return next((part for part in flat if isinstance(part, StoreDamaged)), flat[0])
+def _unchanged(output: Any) -> Any:
+    return output
 
 
 def _item_of(key: str, scope: str) -> int:

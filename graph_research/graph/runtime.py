@@ -15,13 +15,13 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, RunEnded, RunResumed
+from graph_research.graph.failure import Suspended
 from graph_research.graph.fork import fork
 from graph_research.graph.frame import Frame, NewRun
 from graph_research.graph.loop import Loop
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.session import Session
 from graph_research.graph.start import changes, definition, refuse_unstorable
-from graph_research.graph.visit import Suspended
 
 __all__ = ["NO_ANSWER", "RunResult", "Runtime"]
 
@@ -69,6 +69,8 @@ class Runtime:
         self._timeout_seconds = timeout_seconds
         self._new_run_id = new_run_id
         self._driven: dict[str, Loop] = {}
+        self._coming: dict[str, bool] = {}
+        """The runs that are being taken up, and whether their time is over already."""
 
     def stream(
         self,
@@ -136,9 +138,11 @@ class Runtime:
         return await self.result(name)
 
     def time_out(self, run_id: str) -> None:
-        """Let the time of a run that this runtime drives be over now; of any other nothing happens."""
+        """Let the time of a run that this runtime drives, or takes up, be over now; of any other nothing happens."""
         if run_id in self._driven:
             self._driven[run_id].interrupt("timeout")
+        elif run_id in self._coming:
+            self._coming[run_id] = True
 
     async def result(self, run_id: str) -> RunResult:
         """A stored run with its state."""
@@ -176,6 +180,7 @@ class Runtime:
                 drive.exception()
 
     def _session(self, run_id: str, outlet: Outlet) -> Session:
+        self._coming[run_id] = False
         return Session(
             store=self.checkpointer, run_id=run_id, clock=self._clock, interactive=self._interactive, outlet=outlet
         )
@@ -187,6 +192,7 @@ class Runtime:
             if loop is not None:
                 await self._watched(loop)
         finally:
+            self._coming.pop(session.run_id, None)
             lease.release()
 
     async def _watched(self, loop: Loop) -> None:
@@ -194,7 +200,10 @@ class Runtime:
         watcher = asyncio.create_task(self._watch(loop))
         limits = [seconds for seconds in (self._timeout_seconds, self.graph.spec.limits.seconds) if seconds is not None]
         loop.limit(min(limits, default=None))
-        self._driven[loop.frame.session.run_id] = loop
+        run_id = loop.frame.session.run_id
+        self._driven[run_id] = loop
+        if self._coming.pop(run_id, False):
+            loop.interrupt("timeout")
         try:
             await loop.run()
         except Suspended as stop:
@@ -202,7 +211,7 @@ class Runtime:
             if stop.refused is not None:
                 raise stop.refused from None
         finally:
-            del self._driven[loop.frame.session.run_id]
+            del self._driven[run_id]
             watcher.cancel()
             await asyncio.wait([watcher])
             problem = None if watcher.cancelled() else watcher.exception()

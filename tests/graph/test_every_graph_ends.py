@@ -57,7 +57,16 @@ VALUES: Sequence[Any] = [
     ValueError("no"),
     RuntimeError(),
 ]
-DOCUMENTED = {"DeltaRefused", "GuardFailed", "HandoffInvalid", "NodeFailed", "RuntimeError", "TypeError", "ValueError"}
+DOCUMENTED = {
+    "DeltaRefused",
+    "GuardFailed",
+    "HandoffInvalid",
+    "NodeFailed",
+    "NotStorable",
+    "RuntimeError",
+    "TypeError",
+    "ValueError",
+}
 """What an error may be called here: the engine's names, `TypeError` for what is no JSON, what the handler raises."""
 
 CHILD = json.dumps(

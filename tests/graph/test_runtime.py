@@ -526,6 +526,19 @@ async def test_time_that_is_over_leads_over_the_timeout_edge(store: Checkpointer
     assert result.state["why"]["node"] == "work"
 
 
+async def test_time_that_is_over_before_the_run_is_under_way_counts(store: Checkpointer) -> None:
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    driver = runtime(graph_of(SLOW, work=work), store)
+    events = asyncio.create_task(collect(driver.stream({}, run_id="r")))
+    await asyncio.sleep(0)
+    driver.time_out("r")
+    end = end_of(await events)
+    assert (end.status, end.cause) == ("aborted", "timeout")
+
+
 async def test_an_error_that_any_edge_takes_is_the_cause_of_the_abort(store: Checkpointer) -> None:
     fails = True
 

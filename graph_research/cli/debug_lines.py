@@ -23,7 +23,7 @@ from graph_research.graph.events import (
     RunEnded,
     RunPaused,
 )
-from graph_research.graph.guards import shown
+from graph_research.graph.wording import shown
 
 __all__ = ["calls", "changed", "edge_lines", "full", "history", "rehearsed", "source", "stopped"]
 

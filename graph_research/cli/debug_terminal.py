@@ -18,7 +18,7 @@ from graph_research.cli.output import say, show
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.debugger.debugger import Debugger, Stop
 from graph_research.graph.errors import GuardFailed
-from graph_research.graph.guards import shown
+from graph_research.graph.wording import shown
 
 __all__ = ["Terminal", "UnknownCommand"]
 

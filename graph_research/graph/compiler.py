@@ -11,7 +11,7 @@ from typing import Any
 
 from graph_research.graph.contracts import Contract, SchemaInvalid
 from graph_research.graph.errors import Finding, GraphInvalid, HandoffInvalid
-from graph_research.graph.guards import Compiled, compile_expression
+from graph_research.graph.guards import Compiled, Together, compile_expression
 from graph_research.graph.naming import suggestion
 from graph_research.graph.registry import Registry
 from graph_research.graph.spec import Expression, GraphSpec, NodeSpec, Place
@@ -45,9 +45,17 @@ class NodeProgram:
         own = (self.each, self.ask, self.default, *self.into.values(), *self.assignments.values())
         return all(compiled.plain for compiled in own if compiled is not None)
 
+    @cached_property
+    def _given(self) -> Together:
+        return Together(self.fields)
+
+    @cached_property
+    def _taken(self) -> Together:
+        return Together(self.into)
+
     def handoff(self, scope: Mapping[str, Any]) -> dict[str, Any]:
         """What the node is given, from the channels (and the item) in `scope`. Raises `GuardFailed`."""
-        values = {name: compiled.evaluate(scope) for name, compiled in self.fields.items()}
+        values = self._given.evaluate(scope)
         if not self.optional:
             return values
         return {name: value for name, value in values.items() if value is not None or name not in self.optional}
@@ -58,11 +66,13 @@ class NodeProgram:
 
     def update(self, scope: Mapping[str, Any]) -> dict[str, Any]:
         """What goes into which channel; `scope` holds `output` (or `outputs` and `errors`). Raises `GuardFailed`."""
+        if not self.short:
+            return self._taken.evaluate(scope)
         present = scope.get("output")
         return {
             channel: compiled.evaluate(scope)
             for channel, compiled in self.into.items()
-            if not self.short or (isinstance(present, Mapping) and channel in present)
+            if isinstance(present, Mapping) and channel in present
         }
 
     def assign(self, scope: Mapping[str, Any]) -> dict[str, Any]:

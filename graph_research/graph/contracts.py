@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema_rs
 
 from graph_research.graph.errors import HandoffInvalid
-from graph_research.graph.guards import shown
 from graph_research.graph.registry import Resolver
+from graph_research.graph.wording import shown
 
 __all__ = ["Contract", "SchemaInvalid"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import NodeFailed
-from graph_research.graph.guards import shown
 from graph_research.graph.spec import EdgeSpec
+from graph_research.graph.wording import shown
 
 __all__ = ["Routes"]
 

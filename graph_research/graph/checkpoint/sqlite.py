@@ -261,10 +261,9 @@ def _tables(connection: sqlite3.Connection) -> bool:
 def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
     base = number << 32
     inside = len(write.steps) == 1 and write.events is not None
-    events = (write.last_seq, write.events) if inside else (None, None)
     for step in write.steps:
-        row = (base | step.step, *step[1:], *events, _checksum(*_step_parts(step), events[1]))
-        connection.execute(_query("insert_step"), _bound(row))
+        row = _step_row(base, step, write.last_seq, write.events) if inside else _step_row(base, step, None, None)
+        connection.execute(_query("insert_step"), row)
     for call in write.calls:
         connection.execute(_query("put_call"), (base | call.seq, *call[1:], _checksum(*_call_parts(call))))
     if write.events is not None and not inside:
@@ -290,9 +289,19 @@ def _patch(connection: sqlite3.Connection, number: int, patch: RunPatch) -> None
     connection.execute(_query("seal_run"), {**one, "checksum": _checksum(*_run_parts(changed))})
 
 
-def _bound(row: Sequence[Any]) -> list[Any]:
-    """Values as the `sqlite3` module binds them at once: for `bytes` it looks for an adapter each time."""
-    return [bytearray(value) if type(value) is bytes else value for value in row]
+def _step_row(base: int, step: StepRow, last_seq: int | None, events: bytes | None) -> tuple[Any, ...]:
+    """What is bound; no `bytes`, for which the `sqlite3` module looks for an adapter each time."""
+    small, hashed, delta, position = _step_parts(step)
+    return (
+        base | step[0],
+        *step[1:9],
+        bytearray(hashed),
+        delta and bytearray(delta),
+        position and bytearray(position),
+        last_seq,
+        events and bytearray(events),
+        _checksum(small, hashed, delta, position, events),
+    )
 
 
 def _is_one_row(write: Write) -> bool:
@@ -374,7 +383,7 @@ def _run_parts(run: RunRow) -> tuple[bytes | None, ...]:
     return _small_parts((*run[:3], *run[4:6], *run[9:])), *large
 
 
-def _step_parts(step: StepRow) -> tuple[bytes | None, ...]:
+def _step_parts(step: StepRow) -> tuple[bytes, bytes, bytes | None, bytes | None]:
     return _small_parts(step[:9]), step.hash, step.delta, step.position
 
 

@@ -10,12 +10,13 @@ from typing import Any
 from graph_research.graph.channels import RESERVED_NAMES
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import Finding
-from graph_research.graph.guards import Compiled, shown
+from graph_research.graph.guards import Compiled
 from graph_research.graph.naming import meant, suggestion
 from graph_research.graph.spec import ChannelSpec, NodeSpec, Place
 from graph_research.graph.typed import described
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
 from graph_research.graph.validation.ways import on_the_way, ways
+from graph_research.graph.wording import shown
 
 __all__ = ["channel_types", "check_channel_use", "check_handoffs"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph_research.graph.guards import shown
 from graph_research.graph.validation.types import ANY, Type
+from graph_research.graph.wording import shown
 
 __all__ = ["MOST_ATOMS", "MOST_VALUES", "Row", "TooManyAtoms", "normalised", "subjects_of", "truth_table"]
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from graph_research.graph.errors import Finding
 from graph_research.graph.functions import BUILTIN_FUNCTIONS
-from graph_research.graph.guards import Compiled, place_in, shown
+from graph_research.graph.guards import Compiled, place_in
 from graph_research.graph.naming import nearest, suggestion
 from graph_research.graph.spec import Expression
+from graph_research.graph.wording import shown
 
 __all__ = ["ANY", "Type", "check_expression", "type_of", "type_of_schema"]
 

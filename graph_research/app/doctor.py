@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import sqlite3
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS
 from graph_research.app.library import count_documents, pdf_child_works
-from graph_research.app.models import MODEL_KINDS, build_router, default_models, default_roles
+from graph_research.app.mcp_servers import MCP, build_mcp, mcp_names
+from graph_research.app.models import MODEL_KINDS, build_router, default_models, default_roles, why_default
 from graph_research.app.outside import open_outside
-from graph_research.app.search import SEARCH_KINDS, build_searches, select_searches
+from graph_research.app.pins import HomePins, NewPins
+from graph_research.app.reach import Reached, name_of_model, providers_of, reach, with_names
+from graph_research.app.search import SEARCH_KINDS, SEARCH_NEEDS, build_searches, select_searches, serves_of
 from graph_research.app.store import open_store
 from graph_research.app.workspace import Workspace
-from graph_research.config import KEYS, ROLES, keys_present
+from graph_research.config import PHASES, ROLES
 from graph_research.errors import GraphResearchError
+from graph_research.providers.llm.prices import PRICES
+from graph_research.providers.llm.windows import TOKEN_LIMITS
 
-__all__ = ["Check", "capabilities", "examine"]
+__all__ = ["Check", "accept", "capabilities", "examine", "role_models"]
 
 _OLDEST_PYTHON = (3, 11)
 _ENOUGH_BYTES = 200_000_000
@@ -27,40 +35,72 @@ _ENOUGH_BYTES = 200_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One thing that was looked at; `optional` is one that the main job does without."""
+    """One thing that was looked at; `optional` is one that the main job does without.
+
+    Of a provider, `kind` is `model` or `search`; `configured` says whether it has what it needs, `reachable` whether
+    anybody answered (None: not asked), `latency_ms` after how many milliseconds, and `adds` what it, or the key that it
+    does without, would add. The `kind` of everything else is `machine`.
+    """
 
     name: str
     ok: bool
     text: str
     optional: bool = False
+    kind: str = "machine"
+    configured: bool | None = None
+    reachable: bool | None = None
+    latency_ms: int | None = None
+    adds: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-async def examine(workspace: Workspace) -> list[Check]:
-    """Every check, in the order in which they are shown."""
+async def examine(workspace: Workspace, *, names: Sequence[str] = (), network: bool = True) -> list[Check]:
+    """Every check, in the order in which they are shown. Providers are looked for all at once, each for a few seconds;
+    without `network` none is. With `names` these providers alone, each of which has to work. `NoProvider` for a name
+    of none."""
+    async with open_outside(workspace) as outside:
+        known = providers_of(workspace, sorted({spec for specs in _specs(workspace).values() for spec in specs}))
+        if names:
+            found = await reach(with_names(workspace, names, known), outside, network=network)
+            return [replace(_provider(one), optional=False) for one in found]
+        async with asyncio.TaskGroup() as group:
+            looking = group.create_task(reach(known, outside, network=network))
+            machine = group.create_task(_machine(workspace))
+    reached = {one.provider.name: one for one in looking.result()}
     return [
-        _python(),
-        _full_text_search(),
-        _room(workspace),
-        await _store(workspace),
-        await _index(workspace),
-        await _models(workspace),
-        await _searches(workspace),
-        await _pdf(),
-        *_keys(workspace),
+        *machine.result(),
+        await _models(workspace, reached),
+        await _searches(workspace, reached),
+        *map(_provider, reached.values()),
     ]
+
+
+async def accept(workspace: Workspace, name: str) -> list[Mapping[str, Any]]:
+    """Pin the tools of the MCP server `mcp:NAME` as they are now, and return their definitions, which are the server's
+    own words. `NoProvider` and `ProviderError`s say what is in the way."""
+    async with AsyncExitStack() as closing:
+        search = build_mcp(workspace, name, closing, pins=NewPins(HomePins(workspace.home)))
+        return list(await search.tools())
 
 
 def capabilities(workspace: Workspace) -> dict[str, Any]:
     """Models, roles, searches, report formats and graphs, as `capabilities --json` prints them."""
+    settings = workspace.settings
+    own = {name: dict(rates) for name, rates in settings.model_price_overrides.items()}
+    searches = [kind for kind in SEARCH_KINDS if kind not in ("web", MCP, "scripted")]
     return {
         "models": dict(MODEL_KINDS),
         "roles": role_models(workspace),
+        "windows": {**TOKEN_LIMITS, **settings.model_context_overrides},
+        "prices": {**{name: asdict(price) for name, price in PRICES.items()}, **own},
         "search": dict(SEARCH_KINDS),
+        "search_serves": {name: sorted(serves_of(name, settings)) for name in (*searches, *mcp_names(workspace))},
+        "search_keys": {name: list(keys) for name, keys in SEARCH_NEEDS.items()},
+        "mcp_servers": list(settings.mcp_servers),
         "report_formats": ["md", "html", "json", *BIBLIOGRAPHY_FORMATS],
-        "graph_formats": ["mermaid", "dot", "svg", "json"],
+        "graph_formats": ["mermaid", "dot", "svg", "png", "html", "json"],
         "document_formats": ["md", "txt", "html", "pdf"],
         "graphs": workspace.graphs.names(),
     }
@@ -68,10 +108,44 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
 
 def role_models(workspace: Workspace) -> dict[str, str]:
     """The models behind each role as they are configured now, in fallback order."""
+    return {role: ", ".join(specs) for role, specs in _specs(workspace).items()}
+
+
+def _specs(workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    """The model specs behind each role."""
     named = workspace.settings.default_provider
     default = named or default_models(workspace.environ)
     own = {**({} if named else default_roles(workspace.environ)), **workspace.configuration.role_specs()}
-    return {role: ", ".join(own.get(role, default)) for role in ROLES}
+    phases = {phase: own[phase] for phase in PHASES if phase in own}
+    return {**{role: own.get(role, default) for role in ROLES}, **phases}
+
+
+async def _machine(workspace: Workspace) -> list[Check]:
+    return [
+        _python(),
+        _full_text_search(),
+        _room(workspace),
+        await _store(workspace),
+        await _index(workspace),
+        await _pdf(),
+    ]
+
+
+def _provider(reached: Reached) -> Check:
+    provider, sign = reached.provider, reached.sign
+    more = f"{'would add' if provider.lacks else 'more with'} {provider.adds}" if provider.adds else provider.text
+    said = [*provider.lacks, sign.text if sign else "", more]
+    return Check(
+        name=provider.name,
+        ok=reached.works,
+        text="; ".join(one for one in said if one),
+        optional=True,
+        kind=provider.kind,
+        configured=not provider.lacks,
+        reachable=sign.reachable if sign else None,
+        latency_ms=sign.latency_ms if sign else None,
+        adds=provider.adds,
+    )
 
 
 def _python() -> Check:
@@ -113,18 +187,26 @@ async def _index(workspace: Workspace) -> Check:
     return Check(name="library index", ok=count > 0, text=text, optional=True)
 
 
-async def _models(workspace: Workspace) -> Check:
+async def _models(workspace: Workspace, reached: Mapping[str, Reached]) -> Check:
+    """Whether every role has a model that, as far as can be told, answers."""
     settings, own = workspace.settings, workspace.configuration.role_specs()
     try:
         async with open_outside(workspace) as outside:
             build_router(settings.default_provider or default_models(workspace.environ), own, outside)
     except GraphResearchError as error:
         return Check(name="models", ok=False, text=str(error))
-    named = sorted(set(role_models(workspace).values()))
-    return Check(name="models", ok=True, text="; ".join(named))
+    specs = _specs(workspace)
+    mute = [role for role, one in specs.items() if not any(_works(name_of_model(spec), reached) for spec in one)]
+    text = "; ".join(sorted(set(role_models(workspace).values())))
+    if why := (None if settings.default_provider else why_default(workspace.environ)):
+        text = f"{text} ({why})"
+    if mute:
+        text = f"no model answers for {', '.join(mute)}: {text}"
+    return Check(name="models", ok=not mute, text=text)
 
 
-async def _searches(workspace: Workspace) -> Check:
+async def _searches(workspace: Workspace, reached: Mapping[str, Reached]) -> Check:
+    """Whether a run that names no search has one that, as far as can be told, answers."""
     settings = workspace.settings
     try:
         chosen = await select_searches(workspace, settings.search_providers, settings.library)
@@ -134,22 +216,16 @@ async def _searches(workspace: Workspace) -> Check:
         return Check(name="search", ok=False, text=str(error))
     told = ", ".join(chosen.names) or "nothing yet; name --library DIR, or a search without a key: --search wikipedia"
     text = f"{told}; left out: {', '.join(chosen.skipped)}" if chosen.skipped else told
-    return Check(name="search", ok=bool(chosen.names), text=text, optional=not chosen.names)
+    answers = any(_works(name, reached) for name in chosen.names)
+    if chosen.names and not answers:
+        text = f"none answers: {text}"
+    return Check(name="search", ok=answers, text=text, optional=not chosen.names)
+
+
+def _works(name: str, reached: Mapping[str, Reached]) -> bool:
+    return name not in reached or reached[name].works
 
 
 async def _pdf() -> Check:
     ok = await pdf_child_works()
     return Check(name="PDF", ok=ok, text="read in a limited child process" if ok else "the child process fails")
-
-
-def _keys(workspace: Workspace) -> list[Check]:
-    present = keys_present(workspace.environ)
-    return [
-        Check(
-            name=name,
-            ok=present[name],
-            text=f"{'set' if present[name] else 'not set'}; for {adds}",
-            optional=True,
-        )
-        for name, adds in KEYS.items()
-    ]

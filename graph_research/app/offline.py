@@ -19,7 +19,7 @@ from graph_research.graph.registry import Registry, Resolver
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.pages import Page
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import SearchHit, SearchRequest, provider_name
 from graph_research.research.confined import ConfinedRenderer
 from graph_research.research.extractive.model import SPEC as EXTRACTIVE
 from graph_research.research.services import AnswerSchemas, ModelRouter
@@ -44,7 +44,7 @@ def offline_registry(
         default=_named_models(request.models, workspace.settings),
         roles={role: _named_models(specs, workspace.settings) for role, specs in request.roles.items()},
     )
-    names = dict.fromkeys("scripted" if name.startswith("scripted:") else name for name in request.search)
+    names = dict.fromkeys(map(provider_name, request.search))
     folders = [str(Path(folder).resolve()) for folder in request.library]
     search = [_NamedSearch(name, serves_of(name, workspace.settings)) for name in names]
     services = build_services(workspace, models=router, search=search, folders=folders, pages=_NoPages())

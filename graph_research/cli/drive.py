@@ -20,12 +20,16 @@ from graph_research.app.runs import check_answered, is_research
 from graph_research.app.workspace import Workspace
 from graph_research.cli.ending import end_of, resume_command
 from graph_research.cli.failure import INTERRUPTED
-from graph_research.cli.output import counted, say, show, show_json
+from graph_research.cli.output import counted, in_line, say, show, show_json
 from graph_research.cli.progress import IndexingLines, Progress, make_view
 from graph_research.graph.context import SystemClock
 from graph_research.graph.events import Event
+from graph_research.research.report.gathering import FETCH
 
 __all__ = ["go_on", "start", "start_fork", "start_graph"]
+
+_MOST_REASONS = 3
+_REASON_CHARS = 400
 
 
 async def start(
@@ -52,6 +56,20 @@ async def start_graph(
 def _say_what_is_left_out(searches: Sequence[str]) -> None:
     if searches:
         say(f"searches left out: {'; '.join(searches)}")
+
+
+def _say_why_searches_failed(failures: Sequence[Mapping[str, Any]]) -> None:
+    """The first few different reasons, each with its remedy: the report tells who failed, not in whose words."""
+    told = [
+        str(one["message"]).removeprefix(f'no search provider answered "{one["query"][:80]}": ')
+        for one in failures
+        if one["provider"] != FETCH
+    ]
+    reasons = list(dict.fromkeys(in_line(one)[:_REASON_CHARS] for one in told))
+    for reason in reasons[:_MOST_REASONS]:
+        say(f"search failed: {reason}")
+    if len(reasons) > _MOST_REASONS:
+        say(f"search failed in {counted(len(reasons) - _MOST_REASONS, 'more way')}; `graph-research show` has them all")
 
 
 async def go_on(
@@ -125,6 +143,8 @@ async def _drive_research(research: Research, *, answer: str | None, json: bool,
         _show_research(result)
     if interrupted:
         return INTERRUPTED
+    if result.report is not None:
+        _say_why_searches_failed((await research.state()).get("search_failures") or [])
     if result.report is not None and not result.sources and not result.statistics.get("searches"):
         say("no search answered, so that nothing could be found; the report's limitations name them")
     return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)

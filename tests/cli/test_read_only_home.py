@@ -49,7 +49,9 @@ def test_stored_runs_are_read(command: str, home: Path) -> None:
     assert done.stdout
 
 
-@pytest.mark.parametrize("command", ["config show", "doctor", "library list", "library search pond", "graph list"])
+@pytest.mark.parametrize(
+    "command", ["config show", "doctor --offline", "library list", "library search pond", "graph list"]
+)
 def test_what_is_configured_and_indexed_is_read(command: str, home: Path) -> None:
     assert reading(home, *command.split()).returncode == 0
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 import world_model
+from traces import assert_no_trace
 from wire import Answer, Received, WireServer
 
 KEY = "sk-MARKED-4f1c9a7be2d05836"
@@ -73,37 +70,6 @@ def echoing(status: int) -> Answer:
     return Answer(status=status, body=body, headers={"x-request-authorization": f"Bearer {KEY}"})
 
 
-def assert_no_trace(folder: Path) -> None:
-    """Neither in a file nor in what is packed in one: rows of the store, members of a bundle."""
-    looked_at = 0
-    for path in (one for one in folder.rglob("*") if one.is_file()):
-        for what, data in (("", path.read_bytes()), *unpacked(path)):
-            looked_at += 1
-            assert KEY.encode() not in data, f"the key stands in {path} {what}"
-    assert looked_at > 10
-
-
-def unpacked(path: Path) -> Iterator[tuple[str, bytes]]:
-    if path.suffix == ".db":
-        with sqlite3.connect(path) as connection:
-            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-                for row in connection.execute(f'SELECT * FROM "{table}"').fetchall():
-                    yield table, b"\n".join(plain(value) for value in row)
-        connection.close()
-    elif zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as packed:
-            yield from ((name, packed.read(name)) for name in packed.namelist())
-
-
-def plain(value: Any) -> bytes:
-    if not isinstance(value, bytes):
-        return str(value).encode()
-    try:
-        return zlib.decompress(value)
-    except zlib.error:
-        return value
-
-
 def test_a_research_over_a_server_that_repeats_its_key_leaves_no_trace_of_it(
     run: Run, server: WireServer, tmp_path: Path
 ) -> None:
@@ -119,12 +85,12 @@ def test_a_research_over_a_server_that_repeats_its_key_leaves_no_trace_of_it(
         "status": run("status", "whole", "--json"),
         "history": run("history", "whole", "--json"),
         "config show": run("config", "show", "--json"),
-        "doctor": run("doctor"),
+        "doctor": run("doctor", f"openai:m@{server.url}/v1"),
         "capabilities": run("capabilities", "--json"),
     }
     for name, command in told.items():
         assert KEY not in command.stdout + command.stderr, name
-    assert_no_trace(tmp_path)
+    assert_no_trace(KEY, tmp_path)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 500])
@@ -136,4 +102,4 @@ def test_a_research_that_fails_over_its_key_tells_so_without_it(
     assert done.returncode == 1, done.stderr
     assert "failed" in done.stdout
     assert KEY not in done.stdout + done.stderr
-    assert_no_trace(tmp_path)
+    assert_no_trace(KEY, tmp_path)

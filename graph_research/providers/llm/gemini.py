@@ -16,6 +16,7 @@ from graph_research.providers.llm.answer_schema import is_object, openapi_schema
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.refusals import ParameterRefused, Refusals
 from graph_research.providers.llm.streamed import events_of
+from graph_research.providers.probe import Probe
 
 __all__ = ["URL", "GeminiModel", "reasons"]
 
@@ -133,6 +134,11 @@ class GeminiModel:
     @property
     def window_tokens(self) -> int | None:
         return self._window_tokens
+
+    @property
+    def probe(self) -> Probe:
+        """What shows that the server is there and takes the key: its list of models."""
+        return Probe(peer=self._peer, path="/models", params={"pageSize": "1"}, tells_key=bool(self._peer.secrets))
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         while True:

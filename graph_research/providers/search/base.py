@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from graph_research.text.document import Document
 
-__all__ = ["SOURCE_TYPES", "Passage", "SearchHit", "SearchProvider", "SearchRequest"]
+__all__ = ["SOURCE_TYPES", "Passage", "SearchHit", "SearchProvider", "SearchRequest", "provider_name"]
 
 SOURCE_TYPES = frozenset({"web", "academic", "news"})
 """The kinds of sources that a sub-query may ask for."""
@@ -75,3 +75,8 @@ class SearchProvider(Protocol):
     def serves(self) -> frozenset[str]: ...
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]: ...
+
+
+def provider_name(named: str) -> str:
+    """The name of the provider that a search is named for: that of `scripted:FILE` holds no path."""
+    return "scripted" if named.startswith("scripted:") else named

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph_research.providers.search.base import provider_name
 from graph_research.research.report.model import GatheringStatistics, SearchUse
 
 __all__ = ["FETCH", "gathering_of", "what_was_lost"]
@@ -25,7 +26,7 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
     failures = [row["provider"] for row in state.get("search_failures") or []]
     nobody = failures.count(_ALL)
     condensed = state.get("condensed") or []
-    configured = (name.partition(":")[0] for name in search)
+    configured = map(provider_name, search)
     names = dict.fromkeys([*configured, *(name for row in accounts for name in (*row["asked"], *row["skipped"]))])
     return GatheringStatistics(
         searches=[

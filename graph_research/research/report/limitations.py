@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph_research.providers.search.base import provider_name
 from graph_research.research.citations import Cited
 from graph_research.research.report.gathering import FETCH, what_was_lost
 from graph_research.research.report.model import (
@@ -80,7 +81,7 @@ def _about_the_search(
     ]
     failures = [one for one in failures if one["provider"] != FETCH]
     if failures:
-        everyone = " and ".join(name.partition(":")[0] for name in search) or "all"
+        everyone = " and ".join(map(provider_name, search)) or "all"
         who = {one["provider"]: one["provider"] for one in failures} | {"all": everyone}
         named = dict.fromkeys(f"{who[one['provider']]} on “{one['query']}” ({one['error']})" for one in failures)
         said.append(f"Searches that failed: {'; '.join(named)}.")

@@ -1,0 +1,260 @@
+"""Every provider of models and searches: whether it is set up, whether anybody answers there, and what it lacks."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+from graph_research.app.mcp_servers import MCP, build_mcp, check_mcp, mcp_names, unset_of_mcp
+from graph_research.app.models import DEFAULTS, EXTRACTIVE, MODEL_KINDS, build_model
+from graph_research.app.outside import Outside
+from graph_research.app.pins import HomePins, OnlyLooking
+from graph_research.app.search import SEARCH_KINDS, SEARCH_NEEDS
+from graph_research.app.workspace import Workspace
+from graph_research.config import KEYS
+from graph_research.errors import UserMistake
+from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused
+from graph_research.providers.llm import anthropic, gemini, openai
+from graph_research.providers.llm.base import Model
+from graph_research.providers.llm.commands import COMMANDS
+from graph_research.providers.llm.spec import CLI, parse_spec
+from graph_research.providers.peer import Peer
+from graph_research.providers.probe import PROBE_SECONDS, Probe, Sign, look_for
+from graph_research.providers.search.arxiv import arxiv_peer
+from graph_research.providers.search.crossref import crossref_peer
+from graph_research.providers.search.google import google_peer
+from graph_research.providers.search.openalex import openalex_peer
+from graph_research.providers.search.pubmed import pubmed_peer
+from graph_research.providers.search.searxng import searxng_peer
+from graph_research.providers.search.semantic_scholar import semantic_scholar_peer
+from graph_research.providers.search.tavily import tavily_peer
+from graph_research.providers.search.wikipedia import wikipedia_peer
+
+__all__ = ["Provider", "Reached", "name_of_model", "providers_of", "reach", "with_names"]
+
+_HOSTED: Mapping[str, tuple[str, Probe]] = {
+    "openai": ("OPENAI_API_KEY", Probe(peer=Peer(name="openai", base_url=openai.OFFICIAL_URL), path="/models")),
+    "anthropic": ("ANTHROPIC_API_KEY", Probe(peer=Peer(name="anthropic", base_url=anthropic.URL), path="/v1/models")),
+    "gemini": ("GEMINI_API_KEY", Probe(peer=Peer(name="gemini", base_url=gemini.URL), path="/models")),
+}
+"""By kind of model, the variable of its key, and what shows without a key that the provider's own server is there."""
+
+_FASTER: Mapping[str, str] = {
+    "semantic_scholar": "SEMANTIC_SCHOLAR_API_KEY",
+    "openalex": "OPENALEX_API_KEY",
+    "pubmed": "NCBI_API_KEY",
+}
+"""The keys that searches do without."""
+
+Look = Callable[[Outside], Awaitable[Sign]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider:
+    """A provider as it is set up. `lacks` is what it cannot be used without, such as `TAVILY_API_KEY is not set`;
+    `adds` what that, or a key it does without, would add. `look` is None where there is nobody to reach."""
+
+    name: str
+    kind: str
+    lacks: tuple[str, ...] = ()
+    adds: str = ""
+    text: str = ""
+    look: Look | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reached:
+    """A provider and what came of the look for it, None where none was taken."""
+
+    provider: Provider
+    sign: Sign | None = None
+
+    @property
+    def works(self) -> bool:
+        """Whether, as far as can be told, a run could use it."""
+        answers = self.sign is None or (self.sign.reachable and not self.sign.refused)
+        return answers and not self.provider.lacks
+
+
+def providers_of(workspace: Workspace, specs: Sequence[str]) -> list[Provider]:
+    """Every provider there is: models, of which `specs` are those in use, then searches."""
+    return [*_models(workspace, specs), *_searches(workspace)]
+
+
+def with_names(workspace: Workspace, names: Sequence[str], known: Sequence[Provider]) -> list[Provider]:
+    """The providers that are named; beside the `known` ones, any model by its spec. `NoProvider` for a name of none."""
+    by_name = {one.name: one for one in known}
+    return [by_name[name] if name in by_name else _other(workspace, name, list(by_name)) for name in names]
+
+
+async def reach(providers: Sequence[Provider], outside: Outside, *, network: bool) -> list[Reached]:
+    """Look for all of them at the same time, each within a few seconds; without `network` for none."""
+
+    async def one(provider: Provider) -> Reached:
+        if provider.look is None or not network:
+            return Reached(provider=provider)
+        return Reached(provider=provider, sign=await provider.look(outside))
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(provider)) for provider in providers]
+    return [task.result() for task in tasks]
+
+
+def name_of_model(spec: str) -> str:
+    """The name of the provider that serves a spec: models at the provider's own host share one."""
+    parsed = parse_spec(spec)
+    if parsed.kind == CLI:
+        return f"{CLI}{parsed.command}"
+    return spec if parsed.url is not None or parsed.kind not in _HOSTED else parsed.kind
+
+
+def _models(workspace: Workspace, specs: Sequence[str]) -> Iterator[Provider]:
+    yield Provider(name=EXTRACTIVE, kind="model", text=MODEL_KINDS[EXTRACTIVE])
+    for kind in _HOSTED:
+        yield _hosted(workspace, kind)
+    for command in sorted({*COMMANDS, *workspace.settings.cli_commands}):
+        yield _command(workspace, command)
+    for spec in dict.fromkeys(specs):
+        if parse_spec(spec).url is not None:
+            yield _own_server(spec)
+
+
+def _hosted(workspace: Workspace, kind: str) -> Provider:
+    key, without = _HOSTED[kind]
+    if workspace.environ.get(key):
+        return Provider(name=kind, kind="model", look=_look_at_model(DEFAULTS[key][0]))
+    return Provider(name=kind, kind="model", lacks=_not_set(key), adds=KEYS[key], look=_look_at(without))
+
+
+def _command(workspace: Workspace, command: str) -> Provider:
+    own = workspace.settings.cli_commands.get(command)
+    program = own[0] if own else COMMANDS[command].arguments[0]
+    found = shutil.which(program, path=workspace.environ.get("PATH"))
+    return Provider(
+        name=f"{CLI}{command}",
+        kind="model",
+        lacks=() if found else (f"the program {program} is not on this machine",),
+        adds="" if found else f"models {CLI}{command}:MODEL with the account you have there",
+        text=f"{found}; whether you are logged in there shows when it is asked" if found else "",
+    )
+
+
+def _own_server(spec: str) -> Provider:
+    return Provider(name=spec, kind="model", look=_look_at_model(spec))
+
+
+def _searches(workspace: Workspace) -> Iterator[Provider]:
+    for name, probe in _search_probes(workspace).items():
+        lacks = tuple(key for key in SEARCH_NEEDS.get(name, ()) if not workspace.environ.get(key))
+        faster = _FASTER.get(name)
+        if lacks:
+            yield Provider(
+                name=name, kind="search", lacks=_not_set(*lacks), adds=SEARCH_KINDS[name], look=_look_at(probe)
+            )
+        elif faster is not None and not workspace.environ.get(faster):
+            yield Provider(name=name, kind="search", adds=f"{faster}: {KEYS[faster]}", look=_look_at(probe))
+        else:
+            yield Provider(name=name, kind="search", text=SEARCH_KINDS[name], look=_look_at(probe))
+    if workspace.settings.searxng_url is None:
+        yield Provider(name="searxng", kind="search", lacks=_not_set("searxng_url"), adds=SEARCH_KINDS["searxng"])
+    for name in mcp_names(workspace):
+        yield _mcp(workspace, name)
+
+
+def _search_probes(workspace: Workspace) -> dict[str, Probe]:
+    """What shows that a search is there: Tavily's own account of its key, of the others a page that is no search."""
+    settings, tavily = workspace.settings, workspace.environ.get("TAVILY_API_KEY") or ""
+    contact = settings.contact_email
+    probes = {
+        "tavily": Probe(peer=tavily_peer(tavily), path="/usage", tells_key=bool(tavily)),
+        "google": Probe(peer=google_peer("", "")),
+        "semantic_scholar": Probe(peer=semantic_scholar_peer(None, contact=contact)),
+        "arxiv": Probe(peer=arxiv_peer(contact=contact)),
+        "openalex": Probe(peer=openalex_peer(None, contact=contact)),
+        "crossref": Probe(peer=crossref_peer(contact=contact)),
+        "pubmed": Probe(peer=pubmed_peer(None, contact=contact)),
+        "wikipedia": Probe(peer=wikipedia_peer(settings.wikipedia_language, contact=contact)),
+    }
+    if settings.searxng_url is not None:
+        probes["searxng"] = Probe(peer=searxng_peer(settings.searxng_url), path="/healthz")
+    return probes
+
+
+def _mcp(workspace: Workspace, name: str) -> Provider:
+    try:
+        check_mcp(workspace, name)
+    except NoProvider as error:
+        return Provider(name=name, kind="search", lacks=(f"{error.message}; {error.help}",))
+    unset = unset_of_mcp(workspace, name)
+    if unset:
+        return Provider(name=name, kind="search", lacks=_not_set(*unset))
+
+    async def look(outside: Outside) -> Sign:  # noqa: ARG001 -- an MCP server is reached in its own way
+        return await _look_at_mcp(workspace, name)
+
+    return Provider(name=name, kind="search", text=f"its tool {_tool(workspace, name)!r} searches", look=look)
+
+
+async def _look_at_mcp(workspace: Workspace, name: str) -> Sign:
+    """Start or call up the server and read the definitions of its tools, without calling or pinning any."""
+    began = time.monotonic()
+    async with AsyncExitStack() as closing:
+        pins = OnlyLooking(HomePins(workspace.home))
+        search = build_mcp(workspace, name, closing, pins=pins, timeout_seconds=PROBE_SECONDS)
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                await search.tools()
+        except TimeoutError:
+            return Sign(latency_ms=None, text=f"no answer within {PROBE_SECONDS:g} s")
+        except ProviderError as error:
+            there = isinstance(error, ProviderRefused)
+            text = f"{error.message}; {error.help}" if error.help else error.message
+            return Sign(latency_ms=_since(began) if there else None, refused=there, text=text)
+        return Sign(latency_ms=_since(began))
+
+
+def _look_at(probe: Probe) -> Look:
+    return lambda outside: look_for(outside.http, probe)
+
+
+def _look_at_model(spec: str) -> Look:
+    async def look(outside: Outside) -> Sign:
+        try:
+            model: Model = build_model(spec, outside)
+        except UserMistake as error:
+            return Sign(latency_ms=None, text=f"{error.message}; {error.help}")
+        assert isinstance(model, (openai.OpenAIModel, anthropic.AnthropicModel, gemini.GeminiModel))
+        return await look_for(outside.http, model.probe)
+
+    return look
+
+
+def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:
+    """A model by its spec, whether it is in use or not."""
+    if name.startswith(f"{MCP}:"):
+        check_mcp(workspace, name)
+    served = name_of_model(name) if name.startswith(CLI) or name.partition(":")[0] in _HOSTED else ""
+    if served in known:
+        return next(one for one in providers_of(workspace, ()) if one.name == served)
+    if served and served == name:
+        return _own_server(name)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f'did you mean "{near[0]}"? ' if near else ""
+    raise NoProvider(f"no provider {name[:80]!r}", help=f"{hint}there are {', '.join(known)}, and models by their spec")
+
+
+def _not_set(*names: str) -> tuple[str, ...]:
+    return (f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} not set",)
+
+
+def _tool(workspace: Workspace, name: str) -> str:
+    return workspace.settings.mcp_servers[name.partition(":")[2]].search_tool
+
+
+def _since(began: float) -> int:
+    return max(1, round((time.monotonic() - began) * 1000))

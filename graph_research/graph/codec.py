@@ -49,6 +49,7 @@ _APART_MARK = b'"$type":"apart"'
 _REFERENCE = re.compile(rb'"\$type":"text","value":"([0-9a-f]{64})"')
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _NULL = b"null"
+_ESCAPED_QUOTE = b'\\"'
 _FLOATS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _DURATION = re.compile(r"(-?)P(\d+)DT(\d+)\.(\d{6})S")
 _MICROSECOND = timedelta(microseconds=1)
@@ -85,7 +86,7 @@ def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
     `NotStorable` for anything else, for NaN and the infinities, and for keys that are no text.
     """
     data = _encode_plainly(value)
-    return _encode_slowly(value, texts) if data is None or len(data) > LARGE_CHARS else data
+    return _encode_slowly(value, texts) if data is None or _may_hold_large(data) else data
 
 
 def duplicate(value: Any) -> Any:
@@ -183,6 +184,14 @@ def _encode_plainly(value: Any) -> bytes | None:
         _refuse_infinite(value)
     plain = _DOLLAR not in data or _MARK not in data
     return data if plain or data.count(_MARK) == _tags_in(value) else None
+
+
+def _may_hold_large(data: bytes) -> bool:
+    """Whether one of the texts in the JSON `data` could be a large one: between every other pair of quotes is a text,
+    as long as none is escaped."""
+    if len(data) <= LARGE_CHARS:
+        return False
+    return data.find(_ESCAPED_QUOTE) >= 0 or max(map(len, data.split(b'"')[1::2]), default=0) >= LARGE_CHARS
 
 
 def _refuse_infinite(value: Any) -> None:

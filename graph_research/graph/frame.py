@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -189,7 +189,9 @@ class Frame:
         row = self._mark(self.step, status, self.position, data)
         await self.session.write(steps=[row], texts=texts)
 
-    async def commit(self, step: int, outcomes: Sequence[Outcome], events: Sequence[Draft], *, cancelled: bool) -> None:
+    def commit(
+        self, step: int, outcomes: Sequence[Outcome], events: Sequence[Draft], *, cancelled: bool
+    ) -> Awaitable[None]:
         """Write the position, with the row of the only node of this step or with one of its own."""
         position = self.position.to_bytes()
         calls: Sequence[CallRow] = ()
@@ -208,7 +210,7 @@ class Frame:
         taken = None
         if self._tail_bytes > max(self._snapshot_bytes, _LEAST_TAIL_BYTES):
             taken = self._snapshot(step, position, texts)
-        await self.session.write(
+        return self.session.write(
             steps=[row],
             calls=calls,
             events=events,

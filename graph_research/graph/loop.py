@@ -223,13 +223,13 @@ class Loop:
             checked.append(outcome)
         return checked
 
-    async def _move(
+    def _move(
         self,
         taken: Sequence[_Taken],
         loops: dict[str, int],
         outcomes: Sequence[Outcome],
         before: tuple[int, Position],
-    ) -> None:
+    ) -> Awaitable[None]:
         """Take the edges: enter their targets, and commit everything since the last step."""
         frame = self.frame
         step = _step_of(outcomes, None) or frame.session.next_step()
@@ -257,7 +257,7 @@ class Loop:
             events.append(self._told(one, edge, failure))
         events += frame.started(active)
         cancelled = failed is not None and failed.event == "cancelled"
-        await frame.commit(step, outcomes, events, cancelled=cancelled)
+        return frame.commit(step, outcomes, events, cancelled=cancelled)
 
     def _entered(self, taken: Sequence[_Taken], step: int) -> tuple[tuple[Active, ...], Mapping[str, Sequence[str]]]:
         """The nodes that become active, and who has arrived at joins that still wait."""

@@ -174,3 +174,13 @@ def test_schemas_see_a_plain_form() -> None:
         "at": "2026-01-02T00:00:00+00:00",
         "n": "1.5",
     }
+
+
+@pytest.mark.parametrize("char", ["x", '"', "\\", "é", "\n"])
+@pytest.mark.parametrize("before", [[], list(range(1000)), ["y" * 2000, 'a "quoted" word'], [{"key": "z" * 2047}]])
+def test_a_text_is_kept_apart_by_its_own_length_whatever_stands_around_it(before: list[Any], char: str) -> None:
+    for length in (LARGE_CHARS - 1, LARGE_CHARS):
+        texts: dict[str, str] = {}
+        value = [*before, char * length]
+        assert decode(encode(value, texts), texts) == value
+        assert list(texts.values()) == ([char * length] if length == LARGE_CHARS else [])

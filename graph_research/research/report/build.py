@@ -115,7 +115,7 @@ class _Building:
             cause=run.cause,
             error=run.error,
             partial=run.status != "completed",
-            model=", ".join(dict.fromkeys(run.models.values())),
+            model=", ".join(dict.fromkeys(", ".join(run.models.values()).split(", "))),
             models=dict(sorted(run.models.items())),
             search=list(run.search),
             started_at=run.started_at,

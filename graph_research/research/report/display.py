@@ -6,7 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 from graph_research.research.citations import CitedContradiction
-from graph_research.research.report.model import ReportGap, ReportSource
+from graph_research.research.report.model import Report, ReportGap, ReportSource, RoleUse
 
 __all__ = [
     "LEVELS",
@@ -21,6 +21,7 @@ __all__ = [
     "place",
     "source_title",
     "web_link",
+    "who_served",
 ]
 
 TIERS = {
@@ -112,3 +113,20 @@ def place(locator: str) -> str:
 def _authors(source: ReportSource) -> str:
     names = [one_line(name) for name in source.authors]
     return names[0] + (" et al." if len(names) > 2 else f" and {names[1]}" if len(names) == 2 else "") if names else ""
+
+
+def who_served(report: Report) -> str:
+    """The model that answered; by role, with those that were passed over, where there were several."""
+    uses = report.statistics.model_roles
+    named = {model for use in uses.values() for model in (*use.models, *(one.model for one in use.failures))}
+    if len(named) < 2:
+        return next(iter(named), report.model)
+    roles: dict[str, list[str]] = {}
+    for role, use in uses.items():
+        roles.setdefault(_served(use), []).append(role)
+    return "; ".join(f"{', '.join(names)}: {served}" for served, names in roles.items())
+
+
+def _served(use: RoleUse) -> str:
+    passed = [f"{one.model} {one.reason}" for one in use.failures]
+    return (", ".join(use.models) or "no model") + (f" ({', '.join(passed)})" if passed else "")

@@ -19,6 +19,7 @@ from graph_research.research.report.display import (
     percent,
     source_title,
     web_link,
+    who_served,
 )
 from graph_research.research.report.model import Report, ReportSource
 
@@ -216,7 +217,7 @@ class _Page:
         report = self.report
         numbers = report.statistics
         lines = [
-            f"Model: {escape(report.model) or 'none'}. Search: {escape(', '.join(report.search)) or 'none'}.",
+            f"Model: {escape(who_served(report)) or 'none'}. Search: {escape(', '.join(report.search)) or 'none'}.",
             f"Graph: {escape(report.graph)}, {_count(report.iterations, 'iteration')}, "
             f"{_count(len(report.sub_queries), 'question')} asked on the way.",
             f"{_count(numbers.sources_found, 'source')} found, {numbers.sources_cited} cited, "

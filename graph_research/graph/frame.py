@@ -131,7 +131,7 @@ class Frame:
         return self.ended is None or (self.ended.status != "completed" and self.position.interruption is not None)
 
     def apply(self, outcomes: Sequence[Outcome]) -> None:
-        """The state after the nodes, and a position in which they are done but not left."""
+        """The state after the nodes, and the chain of hashes; `hold` where they are not left."""
         hashes, applied = [], []
         for outcome in outcomes:
             if outcome.delta is not None:
@@ -143,9 +143,13 @@ class Frame:
         if len(active) > 1:
             active = tuple(sorted(active, key=lambda active: self.routes.order[active.node]))
         own = len(outcomes) == 1 and not outcomes[0].written
-        done, chain = tuple(map(Active.ended, active)), joined(chain, hashes)
-        self.position = Position(done, chain, loops, arrived, interruption, None if own else applied)
+        chain = joined(chain, hashes)
+        self.position = Position(active, chain, loops, arrived, interruption, None if own else applied)
         self.look()
+
+    def hold(self) -> None:
+        """Stand at nodes that are done but not left."""
+        self.position = self.position._replace(active=tuple(map(Active.ended, self.position.active)))
 
     async def reopen(self) -> None:
         """Go back to where an event edge led away from, if the graph has ended over one."""

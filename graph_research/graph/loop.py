@@ -73,12 +73,13 @@ class Loop:
             self._fence.strike()
 
     async def _superstep(self, fence: Fence) -> None:
-        waiting = [active for active in self.frame.position.active if not active.done]
-        most = self.frame.graph.spec.limits.steps
-        if most is not None and waiting and self.frame.limited and sum(self.frame.visits.values()) > most:
+        frame = self.frame
+        waiting = [active for active in frame.position.active if not active.done]
+        most = frame.graph.spec.limits.steps
+        if most is not None and waiting and frame.limited and sum(frame.visits.values()) > most:
             await self._divert(failure_of(waiting[0], "error", "NodeFailed", f"more than {most} steps (limits.steps)"))
             return
-        if self.frame.routes.pausing:
+        if frame.routes.pausing:
             await self._pause_before(waiting)
         if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
             await self._divert(self._interruption())
@@ -197,6 +198,7 @@ class Loop:
         self, active: Active, problem: GuardFailed | NodeFailed, outcomes: Sequence[Outcome]
     ) -> None:
         """A node's work is done, but no edge can be taken: that is its error, and its update stays."""
+        self.frame.hold()
         loops = dict(self.frame.position.loops)
         failure = failure_of(active, "error", type(problem).__name__, str(problem))
         edge, failure = self._event_edge(active, failure, loops)
@@ -357,6 +359,7 @@ class Loop:
     async def _pause_after(self, outcomes: Sequence[Outcome]) -> None:
         for outcome in outcomes:
             if self.frame.graph.spec.nodes[outcome.active.node].pause == "after" and outcome.failure is None:
+                self.frame.hold()
                 self.frame.step = _step_of(outcomes, None) or self.frame.session.next_step()
                 await self.frame.commit(self.frame.step, outcomes, [], cancelled=False)
                 raise self._pausing(outcome.active, "after")

@@ -107,6 +107,8 @@ class Routes:
 
     def _most(self, loop: str, scope: Mapping[str, Any]) -> float:
         spec = self.graph.spec.loops[loop]
+        if type(spec.most) is int:
+            return spec.most
         most = scope.get(spec.most) if isinstance(spec.most, str) else spec.most
         if isinstance(most, bool) or not isinstance(most, (int, float)):
             raise NodeFailed(f'{spec.place}: loop "{loop}" has no bound: "{spec.most}" is {shown(most)}')

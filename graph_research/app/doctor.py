@@ -24,6 +24,7 @@ from graph_research.app.store import open_store
 from graph_research.app.workspace import Workspace
 from graph_research.config import PHASES, ROLES
 from graph_research.errors import GraphResearchError
+from graph_research.providers.http import Http
 from graph_research.providers.llm.prices import PRICES
 from graph_research.providers.llm.windows import TOKEN_LIMITS
 
@@ -56,11 +57,14 @@ class Check:
         return asdict(self)
 
 
-async def examine(workspace: Workspace, *, names: Sequence[str] = (), network: bool = True) -> list[Check]:
+async def examine(
+    workspace: Workspace, *, names: Sequence[str] = (), network: bool = True, http: Http | None = None
+) -> list[Check]:
     """Every check, in the order in which they are shown. Providers are looked for all at once, each for a few seconds;
-    without `network` none is. With `names` these providers alone, each of which has to work. `NoProvider` for a name
-    of none."""
-    async with open_outside(workspace) as outside:
+    without `network` none is, and `http` takes the place of the real one. With `names` these providers alone, each of
+    which has to work. `NoProvider` for a name of none."""
+    async with open_outside(workspace) as opened:
+        outside = opened if http is None else replace(opened, http=http)
         known = providers_of(workspace, sorted({spec for specs in _specs(workspace).values() for spec in specs}))
         if names:
             found = await reach(with_names(workspace, names, known), outside, network=network)
@@ -128,6 +132,7 @@ async def _machine(workspace: Workspace) -> list[Check]:
         await _store(workspace),
         await _index(workspace),
         await _pdf(),
+        _pages(workspace),
     ]
 
 
@@ -229,3 +234,13 @@ def _works(name: str, reached: Mapping[str, Reached]) -> bool:
 async def _pdf() -> Check:
     ok = await pdf_child_works()
     return Check(name="PDF", ok=ok, text="read in a limited child process" if ok else "the child process fails")
+
+
+def _pages(workspace: Workspace) -> Check:
+    """How pages behind results are read. Which host that will be nobody knows yet, so that none is asked."""
+    settings = workspace.settings
+    if not settings.follow_links:
+        return Check(name="pages", ok=True, text="not read, since follow_links is off; results count as they come")
+    by = "Tavily" if settings.tavily_extract and workspace.environ.get("TAVILY_API_KEY") else "this program"
+    own = f", and of your own hosts {', '.join(settings.fetch_allow_hosts)}" if settings.fetch_allow_hosts else ""
+    return Check(name="pages", ok=True, text=f"behind results are read by {by}, of public hosts{own}")

@@ -18,7 +18,7 @@ from graph_research.app.search import SEARCH_KINDS, SEARCH_NEEDS
 from graph_research.app.workspace import Workspace
 from graph_research.config import KEYS
 from graph_research.errors import UserMistake
-from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused
+from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, UnknownModel
 from graph_research.providers.llm import anthropic, gemini, openai
 from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.commands import COMMANDS
@@ -120,8 +120,16 @@ def _models(workspace: Workspace, specs: Sequence[str]) -> Iterator[Provider]:
     for command in sorted({*COMMANDS, *workspace.settings.cli_commands}):
         yield _command(workspace, command)
     for spec in dict.fromkeys(specs):
-        if parse_spec(spec).url is not None:
+        if _has_address(spec):
             yield _own_server(spec)
+
+
+def _has_address(spec: str) -> bool:
+    """Whether a spec names a server; of one that is no spec the check of the models tells."""
+    try:
+        return parse_spec(spec).url is not None
+    except UnknownModel:
+        return False
 
 
 def _hosted(workspace: Workspace, kind: str) -> Provider:

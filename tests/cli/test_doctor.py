@@ -21,7 +21,7 @@ from graph_research.app.outside import open_outside
 from graph_research.app.reach import Provider, name_of_model, providers_of, reach, with_names
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.config import KEYS
-from graph_research.providers.errors import NoProvider
+from graph_research.providers.errors import NoProvider, ProviderUnreachable
 from graph_research.providers.http import Peer, Reply
 from graph_research.providers.probe import Sign
 from tests.cli.conftest import User
@@ -54,6 +54,13 @@ class Everybody:
         self, peer: Peer, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
         raise NotImplementedError
+
+
+class Nobody(Everybody):
+    """An `Http` of a machine without a network."""
+
+    async def ask(self, peer: Peer, method: str, path: str, **more: Any) -> Reply:
+        raise ProviderUnreachable(f"{peer.name}: its name is unknown", provider=peer.name, help="check the network")
 
 
 def workspace(folder: Path, **environ: str) -> Workspace:
@@ -216,6 +223,48 @@ async def test_models_in_force_of_which_none_answers_are_something_missing(tmp_p
     assert name_of_model(spec) == spec
     assert name_of_model("anthropic:claude-x?effort=low") == "anthropic"
     assert name_of_model("[cli]claude:haiku") == "[cli]claude"
+
+
+async def test_where_nobody_answers_the_main_job_is_still_possible(tmp_path: Path) -> None:
+    checks = by_name(await examine(workspace(tmp_path), http=Nobody()))
+    assert checks["arxiv"].reachable is False
+    assert "network" in checks["arxiv"].text
+    assert all(check.ok or check.optional for check in checks.values())
+
+
+@pytest.mark.parametrize(
+    ("environ", "broken"),
+    [
+        ({"GRAPH_RESEARCH_DEFAULT_PROVIDER": "openai:m@http://127.0.0.1:9/v1"}, "models"),
+        ({"OPENAI_API_KEY": SECRET}, "models"),
+        ({"GRAPH_RESEARCH_SEARCH_PROVIDERS": "arxiv,wikipedia"}, "search"),
+        ({"GRAPH_RESEARCH_DEFAULT_PROVIDER": "openai:m@http://"}, "models"),
+    ],
+)
+async def test_where_none_of_those_that_were_chosen_answers_no_run_works(
+    environ: dict[str, str], broken: str, tmp_path: Path
+) -> None:
+    checks = await examine(workspace(tmp_path, **environ), http=Nobody())
+    assert [check.name for check in checks if not check.ok and not check.optional] == [broken]
+    assert SECRET not in repr(checks)
+
+
+async def test_one_model_that_answers_is_enough_for_a_role(tmp_path: Path) -> None:
+    both = "openai:m@http://127.0.0.1:9/v1, extractive"
+    checks = by_name(await examine(workspace(tmp_path, GRAPH_RESEARCH_DEFAULT_PROVIDER=both), http=Nobody()))
+    assert checks["models"].ok
+    assert not checks["openai:m@http://127.0.0.1:9/v1"].ok
+
+
+async def test_where_everybody_answers_all_that_is_set_up_is_reachable(tmp_path: Path) -> None:
+    space = workspace(tmp_path, **dict.fromkeys(KEYS, SECRET), GRAPH_RESEARCH_SEARXNG_URL="http://127.0.0.1:8080")
+    checks = await examine(space, http=Everybody())
+    providers = [check for check in checks if check.kind != "machine" and not check.name.startswith("[cli]")]
+    assert [check.name for check in providers if not check.ok] == []
+    accepted = {check.name for check in providers if check.text.startswith("key accepted")}
+    assert accepted == {"openai", "anthropic", "gemini", "tavily"}
+    assert by_name(checks)["models"].text.startswith("anthropic:")
+    assert SECRET not in repr(checks)
 
 
 async def test_a_provider_that_is_none_is_told_with_the_one_that_was_meant(tmp_path: Path) -> None:

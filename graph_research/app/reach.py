@@ -161,15 +161,13 @@ def _searches(workspace: Workspace) -> Iterator[Provider]:
         lacks = tuple(key for key in SEARCH_NEEDS.get(name, ()) if not workspace.environ.get(key))
         faster = _FASTER.get(name)
         if lacks:
-            yield Provider(
-                name=name, kind="search", lacks=_not_set(*lacks), adds=SEARCH_KINDS[name], look=_look_at(probe)
-            )
+            yield Provider(name=name, kind="search", lacks=_not_set(*lacks), adds=_finds(name), look=_look_at(probe))
         elif faster is not None and not workspace.environ.get(faster):
             yield Provider(name=name, kind="search", adds=f"{faster}: {KEYS[faster]}", look=_look_at(probe))
         else:
             yield Provider(name=name, kind="search", text=SEARCH_KINDS[name], look=_look_at(probe))
     if workspace.settings.searxng_url is None:
-        yield Provider(name="searxng", kind="search", lacks=_not_set("searxng_url"), adds=SEARCH_KINDS["searxng"])
+        yield Provider(name="searxng", kind="search", lacks=_not_set("searxng_url"), adds=_finds("searxng"))
     for name in mcp_names(workspace):
         yield _mcp(workspace, name)
 
@@ -254,6 +252,11 @@ def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f'did you mean "{near[0]}"? ' if near else ""
     raise NoProvider(f"no provider {name[:80]!r}", help=f"{hint}there are {', '.join(known)}, and models by their spec")
+
+
+def _finds(name: str) -> str:
+    """What a search is, without what it needs."""
+    return SEARCH_KINDS[name].partition(";")[0]
 
 
 def _not_set(*names: str) -> tuple[str, ...]:

@@ -177,7 +177,7 @@ class McpSearch:
             return ProviderRefused(f"{self.name}: {error.message}", provider=self.name, help=error.help)
         reason = _last_line(errors) or f"{type(error).__name__}: {error}"
         return ProviderUnavailable(
-            self.server.black_out(f"{self.name} cannot be started: {reason}"),
+            self.server.black_out(f"{self.name} cannot be {'reached' if self.server.url else 'started'}: {reason}"),
             provider=self.name,
             help=f"check [research.mcp_servers.{self.server.name}]; `graph-research doctor` tries it",
         )

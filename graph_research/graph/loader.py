@@ -12,6 +12,7 @@ from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.naming import suggestion
 from graph_research.graph.reader import read_spec, read_text
 from graph_research.graph.registry import Handler, Registry
+from graph_research.graph.remembered import remembered
 from graph_research.graph.spec import GraphSpec, Place
 from graph_research.graph.typed import named_types
 from graph_research.graph.validation import validate
@@ -77,7 +78,8 @@ def _load(path: str | Path, registry: Registry, text: str | None) -> tuple[Graph
     read = read_text(Path(path)) if text is None else text
     if isinstance(read, Finding):
         return None, [read]
-    graph, findings = _Loader(registry).load(read, str(path), ())
+    file = str(path)
+    graph, findings = remembered(read, file, registry, lambda known: _Loader(known).load(read, file, ()))
     return graph, sorted(set(findings))
 
 

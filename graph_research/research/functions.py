@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from graph_research.research import gates
@@ -32,8 +33,9 @@ _CAUSE_OF_ERROR: Mapping[str, str] = {"Cancelled": "cancelled", "TimeoutError": 
 """The engine's names for a run that was cancelled and for a time that was over; all else is an error."""
 
 
-def research_functions() -> dict[str, Callable[..., Any]]:
-    """By the name that a graph uses."""
+@cache
+def research_functions() -> Mapping[str, Callable[..., Any]]:
+    """By the name that a graph uses; the same ones each time."""
     return {
         "abort_record": abort_record,
         "analysis_metrics": analysis_metrics,

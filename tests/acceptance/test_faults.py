@@ -11,16 +11,11 @@ from world import Faults, World, open_world
 
 from tests.acceptance.conftest import QUESTION, Done, Shell
 
-AGENTS = (
-    "clarifier",
-    "planner",
-    "reflector",
-    "analyzer",
-    "supervisor",
-    "synthesizer",
-    "refiner",
-    "source_summarizer",
-    "compressor",
+AGENTS = frozenset(
+    {
+        *("clarifier", "planner", "source_summarizer", "reflector", "compressor"),
+        *("supervisor", "analyzer", "synthesizer", "refiner"),
+    }
 )
 ALL = {"always_gaps": True, "long_pages": True}
 """A world in which every agent is asked."""
@@ -31,7 +26,7 @@ def research(shell: Shell, world: World, *options: str, expect: int = 0) -> Done
     return shell.run(
         *("run", QUESTION, "--llm", world.model, "--search", "searxng", "--out", "out", "--run-id", "r", "--json"),
         *options,
-        environment=world.environ(),
+        environment={**world.environ(), "GRAPH_RESEARCH_PROVIDER_COOLDOWN": "0.2"},
         expect=expect,
     )
 
@@ -66,13 +61,11 @@ def test_a_small_window_gives_a_shorter_report_that_says_what_was_cut(
 ) -> None:
     with open_world(tmp_path / "calls", faults=Faults(window_chars=window), long_pages=True) as world:
         done = research(shell, world)
-        refused = [call for call in world.calls("model") if call.status == 400]
     report = report_of(shell)
 
     assert done.json["status"] == "completed"
     assert len(report["citations"]) >= 3
     assert len({citation["source_id"] for citation in report["citations"]}) >= 2
-    assert refused or "assumed" in said(report)
     assert "to fit the window" in said(report)
 
 
@@ -91,26 +84,24 @@ def test_calls_that_fail_now_and_then_do_not_end_a_research(
     assert len(report["citations"]) >= 3
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-def test_one_broken_answer_of_an_agent_is_repaired(agent: str, shell: Shell, tmp_path: Path) -> None:
-    with open_world(tmp_path / "calls", faults=Faults(broken_json=frozenset({agent})), **ALL) as world:
+def test_one_broken_answer_of_each_agent_is_repaired(shell: Shell, tmp_path: Path) -> None:
+    with open_world(tmp_path / "calls", faults=Faults(broken_json=AGENTS), **ALL) as world:
         done = research(shell, world)
-        asked = [call for call in world.calls("model") if call.agent == agent]
+        asked = {call.agent for call in world.calls("model")}
     report = report_of(shell)
 
-    assert asked
+    assert asked == AGENTS
     assert done.json["status"] == "completed"
     assert len(report["citations"]) >= 3
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-def test_one_context_error_of_an_agent_is_recovered_from(agent: str, shell: Shell, tmp_path: Path) -> None:
-    with open_world(tmp_path / "calls", faults=Faults(context_errors=frozenset({agent})), **ALL) as world:
+def test_one_context_error_in_each_kind_of_call_is_recovered_from(shell: Shell, tmp_path: Path) -> None:
+    with open_world(tmp_path / "calls", faults=Faults(context_errors=AGENTS), **ALL) as world:
         done = research(shell, world)
-        refused = [call for call in world.calls("model") if call.agent == agent and call.status == 400]
+        refused = [call.agent for call in world.calls("model") if call.status == 400]
     report = report_of(shell)
 
-    assert len(refused) == 1
+    assert sorted(refused) == sorted(AGENTS)
     assert done.json["status"] == "completed"
     assert len(report["citations"]) >= 3
 

@@ -79,8 +79,9 @@ def killed(process: subprocess.Popen[bytes], world: World, seen: int, wait: floa
 
 
 def repeats(calls: list[Call]) -> int:
-    """How many calls were answered more than once. Pages and searches count like models."""
-    answered = Counter(call.key for call in calls if call.status == 200)
+    """How many calls were answered more than once. Pages and searches count like models; only what a host allows
+    robots is looked up by each process anew."""
+    answered = Counter(call.key for call in calls if call.status == 200 and call.kind != "robots")
     return sum(count - 1 for count in answered.values())
 
 

@@ -140,18 +140,19 @@ def main() -> None:
     parser.add_argument("--page-seconds", type=float, default=0.1)
     options = parser.parse_args()
     seconds = {"model": options.model_seconds, "search": options.search_seconds, "page": options.page_seconds}
+    seconds["robots"] = options.page_seconds
     print(
         f"Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; models "
         f"{options.model_seconds * 1000:.0f} ms, search {options.search_seconds * 1000:.0f} ms, "
         f"pages {options.page_seconds * 1000:.0f} ms\n"
     )
     runs: dict[str, list[Measured]] = {"warm": [], "cold": []}
+    latencies = {f"{what}_seconds": seconds[what] for what in ("model", "search", "page")}
     with tempfile.TemporaryDirectory() as name:
         for number in range(options.rounds):
             for kind, measure in (("warm", warm), ("cold", cold)):
                 folder = Path(name) / f"{kind}-{number}"
                 folder.mkdir()
-                latencies = {f"{what}_seconds": latency for what, latency in seconds.items()}
                 with open_world(folder / "calls", always_gaps=True, **latencies) as world:
                     runs[kind].append(measure(world, folder, folder / "calls", seconds))
         print(f"A research of {ITERATIONS} iterations")

@@ -170,7 +170,7 @@ class _Server:
     async def answer(self, target: str, body: bytes) -> tuple[int, str, Any]:
         started = time.monotonic()
         path, _, query = target.partition("?")
-        kind, agent = "page", ""
+        agent = ""
         if path.endswith("/chat/completions"):
             kind = "model"
             status, content, agent = self.complete(json.loads(body))
@@ -180,6 +180,7 @@ class _Server:
             status, content = self.search(query)
             await asyncio.sleep(self.options["search_seconds"])
         else:
+            kind = "robots" if path == "/robots.txt" else "page"
             page = self.pages.get(path)
             status, content = (200, page) if page else (404, b"nothing here")
             await asyncio.sleep(self.options["page_seconds"])

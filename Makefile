@@ -46,6 +46,8 @@ docs: $(VENV)/.dev ## check that every example and link of the docs holds
 bench: $(VENV)/.dev $(VENV)/bench/.done ## the project's own measurements
 	@$(BIN)/python benchmarks/everyday.py
 	@PYTHONPATH=$(VENV)/bench $(BIN)/python benchmarks/engine.py
+	@$(BIN)/python benchmarks/pipeline.py
+	@$(BIN)/python benchmarks/kills.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(DEMO) research dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -87,6 +88,7 @@ def _clean(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=1_000)
 def _is_secret(name: str) -> bool:
     lowered = name.lower()
     return not lowered.endswith(_COUNTS) and any(word in lowered for word in _SECRET_WORDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -75,9 +76,14 @@ class FolderResolver:
             return None
         for folder in reversed(self.folders):
             candidate = folder / f"{name}{self.suffix}"
-            if candidate.is_file() and _stays_inside(candidate, folder):
+            if candidate.is_file() and _stays_inside(candidate, self._whole[folder]):
                 return candidate
         return None
+
+    @cached_property
+    def _whole(self) -> dict[Path, Path]:
+        """The folders as they are without links."""
+        return {folder: folder.resolve() for folder in self.folders}
 
     def names(self) -> list[str]:
         """Every name that `find` would answer, sorted."""
@@ -116,8 +122,8 @@ def prompt_resolver(*own: Path, beside: Sequence[Path] = ()) -> FolderResolver:
 
 
 def _stays_inside(path: Path, folder: Path) -> bool:
-    """False for a symbolic link that leads out of the folder."""
-    return path.resolve().is_relative_to(folder.resolve())
+    """False for a symbolic link that leads out of the folder, which is given without links."""
+    return path.resolve().is_relative_to(folder)
 
 
 def _read(path: Path) -> str:

@@ -55,7 +55,8 @@ async def follow(fused: Sequence[FusedHit], query: str, ctx: Context, reading: R
     if reading is None or not addresses:
         return Followed(fused=tuple(fused))
     unread = [fused[place] for place in addresses]
-    promising = ranked_again(unread, [worth(one.hit, query) for one in unread])[: reading.most]
+    worths = {place: worth(fused[place].hit, query) for place in addresses}
+    promising = ranked_again(unread, list(worths.values()))[: reading.most]
     chosen = [place for place in addresses if any(one is fused[place] for one in promising)]
     slots = asyncio.Semaphore(reading.at_once)
     async with asyncio.TaskGroup() as group:
@@ -63,8 +64,11 @@ async def follow(fused: Sequence[FusedHit], query: str, ctx: Context, reading: R
     pages = {place: _at_least(task.result(), fused[place].hit) for place, task in tasks.items()}
     told = [_with_page(one, pages.get(place), query) for place, one in enumerate(fused)]
     errors = {place: page for place, page in pages.items() if isinstance(page, ProviderError)}
+    for place, one in enumerate(told):
+        if one is not fused[place] or place not in worths:
+            worths[place] = worth(one.hit, query)
     return Followed(
-        fused=tuple(ranked_again(told, [worth(one.hit, query) for one in told])),
+        fused=tuple(ranked_again(told, [worths[place] for place in range(len(told))])),
         read=len(pages) - len(errors),
         failures=tuple(_failure(addresses[place], query, error) for place, error in errors.items()),
     )

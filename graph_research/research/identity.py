@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
@@ -26,11 +27,13 @@ _TRACKING = re.compile(
     re.IGNORECASE,
 )
 _DEFAULT_PORTS = (80, 443)
+_MOST_KEPT = 2_000  # addresses: each hit's is asked for again whenever it is compared
 _ARXIV = re.compile(r"https://(?:export\.)?arxiv\.org/(?:abs|pdf|html)/([a-z-]+(?:\.[A-Z]{2})?/\d{7}|\d{4}\.\d{4,5})")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def canonical_url(url: str) -> str:
     """One spelling for the addresses of one web page; what is no `http` or `https` address stays as it is.
 

@@ -93,20 +93,22 @@ class _Cutter:
         index = bisect_left(self._breaks, low)
         if index < len(self._breaks) and self._breaks[index] <= high:
             return self._breaks[index]
-        for is_boundary in (self._ends_sentence, self._ends_clause, self._ends_word):
-            for position in range(low, high + 1):
+        spaces = [position for position in range(low, high + 1) if self._ends_word(position)]
+        for is_boundary in (self._ends_sentence, self._ends_clause):
+            for position in spaces:
                 if is_boundary(position):
                     return position
-        return high
+        return spaces[0] if spaces else high
 
     def _ends_sentence(self, position: int) -> bool:
-        """`. `, `! ` or `? `, with closing quotes or brackets, before a capital letter."""
-        if not self._ends_word(position) or not self._text[self._after(position)].isupper():
+        """Of the end of a word: `. `, `! ` or `? `, with closing quotes or brackets, before a capital letter."""
+        if not self._text[self._after(position)].isupper():
             return False
         return self._text[max(0, position - 3) : position].rstrip(_CLOSING).endswith((".", "!", "?"))
 
     def _ends_clause(self, position: int) -> bool:
-        return self._ends_word(position) and self._text[position - 1] in _CLAUSE_SIGNS
+        """Of the end of a word."""
+        return self._text[position - 1] in _CLAUSE_SIGNS
 
     def _ends_word(self, position: int) -> bool:
         return 0 < position < self._end and self._text[position].isspace()

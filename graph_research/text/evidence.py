@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from graph_research.text.chunking import Chunk, chunks
 from graph_research.text.document import Document
-from graph_research.text.terms import content_terms
+from graph_research.text.terms import content_terms, words
 
 __all__ = ["HIGHEST_SCORE", "EvidenceScorer", "Snippet", "select_evidence"]
 
@@ -38,9 +38,8 @@ class EvidenceScorer:
         self._document = document
         self._question_terms = frozenset(content_terms(question))
         self.chunks: tuple[Chunk, ...] = chunks(document)
-        self._frequencies: Counter[str] = Counter()
-        for chunk in self.chunks:
-            self._frequencies.update(self.matched(chunk.start, chunk.end))
+        self._matched = {(chunk.start, chunk.end): self._read(chunk.start, chunk.end) for chunk in self.chunks}
+        self._frequencies = Counter(term for matched in self._matched.values() for term in matched)
 
     @property
     def enough_terms(self) -> bool:
@@ -49,7 +48,12 @@ class EvidenceScorer:
 
     def matched(self, start: int, end: int) -> frozenset[str]:
         """The question's terms that occur in `text[start:end]`."""
-        return self._question_terms.intersection(content_terms(self._document.text[start:end]))
+        matched = self._matched.get((start, end))
+        return self._read(start, end) if matched is None else matched
+
+    def _read(self, start: int, end: int) -> frozenset[str]:
+        """No term of a question is a stop word, so that they need not be left out here."""
+        return self._question_terms.intersection(words(self._document.text[start:end]))
 
     def score(self, start: int, end: int) -> float:
         """The formula's value for `text[start:end]`; 0 where nothing matches."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["STOP_WORDS", "content_terms"]
+__all__ = ["STOP_WORDS", "content_terms", "words"]
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -25,4 +25,9 @@ STOP_WORDS = frozenset(_WORD.findall(_NLTK_ENGLISH))
 
 def content_terms(text: str) -> list[str]:
     """The words of `text` in order, split at white space and punctuation, in small letters, without stop words."""
-    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+    return [word for word in words(text) if word not in STOP_WORDS]
+
+
+def words(text: str) -> list[str]:
+    """All words of `text` in order, in small letters."""
+    return _WORD.findall(text.lower())

@@ -6,6 +6,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from graph_research.graph.spec import EdgeSpec, GraphSpec
@@ -16,6 +17,7 @@ ANY_NODE = "*"
 """The place that edges from `"*"` come from."""
 
 _SWEEPS = 24
+_MOST_KEPT = 32
 _MOST_PLACES = 5_000
 """Nodes and stand-ins; in a larger graph long edges run straight, across whatever is there."""
 
@@ -44,11 +46,16 @@ class Layers:
 
 def layers_of(spec: GraphSpec) -> Layers:
     """Deterministic; edges to or from unknown nodes are left out."""
-    edges = [
+    edges = tuple(
         edge for edge in spec.edges if edge.target in spec.nodes and (edge.source in spec.nodes or edge.source == "*")
-    ]
-    names = [*spec.nodes, *([ANY_NODE] if any(edge.source == ANY_NODE for edge in edges) else [])]
-    depths = _Depths(spec.start, names, edges).depths
+    )
+    anywhere = (ANY_NODE,) if any(edge.source == ANY_NODE for edge in edges) else ()
+    return _layers(spec.start, (*spec.nodes, *anywhere), edges)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _layers(start: str, names: tuple[str, ...], edges: tuple[EdgeSpec, ...]) -> Layers:
+    depths = _Depths(start, names, edges).depths
     upwards = frozenset(edge.index for edge in edges if depths[edge.source] > depths[edge.target])
     chains, places = _chains(edges, depths, upwards)
     order: list[list[str]] = [[] for _ in range(2 * max(depths.values(), default=0) + 1)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from graph_research.research.models.source import Source
@@ -16,6 +17,7 @@ NEAR_DUPLICATE = 0.6
 _RUN_WORDS = 5
 _LOCAL = "local"  # what stands behind a document of the user's own library they have said themselves
 _MOST_RUNS = 4_000
+_MOST_KEPT = 64  # texts of which the runs are kept, half a megabyte each at most: a run compares the same ones often
 
 _Runs = frozenset[tuple[str, ...]]
 
@@ -69,6 +71,7 @@ def _host(url: str) -> str:
     return host.removeprefix("www.")
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def _runs(text: str) -> _Runs:
     words = re.findall(r"\w+", text.casefold())[: _MOST_RUNS + _RUN_WORDS]
     return frozenset(tuple(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))

@@ -119,5 +119,6 @@ def _host(url: str | None) -> str:
 
 
 def _belongs(host: str, hosts: frozenset[str]) -> bool:
-    labels = host.split(".")
-    return any(".".join(labels[start:]) in hosts for start in range(len(labels)))
+    while host and host not in hosts:
+        host = host.partition(".")[2]
+    return bool(host)

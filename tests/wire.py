@@ -149,13 +149,21 @@ class WireServer:
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()
-        server.close()
+        for listening in server.sockets:
+            self._loop.remove_reader(listening.fileno())
+        await self._settled()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for writer in self._writers:
             writer.transport.abort()
-        await asyncio.sleep(0)
+        server.close()
+        await self._settled()
+
+    async def _settled(self) -> None:
+        """A connection that was accepted just now gets its streams: a closed server would lose its socket."""
+        for _ in range(3):
+            await asyncio.sleep(0)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1

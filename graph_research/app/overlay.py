@@ -39,8 +39,8 @@ async def overlay_of(store: Store, run_id: str, graph: Graph, *, in_full: bool) 
     return _overlay(graph, "", trace, visits, facts)
 
 
-async def trace_of(store: Store, run_id: str) -> Trace:
-    """What a run did, counted, whatever its graph was."""
+async def trace_of(store: Store, run_id: str, calls: Sequence[CallRecord] | None = None) -> Trace:
+    """What a run did, counted, whatever its graph was. Its `calls` are read where they are not given."""
     record = await store.run(run_id)
     trace = Trace(graph_hash=record.graph_hash)
     for event in await store.events(run_id):
@@ -48,7 +48,7 @@ async def trace_of(store: Store, run_id: str) -> Trace:
     for row in await store.step_rows(run_id, None):
         if row.node:
             trace.step(row)
-    for call in await store.calls(run_id):
+    for call in await store.calls(run_id) if calls is None else calls:
         trace.call(call)
     return trace
 

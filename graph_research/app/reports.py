@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from graph_research.app.store import Store, checked_run_id, open_store, request_
 from graph_research.app.workspace import Workspace
 from graph_research.config import ROLES
 from graph_research.errors import UserMistake
-from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.checkpoint.base import CallRecord, RunRecord
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.export import picture_of, render_svg
@@ -108,9 +108,10 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
         for one, layout in hashes.items()
         if layout and (text := await _text(store, layout, cited)) is not None
     }
-    facts = await _facts(store, record, request, prices or Prices())
-    report = build_report(state, texts=texts, layouts=layouts, run=facts)
-    return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=await trace_of(store, run_id))
+    calls = await store.calls(run_id)
+    report = build_report(state, texts=texts, layouts=layouts, run=_facts(record, calls, request, prices or Prices()))
+    trace = await trace_of(store, run_id, calls)
+    return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace)
 
 
 async def _text(store: Store, name: str, cited: Collection[str]) -> str | None:
@@ -123,8 +124,7 @@ async def _text(store: Store, name: str, cited: Collection[str]) -> str | None:
         return None
 
 
-async def _facts(store: Store, record: RunRecord, request: ResearchRequest, prices: Prices) -> RunFacts:
-    calls = await store.calls(record.run_id)
+def _facts(record: RunRecord, calls: Sequence[CallRecord], request: ResearchRequest, prices: Prices) -> RunFacts:
     answered = [call for call in calls if call.status == "answered"]
     started, finished = record.created_at, record.updated_at
     return RunFacts(

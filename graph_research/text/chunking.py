@@ -93,7 +93,7 @@ class _Cutter:
         index = bisect_left(self._breaks, low)
         if index < len(self._breaks) and self._breaks[index] <= high:
             return self._breaks[index]
-        spaces = [position for position in range(low, high + 1) if self._ends_word(position)]
+        spaces = [position for position in range(low, min(high + 1, self._end)) if self._text[position].isspace()]
         for is_boundary in (self._ends_sentence, self._ends_clause):
             for position in spaces:
                 if is_boundary(position):
@@ -109,9 +109,6 @@ class _Cutter:
     def _ends_clause(self, position: int) -> bool:
         """Of the end of a word."""
         return self._text[position - 1] in _CLAUSE_SIGNS
-
-    def _ends_word(self, position: int) -> bool:
-        return 0 < position < self._end and self._text[position].isspace()
 
     def _after(self, position: int) -> int:
         while position < self._end and self._text[position].isspace():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -269,16 +269,27 @@ def _read(reply: str, contract: Contract, ctx: Context) -> tuple[dict[str, Any] 
     """The answer in a reply, or None and what is wrong with it: the likeliest reading that fits, as it stands or else
     mended."""
     problem = "the reply holds no JSON object or array"
-    readings = list(islice(json_candidates(reply), _MOST_READINGS))
-    readings += [inner for one in readings for inner in wrapped_in(one)]
-    for mend in (False, True):
-        for place, one in enumerate(readings):
-            value = mended(one, contract.schema) if mend else one
-            if isinstance(value, dict) and contract.fits(value):
-                return value, ""
-            if place == 0 and not mend:
-                problem = _misfit(value, contract, ctx)
+    readings: list[Any] = []
+    for value in _readings(reply):
+        if isinstance(value, dict) and contract.fits(value):
+            return value, ""
+        if not readings:
+            problem = _misfit(value, contract, ctx)
+        readings.append(value)
+    for value in (mended(one, contract.schema) for one in readings):
+        if isinstance(value, dict) and contract.fits(value):
+            return value, ""
     return None, problem
+
+
+def _readings(reply: str) -> Iterator[Any]:
+    """The likeliest first; none is looked for before it is asked for."""
+    told: list[Any] = []
+    for one in islice(json_candidates(reply), _MOST_READINGS):
+        told.append(one)
+        yield one
+    for one in told:
+        yield from wrapped_in(one)
 
 
 def _misfit(value: Any, contract: Contract, ctx: Context) -> str:

@@ -1,0 +1,46 @@
+"""kill -9 while models, searches and pages are being asked: an answered call is not made again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from world import World, open_world
+
+from tests.acceptance.conftest import QUESTION, Shell
+
+PACE = {"model_seconds": 0.05, "search_seconds": 0.05, "page_seconds": 0.02}
+
+
+def kill_after(shell: Shell, world: World, calls: int) -> None:
+    """Begin the research and kill it once the servers have answered so many calls."""
+    process = shell.start(
+        *("run", QUESTION, "--llm", world.model, "--search", "searxng", "--max-iterations", "1"),
+        *("--run-id", "r", "--now", "2026-01-01T00:00:00Z", "--out", "out"),
+        environment=world.environ(),
+    )
+    with process:
+        while process.poll() is None and len(world.calls()) < calls:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.parametrize("calls", [2, 9, 20, 30])
+def test_after_a_kill_only_calls_in_flight_are_made_again_and_the_run_says_how_many(
+    calls: int, shell: Shell, tmp_path: Path
+) -> None:
+    with open_world(tmp_path / "calls", **PACE) as world:
+        kill_after(shell, world, calls)
+        shell.run("resume", "r", "--out", "out", environment=world.environ())
+        asked = [call for call in world.calls() if call.kind != "robots"]
+    report = json.loads((shell.folder / "out" / "report.json").read_text())
+
+    assert len(asked) > calls
+    again = sum(count - 1 for count in Counter(call.key for call in asked).values())
+    assert again <= report["statistics"]["possibly_paid_twice"] <= 10
+    assert shell.run("verify", "r", "--json").json["invalid"] == 0

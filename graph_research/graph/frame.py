@@ -64,7 +64,8 @@ class Frame:
         self.routes = session.routes(graph)
         self.visits = dict(session.history.visits.get(scope, {}))
         self.visits.pop("", None)
-        for active in folded.position.active:
+        came_from = folded.position.interruption
+        for active in (*folded.position.active, *(came_from.active if came_from else ())):
             self.visits[active.node] = max(active.visit, self.visits.get(active.node, 0))
         self.resumed = {(active.node, active.visit) for active in folded.position.active} if loaded else set()
         self.ended = self.end_of(folded.position)

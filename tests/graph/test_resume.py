@@ -219,6 +219,56 @@ async def test_a_cancelled_subgraph_goes_on_from_its_own_last_finished_node(stor
     assert end_of(events).status == "completed"
 
 
+ROUNDS = """
+    graph: rounds
+    version: "1"
+    state: {round: {type: integer, default: 1}, said: {type: array, reduce: append, default: []}}
+    start: ask_all
+    loops: {again: {while: round < 3, most: 3}}
+    nodes:
+      ask_all:
+        each: '["x" + str(round)]'
+        as: word
+        graph: child
+        input: {with: {word: word}}
+        output: {into: {said: "[o.said for o in outputs]"}}
+      next: {set: {round: round + 1}}
+      done: {end: completed}
+      stopped: {end: aborted}
+    edges:
+      - {from: ask_all, to: next}
+      - {from: next, to: ask_all, when: round < 3, loop: again}
+      - {from: next, to: done}
+      - {from: "*", to: stopped, on: cancelled}
+"""
+ONE_WORD = """
+    graph: child
+    version: "1"
+    state: {word: {type: string, input: true}, said: {type: string, default: "", output: true}}
+    start: say
+    nodes:
+      say: {run: work, input: {with: {word: word}}, output: {into: {said: output.said}}}
+      done: {end: completed}
+    edges: [{from: say, to: done}]
+"""
+
+
+async def test_a_node_that_was_cancelled_and_resumed_does_its_work_anew_in_the_next_round(store: Checkpointer) -> None:
+    hanging = asyncio.Event()
+
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        if not hanging.is_set():
+            hanging.set()
+            await store.request_cancel("r")
+            await asyncio.Event().wait()
+        return {"said": handoff["word"]}
+
+    graph = graph_of(ROUNDS, {"child": ONE_WORD}, work=work)
+    assert end_of(await collect(runtime(graph, store).stream({}, run_id="r"))).cause == "cancelled"
+    assert end_of(await collect(runtime(graph, store).resume("r"))).status == "completed"
+    assert (await store.state("r"))["said"] == ["x1", "x2"]
+
+
 # Changed definitions
 
 

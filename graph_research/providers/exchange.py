@@ -62,16 +62,16 @@ class Arriving:
 
     async def whole(self) -> Reply:
         """The answer with its body. Of an answer with an error status what came of the body is enough."""
-        parts: list[bytes] = []
+        body = bytearray()
         try:
             async for chunk in self.chunks():
-                parts.append(chunk)
-                if self.status >= 400 and sum(map(len, parts)) > _ERROR_BODY_BYTES:
+                body += chunk
+                if self.status >= 400 and len(body) > _ERROR_BODY_BYTES:
                     break
         except ProviderError:
             if self.status < 400:
                 raise
-        return Reply(status=self.status, headers=self.headers, body=b"".join(parts))
+        return Reply(status=self.status, headers=self.headers, body=bytes(body))
 
     async def aclose(self) -> None:
         await self._response.aclose()

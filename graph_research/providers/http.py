@@ -292,7 +292,7 @@ class _Lines:
         self.line: str | None = None
         self._arriving = arriving
         self._chunks = arriving.chunks()
-        self._rest = b""
+        self._rest = bytearray()
         self._ready: list[bytes] = []
 
     @classmethod
@@ -306,10 +306,14 @@ class _Lines:
             chunk = await anext(self._chunks, None)
             if chunk is None:
                 self.line = self._rest.decode("utf-8", errors="replace") if self._rest else None
-                self._rest = b""
+                self._rest = bytearray()
                 return
-            *whole, self._rest = (self._rest + chunk).split(b"\n")
-            self._ready = whole[::-1]
+            first, end, more = chunk.partition(b"\n")
+            self._rest += first
+            if end:
+                *whole, rest = more.split(b"\n")
+                self._ready = [*whole[::-1], bytes(self._rest)]
+                self._rest = bytearray(rest)
         self.line = self._ready.pop().removesuffix(b"\r").decode("utf-8", errors="replace")
 
     async def aclose(self) -> None:

@@ -106,18 +106,18 @@ def _is_short(content_length: str) -> bool:
 
 
 async def _read(address: WebAddress, response: httpcore.Response, encoding: str, most_bytes: int, cut: bool) -> bytes:
-    parts: list[bytes] = []
+    parts = bytearray()
     try:
         body = Body(encoding=encoding, most_bytes=most_bytes)
         async for raw in response.aiter_stream():
-            parts.append(body.feed(raw))
+            parts += body.feed(raw)
         body.end()
     except BodyTooLong as error:
         if not cut:
             raise FetchRefused(f"{address} is {error}", provider="fetch") from None
     except BodyBroken as error:
         raise ProviderUnavailable(f"{address}: {error}", provider="fetch") from None
-    return b"".join(parts)
+    return bytes(parts)
 
 
 class _CheckedBackend(httpcore.AsyncNetworkBackend):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -17,6 +18,8 @@ ROBOTS_NAME = "graph-research"
 
 MOST_BYTES = 512_000
 """What of a robots.txt is read; RFC 9309 (2.5) asks for 500 KiB at least."""
+
+_AGENT = re.compile(r"\s*user(?:-|\s*)agent(?:\s*:|\s)\s*(?P<name>[^#]*)", re.IGNORECASE)
 
 ReadText = Callable[[str], Awaitable[str | None]]
 """The text at an address, None where its owner has none (4xx); `ProviderError` where it cannot be had."""
@@ -35,7 +38,7 @@ class Robots:
         """`FetchRefused` where the rules of `origin`, such as `https://example.org`, do not let us fetch `url`."""
         async with self._locks.setdefault(origin, asyncio.Lock()):
             if origin not in self._rules:
-                self._rules[origin] = Protego.parse(await self._text_for(origin, url) or "")
+                self._rules[origin] = Protego.parse(_for_us(await self._text_for(origin, url) or ""))
         if not self._rules[origin].can_fetch(url, ROBOTS_NAME):
             raise FetchRefused(f"{url} is not fetched: {origin}/robots.txt forbids it", provider="fetch")
 
@@ -45,3 +48,18 @@ class Robots:
         except ProviderError as error:
             error.message = f"{url} is not fetched: its robots.txt cannot be had ({error.message})"
             raise
+
+
+def _for_us(text: str) -> str:
+    """The rules with one name for all other robots: each rule is kept once for each of the names above it, and a file
+    may hold ten thousands of both."""
+    return "\n".join(map(_named_for_us, text.splitlines()))
+
+
+def _named_for_us(line: str) -> str:
+    found = _AGENT.match(line)
+    if found is None:
+        return line
+    name = found["name"].strip().lower()
+    is_ours = name == "*" or name.replace("*", "") == ROBOTS_NAME
+    return line if is_ours else "User-agent: another"

@@ -111,6 +111,6 @@ def _message(value: Any, *, depth: int) -> str:
 def _date(text: str) -> datetime | None:
     try:
         found = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)

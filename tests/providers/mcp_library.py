@@ -5,6 +5,7 @@ import sys
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, TextContent
 
 TEXTS = {
     "one": ("Turbines", "https://example.org/turbines", "The lagoon has 16 bulb turbines of 20 megawatts each."),
@@ -26,6 +27,12 @@ def fetch(id: str) -> dict[str, str | None]:
     title, url, text = TEXTS[id]
     told = f" The turbines of the lagoon run under {os.environ['LIBRARY_TOKEN']}." if "--telling" in sys.argv else ""
     return {"id": id, "title": title, "text": text + told, "url": url}
+
+
+@server.tool()
+def strange(query: str) -> CallToolResult:
+    """Answers with the text that it was asked for, word for word."""
+    return CallToolResult(content=[TextContent(type="text", text=query)])
 
 
 @server.tool()

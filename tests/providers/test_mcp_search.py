@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
-from graph_research.providers.search.base import SearchRequest
+from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.mcp import McpSearch, McpServer
 
 SERVER = McpServer(
@@ -75,7 +75,7 @@ async def test_a_tool_whose_definition_changed_is_not_used(closing: AsyncExitSta
 async def test_a_tool_that_is_not_there_is_named_with_those_that_are(closing: AsyncExitStack) -> None:
     search = McpSearch(replace(SERVER, search_tool="find"), Notebook(), closing)
 
-    with pytest.raises(ProviderRefused, match=r"no tool 'find'; it has environment, fetch, search"):
+    with pytest.raises(ProviderRefused, match=r"no tool 'find'; it has environment, fetch, search, strange"):
         await search.search(SearchRequest(query="turbines"))
 
 
@@ -104,3 +104,21 @@ async def test_a_server_sees_only_the_variables_that_were_named(
     names = {hit.title for hit in hits}
     assert "LIBRARY_TOKEN" in names
     assert "OPENAI_API_KEY" not in names
+
+
+async def answered_with(text: str, closing: AsyncExitStack) -> list[SearchHit]:
+    strange = McpSearch(replace(SERVER, search_tool="strange", fetch_tool=None), Notebook(), closing)
+    return list(await strange.search(SearchRequest(query=text)))
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+async def test_what_is_nested_without_end_is_no_more_than_a_text(depth: int, closing: AsyncExitStack) -> None:
+    deep = "[" * depth + "]" * depth
+    hits = await answered_with(f'[{{"text": "A lagoon.", "authors": [{deep}]}}]', closing)
+    assert [list(hit.authors) for hit in hits] == [[]]
+
+
+async def test_what_a_tool_tells_of_a_result_is_read_like_that_of_any_search(closing: AsyncExitStack) -> None:
+    row = '{"text": "A lagoon.", "title": "A\\nB\\u0007", "url": "https://a@b.example/", "published": "<b>now</b>"}'
+    (hit,) = await answered_with(f'{{"results": [{row}]}}', closing)
+    assert (hit.title, hit.url, hit.published_at) == ("A B", None, None)

@@ -11,6 +11,9 @@ __all__ = ["CHARS_A_TOKEN", "Model", "ModelReply", "ModelRequest", "Usage", "est
 CHARS_A_TOKEN = 4
 """What counts as a token where nobody counted (requirement 13.11)."""
 
+_MOST_TOKENS = 10**12
+"""More than any call takes, and little enough that many of them add up to a number JSON can hold."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
@@ -22,6 +25,11 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_input_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        """A server may count as it likes; what is paid is never less than nothing."""
+        for name in ("input_tokens", "output_tokens", "cached_input_tokens"):
+            object.__setattr__(self, name, min(max(getattr(self, name), 0), _MOST_TOKENS))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,10 @@ from graph_research.providers.http import Reply
 __all__ = ["ConstraintFailed", "ParameterRefused", "Refusals", "context_error"]
 
 _MOST_CHARS = 300
+_MOST_DEPTH = 40
+"""No server nests its errors deeper; what lies below is not read."""
 
-_N = r"(\d[\d,]*)"
+_N = r"(\d[\d,]{0,11})(?!\d|,\d)"
 _LIMITS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -29,7 +31,7 @@ _LIMITS = tuple(
         rf"context window (?:is|of|size)(?: only)?[ (]*{_N}",
         rf"configured limit of {_N} tokens",
         rf"too long and exceeds limit of {_N}",
-        rf"request too large .*?\bTPM\)?: *limit {_N}, *requested",
+        rf"request too large .{{0,400}}?\bTPM\)?: *limit {_N}, *requested",
         rf"max_model_len\D{{0,20}}{_N}",
     )
 )
@@ -43,7 +45,7 @@ _CONTEXT = re.compile(
     r"|input length and `?max_tokens`? exceed|max_tokens must be at least 1, got -|request_too_large"
     r"|input token count .{0,40}exceeds|too many (?:input )?tokens"
     r"|reduce the length of (?:the|your) (?:messages|prompt|input)"
-    r"|is too long to fit into the model|too long and exceeds limit|request too large .* tokens",
+    r"|is too long to fit into the model|too long and exceeds limit|request too large .{0,400} tokens",
     re.IGNORECASE,
 )
 _QUOTA = re.compile(
@@ -162,10 +164,12 @@ def _flat(told: Any) -> str:
     return told if isinstance(told, str) else orjson.dumps(_unechoed(told), option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-def _unechoed(told: Any) -> Any:
+def _unechoed(told: Any, depth: int = _MOST_DEPTH) -> Any:
+    if not depth:
+        return None
     if isinstance(told, Mapping):
-        return {key: _unechoed(value) for key, value in told.items() if key != "input"}
-    return [_unechoed(one) for one in told] if isinstance(told, list) else told
+        return {key: _unechoed(value, depth - 1) for key, value in told.items() if key != "input"}
+    return [_unechoed(one, depth - 1) for one in told] if isinstance(told, list) else told
 
 
 def _message(told: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -17,6 +16,11 @@ from graph_research.errors import GraphResearchError
 from graph_research.providers.blackout import black_out, withhold
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
+from graph_research.providers.search.dates import iso_date
+from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.hit import web_address, words_of
+from graph_research.providers.search.loose_json import line, lines
+from graph_research.providers.search.loose_json import text as loose_text
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.plain_document import plain_document
@@ -27,7 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["McpSearch", "McpServer", "Pins"]
 
-_MOST_TEXT_CHARS = 2_000_000
+_MOST_DEPTH = 20
+_MOST_AUTHORS = 50
 _SNIPPET_CHARS = 400
 _COUNT_NAMES = ("max_results", "limit", "num_results", "count", "top_k", "k", "n")
 _QUERY_NAMES = ("query", "q", "question", "search_query", "text")
@@ -134,13 +139,16 @@ class McpSearch:
             raise ProviderUnavailable(f"{self.name}: {str(value)[:300]}", provider=self.name)
         return value
 
-    def _blacked_out(self, value: Any) -> Any:
-        """An answer without what the server was given in its environment, should it repeat that."""
+    def _blacked_out(self, value: Any, depth: int = _MOST_DEPTH) -> Any:
+        """An answer without what the server was given in its environment, should it repeat that, and without what is
+        nested deeper than any result is."""
         if isinstance(value, str):
             return withhold(value, self.server.environ.values())
-        if isinstance(value, Mapping):
-            return {name: self._blacked_out(one) for name, one in value.items()}
-        return [self._blacked_out(one) for one in value] if isinstance(value, list) else value
+        if isinstance(value, Mapping) and depth:
+            return {name: self._blacked_out(one, depth - 1) for name, one in value.items()}
+        if isinstance(value, list) and depth:
+            return [self._blacked_out(one, depth - 1) for one in value]
+        return None if isinstance(value, Mapping | list) else value
 
     async def _open(self) -> _Ready:
         """The open session; it lives in a task of its own, since a session is left by the task that entered it."""
@@ -263,7 +271,7 @@ def _value(result: CallToolResult) -> Any:
         return result.structured_content
     text = "\n".join(block.text for block in result.content if block.type == "text")
     try:
-        return json.loads(text)
+        return orjson.loads(text)
     except ValueError:
         return text
 
@@ -282,32 +290,31 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return orjson.loads(text)
     except ValueError:
         return text
 
 
 def _hit(row: Mapping[str, Any], rank: int, query: str, provider: str) -> SearchHit | None:
-    text = _first(row, _TEXT_NAMES)
-    title = _first(row, _TITLE_NAMES)
-    document = plain_document((text or title)[:_MOST_TEXT_CHARS])
+    text = loose_text(_first(row, _TEXT_NAMES))
+    title = words_of(_first(row, _TITLE_NAMES))
+    document = plain_document(text or title)
     if not document.text.strip():
         return None
     document = Document(text=document.text, blocks=document.blocks, pages=document.pages, title=title or document.title)
     found = select_evidence(document, query)
-    url = _first(row, _URL_NAMES)
     return SearchHit(
         provider=provider,
         title=document.title,
-        url=url if url.startswith(("http://", "https://")) else None,
+        url=web_address(_first(row, _URL_NAMES)),
         snippet=document.text[found[0].start : found[0].end] if found else document.text[:_SNIPPET_CHARS],
         relevance=1 / (1 + rank),
         document=document,
         passages=tuple(Passage(start=one.start, end=one.end, score=one.score / HIGHEST_SCORE) for one in found),
-        authors=tuple(str(one) for one in row["authors"]) if isinstance(row.get("authors"), list) else (),
-        published_at=_first(row, _DATE_NAMES)[:10] or None,
-        doi=_first(row, ("doi",)) or None,
-        metadata={"id": str(row["id"])} if isinstance(row.get("id"), str | int) else {},
+        authors=tuple(lines(row.get("authors")))[:_MOST_AUTHORS],
+        published_at=iso_date(_first(row, _DATE_NAMES)),
+        doi=normal_doi(_first(row, ("doi",))),
+        metadata={"id": line(str(row["id"]))} if isinstance(row.get("id"), str | int) else {},
     )
 
 

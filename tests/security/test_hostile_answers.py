@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import time
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
 import pytest
@@ -14,7 +16,20 @@ from graph_research.providers.http import HttpxHttp, Peer, Reply
 from graph_research.providers.llm.base import Usage
 from graph_research.providers.llm.refusals import Refusals
 from graph_research.providers.robots import Robots
+from graph_research.providers.search.base import SearchRequest
+from graph_research.providers.search.mcp import McpSearch, McpServer
 from graph_research.providers.verdict import retry_after
+
+
+class Nothing:
+    """Pins of who never used a tool."""
+
+    def pinned(self, name: str) -> str | None:
+        return None
+
+    def pin(self, name: str, digest: str) -> None:
+        """Forgotten at once."""
+
 
 SECONDS = 3.0
 """More than any of these takes on a busy machine, and far less than the attack asks for."""
@@ -84,3 +99,15 @@ def test_a_server_that_counts_backwards_gives_nothing_back_to_the_budget() -> No
     budget.count("m", Usage(input_tokens=-(10**9), output_tokens=-1))
     assert budget.spent()
     assert Usage(input_tokens=2**70).input_tokens < 2**53
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+async def test_an_mcp_server_at_an_address_fills_no_memory(compressed: bool, server: WireServer) -> None:
+    body, headers = b"[" * 21_000_000, {"content-type": "application/json"}
+    if compressed:
+        body, headers = gzip.compress(body), {**headers, "content-encoding": "gzip"}
+    server.on("*", Answer(body=body, headers=headers))
+    async with AsyncExitStack() as closing:
+        mcp = McpSearch(McpServer(name="evil", url=server.url, timeout_seconds=20), Nothing(), closing)
+        with pytest.raises(ProviderError, match="compressed, or longer than it may be"):
+            await mcp.search(SearchRequest(query="lagoon"))

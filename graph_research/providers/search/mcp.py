@@ -236,12 +236,14 @@ def _client(server: McpServer, errors: TextIO) -> Client:
     """The client of a server, not connected yet; what a command prints as errors goes into `errors`."""
     try:
         from mcp import Client, StdioServerParameters, stdio_client
+
+        from graph_research.providers.search.mcp_http import over_http
     except ImportError as error:
         raise NoProvider(
             f"search mcp:{server.name} needs the MCP package", help="install it with: pip install 'graph-research[mcp]'"
         ) from error
     if server.url is not None:
-        return Client(server.url, read_timeout_seconds=server.timeout_seconds)
+        return Client(over_http(server.url), read_timeout_seconds=server.timeout_seconds)
     program, *arguments = server.command
     parameters = StdioServerParameters(command=program, args=arguments, env=dict(server.environ))
     return Client(stdio_client(parameters, errlog=errors), read_timeout_seconds=server.timeout_seconds)

@@ -1,0 +1,59 @@
+"""An MCP server at an address: the MCP package's own transport, whose answers have an end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import httpx2
+from mcp.client import Transport
+from mcp.client.streamable_http import streamable_http_client
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+__all__ = ["MOST_BYTES", "over_http"]
+
+MOST_BYTES = 20_000_000
+"""Of one answer, as of any other provider's."""
+
+_TIMES = httpx2.Timeout(30.0, read=300.0)
+"""Seconds, as the MCP package has them; the server's own limit of the settings ends each call."""
+
+
+def over_http(url: str) -> Transport:
+    """The transport of a server at `url`. An answer that is longer than `MOST_BYTES`, or compressed although nobody
+    asked for that, is an error: a few kilobytes of it could fill the memory."""
+    return _transport(url)
+
+
+@asynccontextmanager
+async def _transport(url: str) -> AsyncIterator[TransportStreams]:
+    client = httpx2.AsyncClient(
+        timeout=_TIMES, headers={"accept-encoding": "identity"}, event_hooks={"response": [_bound]}
+    )
+    async with client, streamable_http_client(url, http_client=client) as streams:
+        yield streams
+
+
+async def _bound(response: httpx2.Response) -> None:
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    assert isinstance(response.stream, httpx2.AsyncByteStream), "an asynchronous client was asked"
+    response.stream = _Bounded(response.stream, most_bytes=MOST_BYTES if encoding == "identity" else 0)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, *, most_bytes: int) -> None:
+        self._inner = inner
+        self._left = most_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._inner:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise httpx2.StreamError("the answer is compressed, or longer than it may be")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 
 from graph_research.app.graph_run import GraphRun, reopen_graph_run
 from graph_research.app.research import Research, reopen_research
 from graph_research.app.runs import RunStatus, goes_on, is_driven, run_status
 from graph_research.app.store import checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
+from graph_research.errors import UserMistake
 
 __all__ = ["cancel_run"]
 
@@ -38,12 +39,22 @@ async def cancel_run(workspace: Workspace, run_id: str) -> RunStatus:
 
 
 async def _lead_to_its_end(workspace: Workspace, run_id: str, *, research: bool) -> None:
-    """Drive a run whose cancellation was asked for; it goes straight over its `cancelled` edges."""
+    """Drive a run whose cancellation was asked for; it goes straight over its `cancelled` edges.
+
+    Without the models and searches it began with, where a key or another thing they need is gone: hardly a graph asks
+    any behind such an edge."""
     async with AsyncExitStack() as stack:
-        run: Research | GraphRun
-        if research:
-            run = await stack.enter_async_context(reopen_research(workspace, run_id, accept_changes=True))
-        else:
-            run = await stack.enter_async_context(reopen_graph_run(workspace, run_id, accept_changes=True))
+        try:
+            run = await stack.enter_async_context(_reopened(workspace, run_id, research=research))
+        except UserMistake:
+            run = await stack.enter_async_context(_reopened(workspace, run_id, research=research, offline=True))
         async for _ in await stack.enter_async_context(aclosing(run.events())):
             pass
+
+
+def _reopened(
+    workspace: Workspace, run_id: str, *, research: bool, offline: bool = False
+) -> AbstractAsyncContextManager[Research | GraphRun]:
+    if research:
+        return reopen_research(workspace, run_id, accept_changes=True, offline=offline)
+    return reopen_graph_run(workspace, run_id, accept_changes=True, offline=offline)

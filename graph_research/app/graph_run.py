@@ -14,6 +14,7 @@ from graph_research.app.definitions import graph_file, load
 from graph_research.app.edits import edited, read_assignment
 from graph_research.app.library import Indexing
 from graph_research.app.models import build_router, prices_of
+from graph_research.app.offline import offline_registry
 from graph_research.app.outside import Outside, open_outside
 from graph_research.app.request import GraphRequest, changed_request, with_limits
 from graph_research.app.research import new_run_id, refuse_known
@@ -137,13 +138,14 @@ async def reopen_graph_run(
     max_cost: float | None = None,
     max_tokens: int | None = None,
     timeout_seconds: float | None = None,
+    offline: bool = False,
 ) -> AsyncIterator[GraphRun]:
     """A stored run of a graph, to go on with; `accept_changes` although its definition has changed. A limit given here
-    replaces its own."""
+    replaces its own; `offline` goes on without models and searches, for a run that is only to end."""
     async with open_store(workspace.home) as store, open_outside(workspace) as outside:
         record = await store.run(check_name(run_id, "run id"))
         request = with_limits(graph_request_of(record), max_cost, max_tokens, timeout_seconds)
-        search = build_searches(workspace, request.search, request.library, outside)
+        search = None if offline else build_searches(workspace, request.search, request.library, outside)
         run = _assembled(workspace, store, run_id, request, search, None, outside, accept_changes=accept_changes)
         calls = await store.calls(run_id)
         run.budget.count_recorded(calls)
@@ -213,24 +215,29 @@ def _assembled(
     store: Store,
     run_id: str,
     request: GraphRequest,
-    search: Searches,
+    search: Searches | None,
     values: Mapping[str, Any] | None,
     outside: Outside,
     *,
     accept_changes: bool = False,
 ) -> GraphRun:
+    """Without `search` the run asks no model either."""
     budget = Budget(
         run_id=run_id,
         prices=prices_of(workspace.settings),
         max_tokens=request.max_tokens,
         max_cost=request.max_cost,
     )
-    models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
-    folders = [str(folder) for folder in search.folders]
     there = with_neighbours(workspace, request.name)
-    services = build_services(there, models=models, search=search.providers, folders=folders, pages=outside.pages)
+    if search is None:
+        registry = offline_registry(there, request)
+    else:
+        models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
+        folders = [str(folder) for folder in search.folders]
+        services = build_services(there, models=models, search=search.providers, folders=folders, pages=outside.pages)
+        registry = build_registry(there, services)
     runtime = Runtime(
-        load(workspace, request.name, build_registry(there, services)),
+        load(workspace, request.name, registry),
         checkpointer=store,
         clock=make_clock(request.now),
         interactive=request.interactive,

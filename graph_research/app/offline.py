@@ -1,4 +1,5 @@
-"""Models and searches that are named and never asked: with them a replay can reach nothing outside of its journal."""
+"""Models and searches that are named and never asked: with them a replay can reach nothing outside of its journal, and
+a run whose key is gone can still be cancelled."""
 
 from __future__ import annotations
 
@@ -114,7 +115,7 @@ class _NamedModel:
         return self.spec == EXTRACTIVE
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        raise NodeFailed(f"{request.agent}: a replay asks no model")
+        raise NodeFailed(f"{request.agent}: no model is asked here")
 
 
 @dataclass(frozen=True)
@@ -123,14 +124,14 @@ class _NamedSearch:
     serves: frozenset[str]
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
-        raise NodeFailed(f"a replay searches nowhere, and not for {request.query[:80]!r}")
+        raise NodeFailed(f"nothing is searched here, and not {request.query[:80]!r}")
 
 
 class _NoPages:
     """Takes the place of the web: what was read is in the journal."""
 
     async def read(self, url: str) -> Page:
-        raise NodeFailed(f"a replay reads no page, and not {url[:80]!r}")
+        raise NodeFailed(f"no page is read here, and not {url[:80]!r}")
 
 
 def _named_models(specs: Sequence[str], settings: Settings) -> tuple[_NamedModel, ...]:

@@ -19,6 +19,7 @@ from graph_research.app.edits import edited
 from graph_research.app.files import OutputUnwritable, check_writable
 from graph_research.app.library import Indexing
 from graph_research.app.models import build_router, prices_of
+from graph_research.app.offline import offline_registry
 from graph_research.app.outside import open_outside
 from graph_research.app.reports import Built, NoReport, build_from_store, write_report
 from graph_research.app.request import RequestInvalid, ResearchRequest, changed_request, request_for, with_limits
@@ -260,9 +261,11 @@ async def reopen_research(
     max_cost: float | None = None,
     max_tokens: int | None = None,
     timeout_seconds: float | None = None,
+    offline: bool = False,
 ) -> AsyncIterator[Research]:
     """A stored research with the models, searches and options it was started with; a limit given here replaces its
-    own. `accept_changes` goes on although the graph, a prompt or a schema has changed."""
+    own. `accept_changes` goes on although the graph, a prompt or a schema has changed; `offline` goes on without
+    models and searches, and writes no report: for a run that is only to end."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
         request = request_of(await store.run(check_name(run_id, "run id")))
@@ -270,7 +273,15 @@ async def reopen_research(
             raise UnknownRun(f"run {run_id} is no research", help="`graph run` started it")
         request = with_limits(request, max_cost, max_tokens, timeout_seconds)
         research = await _assembled(
-            workspace, request, store, stack, run_id=run_id, out=out, new=False, accept_changes=accept_changes
+            workspace,
+            request,
+            store,
+            stack,
+            run_id=run_id,
+            out=out,
+            new=False,
+            accept_changes=accept_changes,
+            offline=offline,
         )
         yield await stack.enter_async_context(research)
 
@@ -326,6 +337,7 @@ async def _assembled(
     index: bool = True,
     on_index: Indexing | None = None,
     hooks: Hooks | None = None,
+    offline: bool = False,
 ) -> Research:
     budget = Budget(
         run_id=run_id,
@@ -338,17 +350,22 @@ async def _assembled(
         calls = await store.calls(run_id)
         budget.count_recorded(calls)
         outside.pages.keep_recorded(calls)
-    models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
-    search = build_searches(workspace, request.search, request.library, outside)
-    there = with_neighbours(workspace, request.graph)
-    folders = [str(folder) for folder in search.folders]
-    services = build_services(
-        there, models=models, search=search.providers, folders=folders, pages=outside.pages, hooks=hooks
-    )
-    graph = _limited(load(workspace, request.graph, build_registry(there, services)), request)
     folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
-    check_writable(folder)
-    await search.prepare(workspace, index=new and index, on_index=on_index)
+    there = with_neighbours(workspace, request.graph)
+    if offline:
+        registry = offline_registry(there, request)
+    else:
+        models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
+        search = build_searches(workspace, request.search, request.library, outside)
+        folders = [str(one) for one in search.folders]
+        services = build_services(
+            there, models=models, search=search.providers, folders=folders, pages=outside.pages, hooks=hooks
+        )
+        registry = build_registry(there, services)
+    graph = _limited(load(workspace, request.graph, registry), request)
+    if not offline:
+        check_writable(folder)
+        await search.prepare(workspace, index=new and index, on_index=on_index)
     return Research(
         workspace=workspace,
         request=request,

@@ -186,10 +186,23 @@ async def test_an_error_that_nobody_named_leaves_a_marker_for_its_run(user: User
     assert "by nothing" in (user.home / "crash" / "crashed.crash").read_text()
 
 
-def running(user: User, run_id: str, *options: str) -> Any:
+WAITING = """\
+graph: waiting
+version: "1"
+state: {name: {type: string, default: "", output: true}}
+start: who
+nodes:
+  who: {ask: '"Your name?"', into: name, default: '"nobody"'}
+  done: {end: completed}
+edges:
+  - {from: who, to: done}
+"""
+
+
+def running(user: User, run_id: str, *options: str, **more: Any) -> Any:
     """A run that waits for a slow model, seen by its audit log."""
     spec = user.script("slow.json", SLOW)
-    process = user.start("run", QUESTION, "--library", "library", "--llm", spec, "--run-id", run_id, *options)
+    process = user.start("run", QUESTION, "--library", "library", "--llm", spec, "--run-id", run_id, *options, **more)
     log = user.home / "audit" / f"{run_id}.jsonl"
     until(lambda: log.exists() and '"path":"plan"' in log.read_text())
     return process
@@ -213,6 +226,24 @@ def test_a_signal_stops_a_run_and_names_the_way_on(received: signal.Signals, use
     status = user.run("status", "slow", "--json").json
     assert (status["status"], status["interrupted"]) == ("running", True)
     assert user.run("cancel", "slow", "--json").json["cause"] == "cancelled"
+
+
+def test_an_abandoned_run_is_cancelled_without_the_key_and_the_files_it_began_with(user: User) -> None:
+    paid = ["--role", "report=openai:gpt-5.4-mini"]
+    with running(user, "keyed", *paid, environ={"OPENAI_API_KEY": "sk-gone"}) as process:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert "OPENAI_API_KEY" in user.run("resume", "keyed", expect=2).err
+    (user.folder / "slow.json").unlink()
+    status = user.run("cancel", "keyed", "--json").json
+    assert (status["status"], status["cause"]) == ("aborted", "cancelled")
+
+
+def test_an_abandoned_run_of_a_graph_is_cancelled_without_its_key(user: User) -> None:
+    user.write("wait.yaml", WAITING)
+    keyed = {"OPENAI_API_KEY": "sk-gone"}
+    user.run("graph", "run", "wait.yaml", "--llm", "openai:m", "--run-id", "waits", expect=4, environ=keyed)
+    assert user.run("cancel", "waits", "--json").json["cause"] == "cancelled"
 
 
 def test_a_run_that_another_process_drives_is_left_alone_and_can_be_cancelled(user: User) -> None:

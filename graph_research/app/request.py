@@ -254,8 +254,9 @@ def _above_zero(value: _Number | None, option: str) -> _Number | None:
 
 
 def _models(workspace: Workspace) -> tuple[str, ...]:
+    """Each `--llm` may be a list with commas, as a `--role` may."""
     named = workspace.settings.default_provider or default_models(workspace.environ)
-    return _absolute_specs(named, workspace.folder)
+    return _absolute_specs([one for specs in named for one in specs.split(",")], workspace.folder)
 
 
 def _configured_roles(workspace: Workspace) -> dict[str, tuple[str, ...]]:

@@ -25,7 +25,7 @@ Llm = Annotated[
         "--llm",
         metavar="SPEC",
         help="Model of every role: extractive, openai:MODEL, openai:MODEL@URL, anthropic:MODEL, gemini:MODEL or "
-        "[cli]claude:haiku. Repeat it for a fallback order.",
+        "[cli]claude:haiku. Repeated, or with commas, a fallback order.",
     ),
 ]
 Role = Annotated[

@@ -66,3 +66,12 @@ def test_a_budget_is_spent_once_its_limit_is_reached() -> None:
     assert budget.spent() is None
     budget.count("scripted:a.json", Usage(input_tokens=1))
     assert "100 tokens of --max-tokens 100" in str(budget.spent())
+
+
+def test_models_with_commas_between_them_are_a_fallback_order(tmp_path: Path) -> None:
+    space = workspace(tmp_path, default_provider=["openai:a@http://127.0.0.1:1/v1, extractive", "scripted:a.json"])
+    assert request_for(space, "why?").models == (
+        "openai:a@http://127.0.0.1:1/v1",
+        "extractive",
+        f"scripted:{tmp_path / 'a.json'}",
+    )

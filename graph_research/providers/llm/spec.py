@@ -20,6 +20,8 @@ REMOTE = ("openai", "anthropic", "gemini")
 """The kinds that are asked over HTTP."""
 
 _AT_URL = re.compile(r"@(?=https?://)", re.IGNORECASE)
+_BARE_HOST = re.compile(r"@([\w.-]+:\d+|localhost\b|\d+(\.\d+){3})", re.IGNORECASE)
+"""An address whose `http://` was left out; no model is named like that."""
 _MODEL = re.compile(r"[A-Za-z0-9@][\w@.:/+~-]{0,199}")
 _COMMAND = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -58,6 +60,8 @@ def parse_spec(text: str) -> ModelSpec:
         return ModelSpec(text=text, kind=kind, model=rest)
     named, *addresses = _AT_URL.split(rest, maxsplit=1)
     model, mark, options = named.partition("?")
+    if not addresses and _BARE_HOST.search(model):
+        raise UnknownModel(f"the address in {_shown(text)} does not begin with http:// or https://", help=_ADDRESS_HELP)
     if addresses and not model:
         raise UnknownModel(f"model {_shown(text)} names no model before its address", help=f"write {kind}:MODEL@URL")
     return ModelSpec(

@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_research.app.clock import make_clock
 from graph_research.app.graph_run import GraphRun, open_graph_run, reopen_graph_run
-from graph_research.app.request import graph_request_for, request_for
+from graph_research.app.request import GraphRequest, ResearchRequest, graph_request_for, request_for
 from graph_research.app.research import Research, new_run_id, open_research, reopen_research
 from graph_research.app.runs import is_research
 from graph_research.app.workspace import Workspace
@@ -21,6 +21,8 @@ from graph_research.observability import AuditLog
 from graph_research.providers.llm.prices import Prices
 
 __all__ = ["DebugRequest", "NothingToDebug", "debug"]
+
+_OnNew = Callable[[ResearchRequest | GraphRequest], None] | None
 
 
 class NothingToDebug(UserMistake):
@@ -48,8 +50,9 @@ class DebugRequest:
 
 
 @asynccontextmanager
-async def debug(workspace: Workspace, request: DebugRequest) -> AsyncIterator[Debugged]:
-    """The run that is asked for, under a debugger, not started yet. A stored one goes on with the graph as it is now.
+async def debug(workspace: Workspace, request: DebugRequest, *, on_new: _OnNew = None) -> AsyncIterator[Debugged]:
+    """The run that is asked for, under a debugger, not started yet. A stored one goes on with the graph as it is now;
+    of a new one `on_new` is told what it begins with.
 
     Raises `UnknownRun`, `NothingToDebug` and what a request that cannot be started raises.
     """
@@ -57,9 +60,9 @@ async def debug(workspace: Workspace, request: DebugRequest) -> AsyncIterator[De
         if request.what is not None and await _is_stored(workspace, request.what):
             yield await _stored(workspace, request.what, request, stack)
         elif request.what is not None:
-            yield await _research(workspace, request.what, request, stack)
+            yield await _research(workspace, request.what, request, stack, on_new)
         elif request.graph is not None:
-            yield await _graph_run(workspace, request.graph, request, stack)
+            yield await _graph_run(workspace, request.graph, request, stack, on_new)
         else:
             raise NothingToDebug(
                 "nothing to debug is named", help="name a question, the id of a run, or `--graph FILE`"
@@ -92,7 +95,9 @@ async def _stored(workspace: Workspace, run_id: str, request: DebugRequest, stac
     return Debugged(debugger=debugger, start=lambda: debugger.attach(run_id))
 
 
-async def _research(workspace: Workspace, question: str, request: DebugRequest, stack: AsyncExitStack) -> Debugged:
+async def _research(
+    workspace: Workspace, question: str, request: DebugRequest, stack: AsyncExitStack, on_new: _OnNew
+) -> Debugged:
     asked = request_for(
         workspace,
         question,
@@ -104,12 +109,16 @@ async def _research(workspace: Workspace, question: str, request: DebugRequest, 
         now=request.now,
     )
     research = await stack.enter_async_context(open_research(workspace, asked, run_id=request.run_id))
+    if on_new is not None:
+        on_new(research.request)
     debugger = _of_research(workspace, research, stack)
     values, metadata = research.given()
     return Debugged(debugger=debugger, start=lambda: debugger.begin(values, run_id=research.run_id, metadata=metadata))
 
 
-async def _graph_run(workspace: Workspace, name: str, request: DebugRequest, stack: AsyncExitStack) -> Debugged:
+async def _graph_run(
+    workspace: Workspace, name: str, request: DebugRequest, stack: AsyncExitStack, on_new: _OnNew
+) -> Debugged:
     interactive = request.interactive is not False
     asked = graph_request_for(
         workspace,
@@ -121,6 +130,8 @@ async def _graph_run(workspace: Workspace, name: str, request: DebugRequest, sta
         now=request.now,
     )
     run = await stack.enter_async_context(open_graph_run(workspace, asked, request.values, run_id=request.run_id))
+    if on_new is not None:
+        on_new(run.request)
     debugger = _of_graph_run(run, stack)
     return Debugged(
         debugger=debugger,

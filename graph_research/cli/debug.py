@@ -119,10 +119,11 @@ def _debug(
 
 async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list[str], script: Path | None) -> None:
     from graph_research.app.debug import debug
+    from graph_research.cli.beginning import say_providers
     from graph_research.cli.debug_terminal import Terminal
 
     text = None if script is None else _read(script)
-    async with debug(workspace, request) as debugged:
+    async with debug(workspace, request, on_new=lambda begun: say_providers(workspace, begun)) as debugged:
         for one in breaks:
             debugged.debugger.add_breakpoint(one)
         terminal = Terminal(debugged.debugger, history=workspace.home.path / "debug_history")

@@ -13,11 +13,11 @@ from typing import Any, Protocol, TypeVar
 import orjson
 
 from graph_research.app.graph_run import GraphRun, GraphRunResult, fork_graph_run, open_graph_run, reopen_graph_run
-from graph_research.app.models import EXTRACTIVE, why_default
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.research import Research, ResearchResult, fork_research, open_research, reopen_research
 from graph_research.app.runs import check_answered, is_research
 from graph_research.app.workspace import Workspace
+from graph_research.cli.beginning import say_providers
 from graph_research.cli.ending import end_of, resume_command
 from graph_research.cli.failure import INTERRUPTED
 from graph_research.cli.output import counted, in_line, say, show, show_json
@@ -38,8 +38,7 @@ async def start(
     """Start a new research, drive it and return the exit code."""
     async with open_research(workspace, request, run_id=run_id, out=out, on_index=IndexingLines()) as research:
         say(f"run {research.run_id}")
-        _say_models(workspace, research.request)
-        _say_searches(workspace, research.request)
+        say_providers(workspace, research.request)
         return await _drive_research(research, answer=None, json=json, stored=False)
 
 
@@ -48,41 +47,8 @@ async def start_graph(
 ) -> int:
     """Start a new run of any graph, drive it and return the exit code."""
     async with open_graph_run(workspace, request, values, run_id=run_id, on_index=IndexingLines()) as run:
-        if set(run.request.models) != {EXTRACTIVE} or run.request.roles:
-            _say_models(workspace, run.request)
-        if run.request.skipped:
-            _say_searches(workspace, run.request)
+        say_providers(workspace, run.request)
         return await _drive_graph(run, answer=None, json=json, stored=False)
-
-
-def _say_models(workspace: Workspace, request: ResearchRequest | GraphRequest) -> None:
-    """The models by role, and why these where nobody chose them."""
-    if not workspace.settings.default_provider and (why := why_default(workspace.environ)):
-        say(why)
-    say(f"models: {'; '.join([_in_order(request.models), *_own_models(request)])}")
-
-
-def _say_searches(workspace: Workspace, request: ResearchRequest | GraphRequest) -> None:
-    """The searches, and why these where nobody chose them; and what is left out."""
-    if request.search:
-        chosen = workspace.settings.search_providers or request.library
-        why = "" if chosen else " (what has documents or its key; --search chooses others)"
-        say(f"searches: {', '.join(map(in_line, request.search))}{why}")
-    if request.skipped:
-        say(f"searches left out: {'; '.join(request.skipped)}")
-
-
-def _own_models(request: ResearchRequest | GraphRequest) -> list[str]:
-    """The roles with models of their own, those of the same models together."""
-    roles: dict[Sequence[str], list[str]] = {}
-    for role, specs in request.roles.items():
-        if tuple(specs) != tuple(request.models):
-            roles.setdefault(tuple(specs), []).append(role)
-    return [f"{' and '.join(names)}: {_in_order(specs)}" for specs, names in roles.items()]
-
-
-def _in_order(specs: Sequence[str]) -> str:
-    return ", else ".join(map(in_line, specs))
 
 
 def _say_why_searches_failed(failures: Sequence[Mapping[str, Any]]) -> None:

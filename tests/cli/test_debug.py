@@ -41,6 +41,16 @@ def test_a_graph_is_stepped_through_edited_and_left(user: User) -> None:
     assert out.rstrip().endswith("(debug) quit")
 
 
+def test_a_new_run_says_which_models_it_asks_and_why(user: User) -> None:
+    user.write("countdown.yaml", COUNTDOWN)
+    user.write("script", "quit\n")
+    options = ["--graph", "countdown.yaml", "--script", "script"]
+    done = user.run("debug", *options, environ={"ANTHROPIC_API_KEY": "sk-a"})
+    assert "since ANTHROPIC_API_KEY is set" in done.err
+    assert "models: anthropic:" in done.err
+    assert "models: " not in user.run("debug", *options).err
+
+
 def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User, here: Run) -> None:
     user.write("countdown.yaml", COUNTDOWN)
     user.write("script", "next\n\nflyy\n")

@@ -134,3 +134,17 @@ async def test_the_first_plan_of_a_pipeline_has_read_nothing_and_is_sent_as_it_i
     research = Bench(script, graph="pipeline", others=[FolderOfHits("local", local_memo)])
     await research.run()
     assert "Tarn plant opening ceremony" in queries(research.web)
+
+
+async def test_a_web_result_without_a_title_makes_no_local_title_public() -> None:
+    def memo(request: SearchRequest) -> Sequence[SearchHit]:
+        return [replace(hit("A memo.", url="https://tarn.example/memo", title=f"Sale {SECRET}"), provider="local")]
+
+    def untitled(request: SearchRequest) -> Sequence[SearchHit]:
+        return [hit(f"The Tarn plant opened. {'It opened. ' * 30}", url="https://tarn.example/memo", title="")]
+
+    research = Bench(research_script(reflector=[leak]), search=untitled, others=[FolderOfHits("local", memo)])
+    await research.run()
+    sent = " ".join(queries(research.web))
+    assert "ebrafish" not in sent
+    assert "4711" not in sent

@@ -101,9 +101,11 @@ def _web_words(
     handoff: Mapping[str, Any], searched: Searched, followed: Followed, ctx: Context, limits: bool
 ) -> list[str]:
     """The words that are public by this search, stored as one text: those of its web results, and its own where it
-    went out as it was."""
-    hits = [hit for hits in searched.lists for hit in hits] + [one.hit for one in followed.fused]
-    texts = [f"{hit.title}\n{hit.snippet}\n{hit.document.text}" for hit in hits if hit.provider != LOCAL]
+    went out as it was. What a merged hit says beside its text may be told by the local library."""
+    hits = [hit for hits in searched.lists for hit in hits if hit.provider != LOCAL]
+    pages = [one.hit.document for one in followed.fused if one.hit.provider != LOCAL]
+    texts = [f"{hit.title}\n{hit.snippet}\n{hit.document.text}" for hit in hits]
+    texts += [f"{page.title}\n{page.text}" for page in pages]
     if not limits:
         texts.append(handoff["query"])
     return [ctx.put_text(word_list(texts))] if texts else []

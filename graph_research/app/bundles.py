@@ -9,7 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from graph_research.app.files import write_atomically
+from graph_research.app.foreign import IMPORTED
 from graph_research.app.reports import build_from_store
 from graph_research.app.store import Store, checked_run_id, open_store
 from graph_research.app.travel import replay_run, replay_stored
@@ -62,7 +65,8 @@ async def import_run(workspace: Workspace, file: Path) -> Exported:
     """Store the run of a bundle under its own id. Nothing is run. `BundleInvalid`, `RunExists`."""
     bundle = unpack(workspace.folder / file)
     async with open_store(workspace.home) as store:
-        await store.create(bundle.run, bundle.first)
+        metadata = orjson.dumps({**orjson.loads(bundle.run.metadata), IMPORTED: True})
+        await store.create(bundle.run._replace(metadata=metadata), bundle.first)
     return Exported(**asdict(bundle.packed))
 
 

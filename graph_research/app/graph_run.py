@@ -12,6 +12,7 @@ from graph_research.app.budget import Budget, within_budget
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import graph_file, load
 from graph_research.app.edits import edited, read_assignment
+from graph_research.app.foreign import refuse_foreign
 from graph_research.app.library import Indexing
 from graph_research.app.models import build_router, prices_of
 from graph_research.app.offline import offline_registry
@@ -144,6 +145,8 @@ async def reopen_graph_run(
     replaces its own; `offline` goes on without models and searches, for a run that is only to end."""
     async with open_store(workspace.home) as store, open_outside(workspace) as outside:
         record = await store.run(check_name(run_id, "run id"))
+        if not accept_changes and record.status != "completed":
+            refuse_foreign(record, graph_request_of(record))
         request = with_limits(graph_request_of(record), max_cost, max_tokens, timeout_seconds)
         search = None if offline else build_searches(workspace, request.search, request.library, outside)
         run = _assembled(workspace, store, run_id, request, search, None, outside, accept_changes=accept_changes)
@@ -169,6 +172,7 @@ async def fork_graph_run(
     async with open_store(workspace.home) as store, open_outside(workspace) as outside:
         record = await store.run(check_name(parent, "run id"))
         await refuse_known(store, chosen)
+        refuse_foreign(record, graph_request_of(record))
         request = changed_request(workspace, graph_request_of(record), graph=graph, roles=roles)
         search = build_searches(workspace, request.search, request.library, outside)
         run = _assembled(workspace, store, chosen, request, search, None, outside)

@@ -17,6 +17,7 @@ from graph_research.app.clock import make_clock
 from graph_research.app.definitions import load
 from graph_research.app.edits import edited
 from graph_research.app.files import OutputUnwritable, check_writable
+from graph_research.app.foreign import refuse_foreign
 from graph_research.app.library import Indexing
 from graph_research.app.models import build_router, prices_of
 from graph_research.app.offline import offline_registry
@@ -268,9 +269,12 @@ async def reopen_research(
     models and searches, and writes no report: for a run that is only to end."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
-        request = request_of(await store.run(check_name(run_id, "run id")))
+        record = await store.run(check_name(run_id, "run id"))
+        request = request_of(record)
         if request is None:
             raise UnknownRun(f"run {run_id} is no research", help="`graph run` started it")
+        if not accept_changes and record.status != "completed":
+            refuse_foreign(record, request)
         request = with_limits(request, max_cost, max_tokens, timeout_seconds)
         research = await _assembled(
             workspace,
@@ -303,9 +307,11 @@ async def fork_research(
     chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
-        request = request_of(await store.run(check_name(parent, "run id")))
+        record = await store.run(check_name(parent, "run id"))
+        request = request_of(record)
         if request is None:
             raise UnknownRun(f"run {parent} is no research", help="`graph run` started it")
+        refuse_foreign(record, request)
         await refuse_known(store, chosen)
         request = changed_request(workspace, request, graph=graph, roles=roles)
         research = await _assembled(workspace, request, store, stack, run_id=chosen, out=out, index=False)

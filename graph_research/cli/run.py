@@ -81,7 +81,11 @@ def _resume(
     run_id: RunId,
     answer: Annotated[str | None, typer.Option("--answer", metavar="TEXT", help="The answer it waits for.")] = None,
     accept_changes: Annotated[
-        bool, typer.Option("--accept-changes", help="Go on although its graph, a prompt or a schema has changed.")
+        bool,
+        typer.Option(
+            "--accept-changes",
+            help="Go on although its graph, a prompt or a schema has changed, or it came in a bundle.",
+        ),
     ] = False,
     max_cost: Annotated[float | None, typer.Option(metavar="USD", help="A new budget in place of its own.")] = None,
     max_tokens: Annotated[int | None, typer.Option(metavar="N", help="A new budget in place of its own.")] = None,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from world import open_world
 
 from tests.cli.conftest import Run, User
 
@@ -101,3 +103,18 @@ def test_a_bundle_with_prompts_of_its_own_is_replayed_where_nobody_has_them(
     there = inside(user)
     assert there("replay", "g", "--json").json["identical"] is True
     there("replay", "g", "--current", expect=1)
+
+
+def test_a_run_from_a_bundle_asks_no_model_of_somebody_elses_before_the_user_agrees(user: User, tmp_path: Path) -> None:
+    stranger = replace(user, home=tmp_path / "stranger")
+    with open_world(tmp_path / "calls") as world:
+        asked = ("run", "How high are the tides?", "--llm", world.model, "--search", "searxng", "--run-id", "bait")
+        user.run(*asked, "--max-iterations", "1", environ=world.environ())
+        user.run("export-run", "bait", "-o", str(tmp_path / "bait.grb"))
+        stranger.run("import-run", str(tmp_path / "bait.grb"))
+        world.forget()
+
+        forked = stranger.run("fork", "bait", "--step", "3", environ=world.environ(), expect=2)
+
+        assert f"came in a bundle and would ask {world.model}" in forked.err
+        assert world.calls() == []

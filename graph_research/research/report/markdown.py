@@ -222,7 +222,7 @@ class _Page:
             f"{_count(len(report.sub_queries), 'question')} asked on the way.",
             f"{_count(numbers.sources_found, 'source')} found, {numbers.sources_cited} cited, "
             f"from {_count(numbers.origins_cited, 'origin')}.",
-            f"{sum(one.valid for one in report.citations)} of {_count(len(report.citations), 'citation')} stand word "
+            f"Of {_count(len(report.citations), 'citation')} {sum(one.valid for one in report.citations)} found word "
             "for word in the archived texts.",
         ]
         return _bullets(lines)

@@ -95,9 +95,7 @@ class JournalContext:
         return f"sha256:{name}"
 
     async def get_text(self, text_hash: str) -> str:
-        name = text_hash.removeprefix("sha256:")
-        kept = self._session.kept_text(name)
-        return await self._session.store.text(name) if kept is None else kept
+        return await self._session.text(text_hash.removeprefix("sha256:"))
 
     def emit(self, name: str, **data: Any) -> None:
         digest = hashlib.sha256(canonical([name, data])).digest()

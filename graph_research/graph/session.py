@@ -17,6 +17,7 @@ from graph_research.graph.context import Clock
 from graph_research.graph.events import Draft, Event, event_of, packed_events
 from graph_research.graph.loan import AncestorLoan, Loan, ancestors
 from graph_research.graph.outlet import Outlet
+from graph_research.graph.recent_texts import RecentTexts
 from graph_research.graph.routes import Routes
 
 __all__ = ["FORGIVING", "History", "Session"]
@@ -67,6 +68,7 @@ class Session:
         self._outlet = outlet
         self._texts: dict[str, str] = {}
         self._known: set[str] = set()
+        self._recent = RecentTexts()
         self._batches: deque[_Batch] = deque()
         self._routes: dict[int, Routes] = {}
         self._step = -1
@@ -128,12 +130,19 @@ class Session:
 
     def keep_text(self, name: str, text: str) -> None:
         """Store a text with the next write, whoever makes it."""
+        self._recent.add(name, text)
         if name not in self._known:
             self._texts[name] = text
 
-    def kept_text(self, name: str) -> str | None:
-        """A text that waits for the next write."""
-        return self._texts.get(name)
+    async def text(self, name: str) -> str:
+        """A text that is stored or waits for the next write."""
+        text = self._texts.get(name)
+        if text is None:
+            text = self._recent.get(name)
+        if text is None:
+            text = await self.store.text(name)
+            self._recent.add(name, text)
+        return text
 
     def show(self, kind: type[Event], **fields: Any) -> None:
         """Offer an event that is never stored."""

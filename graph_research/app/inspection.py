@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -75,8 +75,12 @@ async def _bundle(workspace: Workspace, name: str) -> Inspection:
     async with opened_bundle(workspace, name) as (store, packed):
         record = await store.run(packed.run_id)
         graphs = await definition_texts(store, packed.run_id, "graph")
-        registry = definition_registry(workspace)
-        told = _definition(graphs.texts.get(record.graph, ""), f"{record.graph}.yaml", registry, graphs)
+        registry = replace(
+            definition_registry(workspace),
+            schemas=await definition_texts(store, packed.run_id, "schema"),
+            prompts=await definition_texts(store, packed.run_id, "prompt"),
+        )
+        told = _definition(graphs.texts.get(record.graph, ""), graphs.file(record.graph), registry, graphs)
         asked = next((one for one in record.metadata.values() if isinstance(one, Mapping)), {})
         roles = asked.get("roles")
         specs = [*_texts(asked.get("models")), *(_texts(roles.values()) if isinstance(roles, Mapping) else ())]

@@ -205,7 +205,7 @@ async def _stored_graph(store: Store, run_id: str, registry: Registry, *, curren
     text = graphs.texts.get(row.graph)
     if text is None:
         raise GraphChanged(f"run {run_id} holds no graph {row.graph!r}", help="it was not made by graph-research")
-    graph = load_graph(f"{row.graph}.yaml", text=text, registry=replace(registry, graphs=graphs))
+    graph = load_graph(graphs.file(row.graph), text=text, registry=replace(registry, graphs=graphs))
     differences = [words for words in changes(row.definition, graph) if not words.endswith(" is new")]
     if differences and not current:
         raise GraphChanged(

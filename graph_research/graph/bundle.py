@@ -26,6 +26,7 @@ __all__ = ["Bundle", "BundleInvalid", "Packed", "pack", "unpack"]
 _FOLDERS = {"graph": ("graphs", ".yaml"), "schema": ("schemas", ".json"), "prompt": ("prompts", ".j2")}
 _MOMENT = (1980, 1, 1, 0, 0, 0)
 _BATCH = 50
+_MOST_NAME_CHARS = 255
 _LEAST_RATIO_STORED = 50
 
 
@@ -238,11 +239,18 @@ def _check_run(run: RunRow) -> None:
             _named(name, what)
     definition = orjson.loads(run.definition)
     good = isinstance(definition, dict) and all(
-        name.partition(" ")[0] in _FOLDERS and isinstance(entry, dict) and set(entry) == {"hash", "text"}
-        for name, entry in definition.items()
+        name.partition(" ")[0] in _FOLDERS and _is_part(entry) for name, entry in definition.items()
     )
     if not good or not all(isinstance(orjson.loads(data), dict) for data in (run.metadata, run.input)):
         raise BundleInvalid("run.json does not describe a run")
+
+
+def _is_part(entry: Any) -> bool:
+    """Whether this tells a part of a definition: its hash and text, of a graph also its file's bare name."""
+    if not isinstance(entry, dict) or set(entry) - {"file"} != {"hash", "text"}:
+        return False
+    file = entry.get("file", "graph.yaml")
+    return isinstance(file, str) and 0 < len(file) <= _MOST_NAME_CHARS and file.isprintable() and "/" not in file
 
 
 def _named(name: str, what: str) -> None:

@@ -112,7 +112,7 @@ class Compiled:
         return GuardFailed(
             f'expression "{shortened(self.expression.text, 200)}" failed: {reason}'
             + (f" (with {values})" if values else ""),
-            file=place.file,
+            file=place.file_name,
             line=place.line,
             column=place.column,
         )

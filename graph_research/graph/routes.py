@@ -111,7 +111,9 @@ class Routes:
             return spec.most
         most = scope.get(spec.most) if isinstance(spec.most, str) else spec.most
         if isinstance(most, bool) or not isinstance(most, (int, float)):
-            raise NodeFailed(f'{spec.place}: loop "{loop}" has no bound: "{spec.most}" is {shown(most)}')
+            raise NodeFailed(
+                f'{spec.place.file_name}:{spec.place.line}: loop "{loop}" has no bound: "{spec.most}" is {shown(most)}'
+            )
         return most
 
     def _count(self, edge: EdgeSpec, loops: dict[str, int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any, Literal
 
 __all__ = [
@@ -40,6 +41,12 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
+
+    @property
+    def file_name(self) -> str:
+        """The file without its folder: what a run's errors say, since these may become state, which is the same
+        wherever the graph lies."""
+        return PurePath(self.file).name
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +194,11 @@ class GraphSpec:
     summary: str = ""
     places: Mapping[str, Place] = field(default_factory=dict, repr=False, compare=False)
     """Where each value stands, by its path such as `edges/3/to`; its key stands at the same path and `:key`."""
+
+    @property
+    def file_name(self) -> str:
+        """The file without its folder."""
+        return PurePath(self.file).name
 
     def place(self, path: str) -> Place:
         """Where `path` stands, or the nearest thing around it that is written at all."""

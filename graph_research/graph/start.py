@@ -61,13 +61,16 @@ def refuse_unstorable(graph: Graph, given: Mapping[str, Any]) -> None:
 
 def definition(graph: Graph) -> tuple[bytes, dict[str, str]]:
     """Everything a run depends on, as JSON `{name: {hash, text}}` where `text` is the hash under which the second
-    result holds its text: the graph and its subgraphs, the schemas they use, the prompts they can reach."""
+    result holds its text: the graph and its subgraphs, the schemas they use, the prompts they can reach. A graph has
+    also `file`, the name of its file without the folder, which its errors tell."""
     names: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
     for name, hashed, text in _parts(graph):
         key = text_hash(text)
         texts[key] = text
         names[name] = {"hash": hashed, "text": key}
+    for one in _graphs(graph):
+        names[f"graph {one.spec.name}"]["file"] = one.spec.file_name
     return orjson.dumps(names, option=orjson.OPT_SORT_KEYS), texts
 
 
@@ -77,6 +80,12 @@ def changes(stored: bytes, graph: Graph) -> list[str]:
     words = [f"{name} is new" for name in new if name not in old]
     words += [f"{name} is gone" for name in old if name not in new]
     return words + [f"{name} changed" for name in old if name in new and old[name]["hash"] != new[name]["hash"]]
+
+
+def _graphs(graph: Graph) -> Iterator[Graph]:
+    yield graph
+    for subgraph in graph.subgraphs.values():
+        yield from _graphs(subgraph)
 
 
 def _parts(graph: Graph) -> Iterator[tuple[str, str, str]]:

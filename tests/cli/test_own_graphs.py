@@ -169,3 +169,58 @@ def test_a_graph_with_searches_says_that_there_is_nothing_to_search(user: User, 
     assert error["code"] == "no-provider"
     assert "--library" in error["help"]
     assert "wikipedia" in error["help"]
+
+
+def test_a_failed_items_message_is_the_same_wherever_its_graph_lies(user: User) -> None:
+    user.write(
+        "there/graphs/share.yaml",
+        """
+graph: share
+version: "1"
+state: {n: {type: integer, input: true}, part: {type: number, default: 0, output: true}}
+start: divide
+nodes:
+  divide: {set: {part: 10 / n}}
+  done: {end: completed}
+edges:
+  - {from: divide, to: done}
+""",
+    )
+    user.write(
+        "there/shared out.yaml",
+        """
+graph: shares
+version: "1"
+state: {parts: {type: array, default: []}, failed: {type: array, default: []}}
+start: all
+nodes:
+  all:
+    each: "[5, 0, 1]"
+    as: n
+    graph: share
+    on_item_error: keep_going
+    input: {with: {n: n - 1 + 0 * (10 // n)}}
+    output: {into: {parts: outputs, failed: errors}}
+  done: {end: completed}
+edges:
+  - {from: all, to: done}
+""",
+    )
+    first = user.run("graph", "run", "there/shared out.yaml", "--run-id", "first", "--json").json["state"]
+    assert "shared out.yaml:12:" in first["failed"][0]["message"]
+    assert "share.yaml:7:" in first["failed"][1]["message"]
+    assert "there/" not in str(first["failed"])
+    user.run("replay", "first")
+    inside = User(folder=user.folder / "there", home=user.home)
+    inside.run("config", "trust")
+    assert inside.run("graph", "run", "shared out.yaml", "--run-id", "second", "--json").json["state"] == first
+    user.run("export-run", "first", "-o", "first.grb")
+    user.run("replay", "first.grb")
+
+
+def test_a_bundle_is_inspected_with_the_schemas_and_prompts_that_it_holds(user: User, here: Run) -> None:
+    here("graph", "new", "canal")
+    user.run("graph", "run", "canal/canal.yaml", "--run-id", "first")
+    user.run("export-run", "first", "-o", "first.grb")
+    told = user.run("graph", "inspect", "first.grb", "--json").json
+    assert (told["prompts"], told["schemas"], told["unknown"]) == (["reply"], ["reply"], [])

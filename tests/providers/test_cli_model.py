@@ -73,6 +73,7 @@ async def test_it_sees_of_the_environment_what_it_needs_and_nothing_else(make: M
     secrets = {"THE_KEY": KEY, "OPENAI_API_KEY": "sk-another", "GRAPH_RESEARCH_HOME": "/h", "SSH_AUTH_SOCK": "/s"}
     seen = json.loads((await make("print(json.dumps(dict(os.environ)))", **secrets).complete(asked())).text)
     seen.pop("LC_CTYPE", None)
+    assert len(seen.pop("GRAPH_RESEARCH_STARTED")) == 32, "by which it is found when it has to end"
     assert seen == {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LANG": "C.UTF-8", "THE_KEY": KEY}
 
 
@@ -109,6 +110,42 @@ async def test_a_program_that_takes_too_long_is_killed_with_its_children(make: M
     )
     with pytest.raises(ProviderUnavailable, match="did not answer in 1 s"):
         await make(code, timeout_seconds=1.0).complete(asked())
+    assert_gone(tmp_path / "pids")
+
+
+DAEMON = """
+if not (child := os.fork()):
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    open(PIDS + '.part', 'w').write(str(os.getpid()))
+    os.rename(PIDS + '.part', PIDS)
+    os.execvp('sleep', ['sleep', '60'])
+os.waitpid(child, 0)
+"""
+STRANGER = """
+child = subprocess.Popen(['sleep', '60'], env={}, start_new_session=True, stdout=subprocess.DEVNULL)
+open(PIDS + '.part', 'w').write(str(child.pid))
+os.rename(PIDS + '.part', PIDS)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not tell what belongs together")
+@pytest.mark.parametrize("leaves", [DAEMON, STRANGER])
+async def test_what_left_its_process_group_is_killed_with_it(leaves: str, make: Make, tmp_path: Path) -> None:
+    code = f"PIDS = {str(tmp_path / 'pids')!r}\n{leaves}\ntime.sleep(60)"
+    call = asyncio.create_task(make(code).complete(asked()))
+    await asyncio.to_thread(wait_for, tmp_path / "pids")
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert_gone(tmp_path / "pids")
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not tell what belongs together")
+async def test_a_daemon_does_not_outlive_the_answer(make: Make, tmp_path: Path) -> None:
+    code = f"PIDS = {str(tmp_path / 'pids')!r}\n{DAEMON}\nwhile not os.path.exists(PIDS): pass\nprint('done')"
+    assert (await make(code).complete(asked())).text == "done"
     assert_gone(tmp_path / "pids")
 
 

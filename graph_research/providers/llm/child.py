@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from graph_research.providers.process_tree import ProcessTree
 
 __all__ = ["Finished", "OutputTooLong", "TookTooLong", "run_program"]
 
 _ERRORS_KEPT = 4_000
 _GRACE_SECONDS = 2.0
-"""How long a pipe may stay open that somebody outside of the program's process group holds."""
+"""How long a pipe may stay open that somebody holds who cannot be ended with the program."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,24 +45,25 @@ async def run_program(
 ) -> Finished:
     """Start a program without a shell, hand it `given` on standard input and wait for its end.
 
-    It leads a process group of its own, all of which is killed when it ends, is cancelled or goes beyond a limit.
+    All that it started is killed when it ends, is cancelled or goes beyond a limit, as far as `ProcessTree` finds it.
     Raises `OSError` where it cannot be started, `TookTooLong` and `OutputTooLong`.
     """
+    tree = ProcessTree()
     transport, talk = await asyncio.get_running_loop().subprocess_exec(
-        lambda: _Talk(most_bytes), *arguments, cwd=folder, env=dict(environ), start_new_session=True
+        lambda: _Talk(most_bytes), *arguments, cwd=folder, env=tree.environ(environ), start_new_session=True
     )
     pid = transport.get_pid()
     try:
         async with asyncio.timeout(timeout_seconds):
             talk.say(transport, given)
             await talk.over.wait()
-        _kill_group(pid)
+        tree.kill(pid)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(talk.closed.wait(), _GRACE_SECONDS)
     except TimeoutError as error:
         raise TookTooLong from error
     finally:
-        _kill_group(pid)
+        tree.kill(pid)
         await asyncio.shield(talk.exited.wait())
         transport.close()
     if talk.too_long:
@@ -114,8 +115,3 @@ class _Talk(asyncio.SubprocessProtocol):
 
 def _text(data: bytearray) -> str:
     return data.decode("utf-8", errors="replace")
-
-
-def _kill_group(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)

@@ -1,0 +1,89 @@
+"""A foreign program with all that it starts, which ends with it: also what left its process group, as daemons do."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+from collections.abc import Mapping
+
+__all__ = ["ProcessTree"]
+
+_MARK = "GRAPH_RESEARCH_STARTED"
+_MOST_ROUNDS = 100
+"""How often it is looked again for what was started meanwhile; a program that starts more than it can lose wins."""
+
+
+class ProcessTree:
+    """What one program starts. Start it with `environ` and as the leader of a session of its own.
+
+    Its processes are known by a variable of their environment, which is theirs alone, and by their parents. Where the
+    system has no /proc only the process group is ended. A process that both cleared its environment and was left
+    by its parent, or that runs as another user, is not found.
+    """
+
+    def __init__(self) -> None:
+        # A mark decides nothing but what is killed: nobody else may have it, and no replay has to repeat it.
+        self._mark = secrets.token_hex(16)
+
+    def environ(self, given: Mapping[str, str]) -> dict[str, str]:
+        """The environment to start the program with: what is `given`, and the mark."""
+        return {**given, _MARK: self._mark}
+
+    def kill(self, leader: int) -> None:
+        """End everything that is left of the program `leader`, at once and without asking; it may be over itself."""
+        killed: set[int] = set()
+        for _ in range(_MOST_ROUNDS):
+            found = self._found(leader) - killed
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(leader, signal.SIGKILL)
+            for pid in found:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            if not found:
+                return
+            killed |= found
+
+    def _found(self, leader: int) -> set[int]:
+        """Every process that lives and has the mark, and all that descend from one of these or from the leader."""
+        parents = _parents()
+        found = {pid for pid in parents if self._has_mark(pid)}
+        if parents.get(leader) == os.getpid():
+            found.add(leader)
+        children: dict[int, list[int]] = {}
+        for pid, parent in parents.items():
+            children.setdefault(parent, []).append(pid)
+        waiting = list(found)
+        while waiting:
+            new = [pid for pid in children.get(waiting.pop(), ()) if pid not in found]
+            found.update(new)
+            waiting.extend(new)
+        return found
+
+    def _has_mark(self, pid: int) -> bool:
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as environ:  # noqa: PTH123 -- hundreds of them, a pathlib takes as long again
+                return f"{_MARK}={self._mark}".encode() in environ.read().split(b"\0")
+        except OSError:
+            return False
+
+
+def _parents() -> dict[int, int]:
+    """The parent of each process of this machine that is not dead yet; empty where the system does not tell."""
+    parents = {}
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 -- names are wanted, not paths
+    except OSError:
+        return {}
+    for name in names:
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as stat:  # noqa: PTH123 -- as above
+                state, parent = stat.read().rpartition(b")")[2].split()[:2]
+        except (OSError, ValueError):
+            continue
+        if state != b"Z":
+            parents[int(name)] = int(parent)
+    return parents

@@ -152,7 +152,8 @@ SourceTypes = Annotated[
 class McpServerSettings(BaseModel):
     """An MCP server that is searched as `mcp:NAME`: started by its `command` line, or called up at its `url`.
 
-    `environ` names the variables that a command gets to see beside PATH and the like.
+    `environ` names the variables that a command gets to see beside PATH and the like, `key_name` the variable whose
+    value goes to a url as a bearer token.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -163,6 +164,7 @@ class McpServerSettings(BaseModel):
     fetch_tool: str | None = Field(None, min_length=1, max_length=200)
     serves: SourceTypes = ("web", "academic", "news")
     environ: Annotated[tuple[Annotated[str, Field(pattern=_VARIABLE)], ...], BeforeValidator(_as_list)] = ()
+    key_name: str | None = Field(None, pattern=_VARIABLE)
     timeout_seconds: Seconds = Field(60.0, gt=0, le=3600)
 
     @model_validator(mode="after")
@@ -171,6 +173,8 @@ class McpServerSettings(BaseModel):
             raise ValueError("a server has either a command, as a list of words, or a url")
         if self.url and self.environ:
             raise ValueError("a server at a url sees no environment")
+        if self.command and self.key_name:
+            raise ValueError("a command takes its key from a variable that environ names")
         return self
 
 

@@ -41,8 +41,9 @@ def check_mcp(workspace: Workspace, name: str) -> None:
 
 
 def unset_of_mcp(workspace: Workspace, name: str) -> tuple[str, ...]:
-    """The variables that a server is to see and that are not set."""
-    named = workspace.settings.mcp_servers[name.partition(":")[2]].environ
+    """The variables that a server is to see, or that hold its key, and that are not set."""
+    given = workspace.settings.mcp_servers[name.partition(":")[2]]
+    named = (*given.environ, *((given.key_name,) if given.key_name else ()))
     return tuple(variable for variable in named if not workspace.environ.get(variable))
 
 
@@ -63,6 +64,7 @@ def build_mcp(
         command=given.command,
         url=given.url,
         environ={one: workspace.environ[one] for one in given.environ if workspace.environ.get(one)},
+        key=workspace.environ.get(given.key_name) if given.key_name else None,
         search_tool=given.search_tool,
         fetch_tool=given.fetch_tool,
         serves=frozenset(given.serves),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from traces import assert_no_trace
-from wire import WireServer
+from wire import Answer, Received, WireServer
 
 from graph_research.app.mcp_servers import check_mcp
 from graph_research.app.pins import HomePins, PinsUnusable
@@ -20,6 +20,7 @@ from graph_research.errors import GraphResearchError
 from graph_research.home import Home
 from graph_research.providers.errors import NoProvider
 from tests.cli.conftest import User
+from tests.providers.mcp_speech import reply
 from tests.security.test_keys import answered
 
 LIBRARY = Path(__file__).parents[1] / "providers" / "mcp_library.py"
@@ -100,6 +101,30 @@ def test_what_a_server_is_given_in_its_environment_is_kept_nowhere(user: User, t
     assert_no_trace(TOKEN, tmp_path)
 
 
+def test_the_key_of_a_server_at_an_address_is_read_from_the_environment_and_kept_nowhere(
+    user: User, server: WireServer, tmp_path: Path
+) -> None:
+    def answer(request: Received) -> Answer:
+        if request.headers.get("authorization") != f"Bearer {TOKEN}":
+            return Answer(status=401, body=f"not you, {request.headers.get('authorization')}")
+        said = reply(request.json(), found=f"The lagoon has 16 turbines, says {TOKEN}.") if request.body else None
+        return Answer(status=202) if said is None else Answer(body=said)
+
+    server.on("*", answer)
+    user.home.mkdir()
+    table = f'[research.mcp_servers.library]\nurl = "{server.url}"\nkey_name = "LIBRARY_KEY"\n'
+    (user.home / "config.toml").write_text(table)
+    without = user.run("run", QUESTION, "--search", "mcp:library", expect=2)
+    assert "mcp:library (LIBRARY_KEY is not set)" in without.err
+
+    report = search(user, "keyed", environ={"LIBRARY_KEY": TOKEN})
+
+    assert "16 turbines, says [key]" in json.dumps(report)
+    looked = user.run("doctor", "mcp:library", environ={"LIBRARY_KEY": f"{TOKEN}-old"}, expect=1)
+    assert TOKEN not in looked.out + looked.err
+    assert_no_trace(TOKEN, tmp_path)
+
+
 def test_a_server_without_its_variable_is_left_out_and_said(user: User) -> None:
     set_up(user, environ=["LIBRARY_TOKEN"])
     done = user.run("run", QUESTION, "--search", "mcp:library,local", "--library", "library", "--out", "out")
@@ -133,6 +158,8 @@ def test_without_the_package_the_extra_is_named(user: User, monkeypatch: pytest.
         ({"command": ["a"], "environ": ["TOKEN=secret"]}, r"mcp_servers\.library\.environ "),
         ({"url": "http://127.0.0.1/", "environ": ["TOKEN"]}, "sees no environment"),
         ({"url": "https://example.org/mcp?key=secret"}, r"mcp_servers\.library\.url "),
+        ({"url": "https://example.org/mcp", "key_name": "secret-a4"}, r"mcp_servers\.library\.key_name "),
+        ({"command": ["a"], "key_name": "TOKEN"}, "from a variable that environ names"),
     ],
 )
 def test_a_server_that_is_described_wrongly_is_told_without_what_was_written(

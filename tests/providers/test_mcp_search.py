@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -9,10 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.mcp import McpSearch, McpServer
+from tests.providers.mcp_speech import reply
+from tests.providers.test_cli_model import is_running
 
 SERVER = McpServer(
     name="library",
@@ -93,6 +97,14 @@ async def test_a_server_that_cannot_be_started_is_told_with_its_setting(closing:
         await search.search(SearchRequest(query="turbines"))
 
 
+async def test_a_server_that_ends_at_once_is_told_with_its_last_words(closing: AsyncExitStack) -> None:
+    code = "import sys; sys.stderr.write('x' * 1_000_000); sys.exit('\\nno licence was found')"
+    search = McpSearch(replace(SERVER, command=(sys.executable, "-c", code)), Notebook(), closing)
+
+    with pytest.raises(ProviderUnavailable, match="cannot be started: no licence was found"):
+        await search.search(SearchRequest(query="turbines"))
+
+
 async def test_a_server_sees_only_the_variables_that_were_named(
     closing: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,3 +134,76 @@ async def test_what_a_tool_tells_of_a_result_is_read_like_that_of_any_search(clo
     row = '{"text": "A lagoon.", "title": "A\\nB\\u0007", "url": "https://a@b.example/", "published": "<b>now</b>"}'
     (hit,) = await answered_with(f'{{"results": [{row}]}}', closing)
     assert (hit.title, hit.url, hit.published_at) == ("A B", None, None)
+
+
+def speaking(*how: str) -> McpServer:
+    """A server that does what no package allows."""
+    program = str(Path(__file__).with_name("mcp_speech.py"))
+    return McpServer(name="speech", command=(sys.executable, program, *how), timeout_seconds=20)
+
+
+async def test_a_line_without_end_is_broken_off_and_told(closing: AsyncExitStack) -> None:
+    search = McpSearch(speaking("endless"), Notebook(), closing)
+
+    with pytest.raises(ProviderUnavailable, match="wrote a line of more than 20,000,000 bytes"):
+        await search.search(SearchRequest(query="lagoon"))
+
+
+@pytest.mark.parametrize("page", ["0", "1", "7"])
+async def test_a_tool_is_found_on_whichever_page_of_the_list_it_stands(page: str, closing: AsyncExitStack) -> None:
+    search = McpSearch(speaking("paged", page), Notebook(), closing)
+
+    assert [hit.document.text for hit in await search.search(SearchRequest(query="lagoon"))] == ["A lagoon."]
+
+
+async def test_a_list_of_tools_without_end_is_read_so_far_and_no_further(closing: AsyncExitStack) -> None:
+    search = McpSearch(speaking("paged", "-1"), Notebook(), closing)
+
+    with pytest.raises(ProviderRefused, match=r"no tool 'search'; it has tool-0, tool-1, "):
+        await search.search(SearchRequest(query="lagoon"))
+
+
+async def test_a_server_is_left_with_everything_it_started(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    code = (
+        "import os, runpy, subprocess, sys\n"
+        "child = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
+        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        f"sys.argv = ['mcp_speech.py', 'paged', '0']\n"
+        f"runpy.run_path({str(Path(__file__).with_name('mcp_speech.py'))!r}, run_name='__main__')\n"
+    )
+    async with AsyncExitStack() as closing:
+        server = replace(speaking(), command=(sys.executable, "-c", code))
+        await McpSearch(server, Notebook(), closing).search(SearchRequest(query="lagoon"))
+    for pid in (await asyncio.to_thread(pids.read_text)).split():
+        assert not is_running(int(pid))
+
+
+KEY = "hush-7c31ab90e4d2"
+
+
+async def test_a_server_at_an_address_is_let_in_by_its_key_and_never_quoted_with_it(
+    closing: AsyncExitStack, server: WireServer
+) -> None:
+    def answer(request: Received) -> Answer:
+        if request.headers.get("authorization") != f"Bearer {KEY}":
+            return Answer(status=401)
+        said = reply(request.json(), found=f"You came in with {KEY}.") if request.body else None
+        return Answer(status=202) if said is None else Answer(body=said)
+
+    server.on("*", answer)
+    given = McpServer(name="speech", url=server.url, key=KEY, timeout_seconds=20)
+    hits = await McpSearch(given, Notebook(), closing).search(SearchRequest(query="lagoon"))
+
+    assert [hit.document.text for hit in hits] == ["You came in with [key]."]
+    assert KEY not in repr(given)
+
+
+async def test_a_key_does_not_follow_a_redirect(closing: AsyncExitStack, server: WireServer) -> None:
+    with WireServer() as thief:
+        server.on("*", Answer(status=307, headers={"location": thief.url}))
+        given = McpServer(name="speech", url=server.url, key=KEY, timeout_seconds=20)
+        with pytest.raises(ProviderUnavailable) as caught:
+            await McpSearch(given, Notebook(), closing).search(SearchRequest(query="lagoon"))
+        assert not thief.received
+    assert KEY not in str(caught.value)

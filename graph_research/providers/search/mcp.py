@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -33,6 +32,9 @@ __all__ = ["McpSearch", "McpServer", "Pins"]
 
 _MOST_DEPTH = 20
 _MOST_AUTHORS = 50
+_MOST_PAGES = 100
+_MOST_NAMES = 50
+_NAME_CHARS = 80
 _SNIPPET_CHARS = 400
 _COUNT_NAMES = ("max_results", "limit", "num_results", "count", "top_k", "k", "n")
 _QUERY_NAMES = ("query", "q", "question", "search_query", "text")
@@ -47,22 +49,28 @@ _DATE_NAMES = ("published_at", "published", "publication_date", "date")
 class McpServer:
     """A server as the user configured it: a `command` line for standard input and output, or a `url`.
 
-    `environ` is the whole environment of a command beside PATH and the like. `fetch_tool`, if named, is asked for the
-    text behind each result that has an id.
+    `environ` is the whole environment of a command beside PATH and the like, `key` what a server at a `url` lets in.
+    `fetch_tool`, if named, is asked for the text behind each result that has an id.
     """
 
     name: str
     command: Sequence[str] = ()
     url: str | None = None
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    key: str | None = field(default=None, repr=False)
     search_tool: str = "search"
     fetch_tool: str | None = None
     serves: frozenset[str] = frozenset({"web", "academic", "news"})
     timeout_seconds: float = 60.0
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What the server was given that nobody else may see."""
+        return (*self.environ.values(), *((self.key,) if self.key else ()))
+
     def black_out(self, text: str) -> str:
-        """`text` without what the server was given in its environment."""
-        return black_out(text, self.environ.values())
+        """`text` without the server's secrets."""
+        return black_out(text, self.secrets)
 
 
 class Pins(Protocol):
@@ -140,10 +148,10 @@ class McpSearch:
         return value
 
     def _blacked_out(self, value: Any, depth: int = _MOST_DEPTH) -> Any:
-        """An answer without what the server was given in its environment, should it repeat that, and without what is
-        nested deeper than any result is."""
+        """An answer without the server's secrets, should it repeat them, and without what is nested deeper than any
+        result is."""
         if isinstance(value, str):
-            return withhold(value, self.server.environ.values())
+            return withhold(value, self.server.secrets)
         if isinstance(value, Mapping) and depth:
             return {name: self._blacked_out(one, depth - 1) for name, one in value.items()}
         if isinstance(value, list) and depth:
@@ -161,10 +169,7 @@ class McpSearch:
         return await asyncio.shield(self._ready)
 
     async def _live(self, ready: asyncio.Future[_Ready], leave: asyncio.Event) -> None:
-        with tempfile.TemporaryFile("w+") as errors:
-            await self._serve(ready, leave, errors)
-
-    async def _serve(self, ready: asyncio.Future[_Ready], leave: asyncio.Event, errors: TextIO) -> None:
+        errors = bytearray()
         try:
             async with _client(self.server, errors) as client:
                 ready.set_result(await self._checked(client))
@@ -175,7 +180,7 @@ class McpSearch:
         finally:
             ready.cancel()
 
-    def _failure(self, error: BaseException, errors: TextIO) -> ProviderError:
+    def _failure(self, error: BaseException, errors: bytearray) -> ProviderError:
         """The innermost of grouped errors as a provider's, with the last line that the server complained with."""
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
@@ -191,14 +196,14 @@ class McpSearch:
         )
 
     async def _checked(self, client: Client) -> _Ready:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         used = [name for name in (self.server.search_tool, self.server.fetch_tool) if name is not None]
+        tools, others = await _listed(client, used)
         for name in used:
             if name not in tools:
                 raise ProviderRefused(
                     f"{self.name} has no tool {name!r}",
                     provider=self.name,
-                    help=f"it has {', '.join(sorted(tools))[:300] or 'none'}",
+                    help=f"it has {', '.join(sorted({*tools, *others}))[:300] or 'none'}",
                 )
         definitions = [
             tools[name].model_dump(mode="json", include={"name", "description", "input_schema"}) for name in used
@@ -232,21 +237,40 @@ class _Ready:
         return {**arguments, count: request.max_results} if count else arguments
 
 
-def _client(server: McpServer, errors: TextIO) -> Client:
+async def _listed(client: Client, used: Sequence[str]) -> tuple[dict[str, Tool], set[str]]:
+    """Of the server's list of tools those that are `used`, and the names of others. The list is read page by page until
+    all are found, or it ends, or it has had more pages than any list needs."""
+    found: dict[str, Tool] = {}
+    others: set[str] = set()
+    cursor: str | None = None
+    for _ in range(_MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        for tool in page.tools:
+            if tool.name in used:
+                found.setdefault(tool.name, tool)
+            elif len(others) < _MOST_NAMES:
+                others.add(tool.name[:_NAME_CHARS])
+        cursor = page.next_cursor
+        if cursor is None or len(found) == len(set(used)):
+            break
+    return found, others
+
+
+def _client(server: McpServer, errors: bytearray) -> Client:
     """The client of a server, not connected yet; what a command prints as errors goes into `errors`."""
     try:
-        from mcp import Client, StdioServerParameters, stdio_client
+        from mcp import Client
 
         from graph_research.providers.search.mcp_http import over_http
+        from graph_research.providers.search.mcp_stdio import over_stdio
     except ImportError as error:
         raise NoProvider(
             f"search mcp:{server.name} needs the MCP package", help="install it with: pip install 'graph-research[mcp]'"
         ) from error
     if server.url is not None:
-        return Client(over_http(server.url), read_timeout_seconds=server.timeout_seconds)
-    program, *arguments = server.command
-    parameters = StdioServerParameters(command=program, args=arguments, env=dict(server.environ))
-    return Client(stdio_client(parameters, errlog=errors), read_timeout_seconds=server.timeout_seconds)
+        return Client(over_http(server.url, server.key), read_timeout_seconds=server.timeout_seconds)
+    started = over_stdio(server.command, server.environ, errors)
+    return Client(started, read_timeout_seconds=server.timeout_seconds)
 
 
 async def _left(session: asyncio.Task[None], ready: asyncio.Future[_Ready], leave: asyncio.Event) -> None:
@@ -257,9 +281,8 @@ async def _left(session: asyncio.Task[None], ready: asyncio.Future[_Ready], leav
     await asyncio.wait([session])
 
 
-def _last_line(errors: TextIO) -> str:
-    errors.seek(0)
-    lines = [line.strip() for line in errors.read()[-4_000:].splitlines() if line.strip()]
+def _last_line(errors: bytearray) -> str:
+    lines = [line.strip() for line in errors.decode("utf-8", errors="replace").splitlines() if line.strip()]
     return lines[-1][:300] if lines else ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -22,16 +22,17 @@ _TIMES = httpx2.Timeout(30.0, read=300.0)
 """Seconds, as the MCP package has them; the server's own limit of the settings ends each call."""
 
 
-def over_http(url: str) -> Transport:
-    """The transport of a server at `url`. An answer that is longer than `MOST_BYTES`, or compressed although nobody
-    asked for that, is an error: a few kilobytes of it could fill the memory."""
-    return _transport(url)
+def over_http(url: str, key: str | None = None) -> Transport:
+    """The transport of a server at `url`, to which `key` goes as a bearer token; redirects are not followed. An answer
+    that is longer than `MOST_BYTES`, or compressed although nobody asked for that, is an error: a few kilobytes of it
+    could fill the memory."""
+    return _transport(url, {"authorization": f"Bearer {key}"} if key else {})
 
 
 @asynccontextmanager
-async def _transport(url: str) -> AsyncIterator[TransportStreams]:
+async def _transport(url: str, headers: Mapping[str, str]) -> AsyncIterator[TransportStreams]:
     client = httpx2.AsyncClient(
-        timeout=_TIMES, headers={"accept-encoding": "identity"}, event_hooks={"response": [_bound]}
+        timeout=_TIMES, headers={"accept-encoding": "identity", **headers}, event_hooks={"response": [_bound]}
     )
     async with client, streamable_http_client(url, http_client=client) as streams:
         yield streams

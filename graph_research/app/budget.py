@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from graph_research.app.limits import Reached
 from graph_research.errors import UserMistake
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.prices import Prices
@@ -14,6 +15,8 @@ from graph_research.research.services import ModelRouter
 
 __all__ = ["Budget", "BudgetUnknowable", "within_budget"]
 
+
+_Number = TypeVar("_Number", int, float)
 
 _COUNTS = ("input_tokens", "output_tokens", "cached_input_tokens")
 
@@ -37,7 +40,7 @@ class PaidCall(Protocol):
 
 @dataclass(kw_only=True)
 class Budget:
-    """What may be spent and what was, by the run `run_id`. `reason` is set once a call was held back."""
+    """What may be spent and what was, by the run `run_id`."""
 
     run_id: str
     prices: Prices = field(default_factory=Prices)
@@ -45,7 +48,6 @@ class Budget:
     max_cost: float | None = None
     tokens: int = 0
     cost: float = 0.0
-    reason: str | None = None
 
     def count_recorded(self, calls: Iterable[PaidCall]) -> None:
         """Count what a run spent before it was interrupted."""
@@ -60,12 +62,18 @@ class Budget:
         used = (usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
         self.cost += self.prices(model, *used) or 0.0
 
-    def spent(self) -> str | None:
-        """Which limit is reached, in words, or None."""
+    def spent(self) -> Reached | None:
+        """Which limit is reached, None where none is."""
         if self.max_tokens is not None and self.tokens >= self.max_tokens:
-            return f"the models used {self.tokens:,} tokens of --max-tokens {self.max_tokens:,}"
+            return Reached(
+                words=f"the models used {self.tokens:,} tokens of --max-tokens {self.max_tokens:,}",
+                option=f"--max-tokens {_doubled(self.max_tokens, self.tokens)}",
+            )
         if self.max_cost is not None and self.cost >= self.max_cost:
-            return f"the models cost {self.cost:.4f} USD of --max-cost {self.max_cost}"
+            return Reached(
+                words=f"the models cost {self.cost:.4f} USD of --max-cost {self.max_cost:g}",
+                option=f"--max-cost {_doubled(self.max_cost, self.cost):g}",
+            )
         return None
 
 
@@ -80,6 +88,13 @@ def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[str], Awa
                 help="set it in `model_price_overrides`, or use --max-tokens instead",
             )
     return router.wrapped(lambda model: _Budgeted(model, budget, stop))
+
+
+def _doubled(limit: _Number, used: float) -> _Number:
+    """The limit, doubled until it leaves as much again as was used."""
+    while limit < 2 * used:
+        limit *= 2
+    return limit
 
 
 class _Budgeted:
@@ -101,9 +116,7 @@ class _Budgeted:
         return self._model.in_process
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        reason = self._budget.spent()
-        if reason is not None:
-            self._budget.reason = reason
+        if self._budget.spent() is not None:
             await self._stop(self._budget.run_id)
             await asyncio.Event().wait()
         reply = await self._model.complete(request)

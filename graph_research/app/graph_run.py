@@ -14,6 +14,7 @@ from graph_research.app.definitions import graph_file, load
 from graph_research.app.edits import edited, read_assignment
 from graph_research.app.foreign import refuse_foreign
 from graph_research.app.library import Indexing
+from graph_research.app.limits import Reached, limit_reached
 from graph_research.app.models import build_router, prices_of
 from graph_research.app.offline import offline_registry
 from graph_research.app.outside import Outside, open_outside
@@ -22,12 +23,11 @@ from graph_research.app.research import new_run_id, refuse_known
 from graph_research.app.runs import error_text, waiting_for
 from graph_research.app.search import Searches, build_searches, with_searches
 from graph_research.app.services import build_registry, build_services
-from graph_research.app.store import Store, open_store
+from graph_research.app.store import Store, graph_metadata_of, graph_request_of, open_store
 from graph_research.app.workspace import Workspace
 from graph_research.errors import check_name
-from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.graph.compiler import Graph
-from graph_research.graph.errors import InputInvalid, UnknownRun
+from graph_research.graph.errors import InputInvalid
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
 
@@ -35,18 +35,16 @@ __all__ = [
     "GraphRun",
     "GraphRunResult",
     "fork_graph_run",
-    "graph_request_of",
     "open_graph_run",
     "reopen_graph_run",
     "values_of",
 ]
 
-_KEY = "graph_run"
-
 
 @dataclass(frozen=True, kw_only=True)
 class GraphRunResult:
-    """How a graph's run stands; `state` holds all its channels, `outputs` names those declared `output: true`."""
+    """How a graph's run stands; `state` holds all its channels, `outputs` names those declared `output: true`.
+    `limit` is the one that ended it."""
 
     run_id: str
     status: str
@@ -54,13 +52,15 @@ class GraphRunResult:
     error: str | None
     waiting_for: str | None
     state: Mapping[str, Any]
+    limit: Reached | None = None
     outputs: tuple[str, ...] = ()
     parent: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class GraphRun:
-    """A run of any graph. `values` is its input, None for one that is stored and goes on."""
+    """A run of any graph. `values` is its input, None for one that is stored and goes on; `kept` takes the place of
+    what is kept with that."""
 
     run_id: str
     store: Store
@@ -69,11 +69,12 @@ class GraphRun:
     budget: Budget
     values: Mapping[str, Any] | None
     accept_changes: bool = False
+    kept: Mapping[str, Any] | None = None
 
     @property
     def metadata(self) -> dict[str, Any]:
         """What is kept with the run, so that it can go on."""
-        return {_KEY: self.request.to_json()}
+        return graph_metadata_of(self.request)
 
     async def events(self, answer: str | None = None) -> AsyncGenerator[Event, None]:
         """Start the run or go on with it, until it ends or waits."""
@@ -81,7 +82,9 @@ class GraphRun:
             stream = self.runtime.stream(dict(self.values), run_id=self.run_id, metadata=self.metadata)
         else:
             given = NO_ANSWER if answer is None else answer
-            stream = self.runtime.resume(self.run_id, answer=given, accept_changes=self.accept_changes)
+            stream = self.runtime.resume(
+                self.run_id, answer=given, accept_changes=self.accept_changes, metadata=self.kept
+            )
         async with aclosing(stream):
             async for event in stream:
                 yield event
@@ -93,11 +96,15 @@ class GraphRun:
     async def result(self) -> GraphRunResult:
         """How the run stands now."""
         record = await self.store.run(self.run_id)
+        reached = await limit_reached(
+            self.store, record, timeout_seconds=self.request.timeout_seconds, spent=self.budget.spent()
+        )
         return GraphRunResult(
             run_id=self.run_id,
             status=record.status,
             cause=record.cause,
-            error=self.budget.reason or error_text(record),
+            error=error_text(record) if reached is None else reached.words,
+            limit=reached,
             waiting_for=await waiting_for(self.store, record),
             state=await self.store.state(self.run_id),
             parent=record.parent,
@@ -142,18 +149,19 @@ async def reopen_graph_run(
     offline: bool = False,
 ) -> AsyncIterator[GraphRun]:
     """A stored run of a graph, to go on with; `accept_changes` although its definition has changed. A limit given here
-    replaces its own; `offline` goes on without models and searches, for a run that is only to end."""
+    replaces its own for good; `offline` goes on without models and searches, for a run that is only to end."""
     async with open_store(workspace.home) as store, open_outside(workspace) as outside:
         record = await store.run(check_name(run_id, "run id"))
         if not accept_changes and record.status != "completed":
             refuse_foreign(record, graph_request_of(record))
-        request = with_limits(graph_request_of(record), max_cost, max_tokens, timeout_seconds)
+        stored = graph_request_of(record)
+        request = with_limits(stored, max_cost, max_tokens, timeout_seconds)
         search = None if offline else build_searches(workspace, request.search, request.library, outside)
         run = _assembled(workspace, store, run_id, request, search, None, outside, accept_changes=accept_changes)
         calls = await store.calls(run_id)
         run.budget.count_recorded(calls)
         outside.pages.keep_recorded(calls)
-        yield run
+        yield run if request == stored else replace(run, kept={**record.metadata, **graph_metadata_of(request)})
 
 
 @asynccontextmanager
@@ -179,14 +187,6 @@ async def fork_graph_run(
         values = edited(await store.state(parent, step), assignments)
         await run.runtime.fork(parent, step, values=values, new_run_id=chosen, metadata=run.metadata)
         yield run
-
-
-def graph_request_of(record: RunRecord) -> GraphRequest:
-    """The request behind a run that is no research. `UnknownRun` for one that a program of its own started."""
-    data = record.metadata.get(_KEY)
-    if not isinstance(data, Mapping):
-        raise UnknownRun(f"run {record.run_id} was not started by graph-research", help="use the program that made it")
-    return GraphRequest.from_json(data)
 
 
 def values_of(assignments: Sequence[str]) -> dict[str, Any]:

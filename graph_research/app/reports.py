@@ -13,10 +13,11 @@ from graph_research.app.beside import with_neighbours
 from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
 from graph_research.app.definitions import load
 from graph_research.app.files import write_atomically
+from graph_research.app.limits import Reached
 from graph_research.app.models import prices_of
 from graph_research.app.overlay import Trace, trace_of
 from graph_research.app.request import ResearchRequest
-from graph_research.app.runs import error_text
+from graph_research.app.runs import error_text, is_driven, limit_of
 from graph_research.app.services import definition_registry
 from graph_research.app.store import Store, checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
@@ -35,6 +36,16 @@ from graph_research.research.report.model import Report
 from graph_research.research.report.serving import roles_served
 
 __all__ = ["Built", "NoReport", "build_from_store", "render_report", "write_report"]
+
+_HOW_IT_STOPPED = {
+    "cancelled": "was cancelled",
+    "timeout": "timed out",
+    "error": "failed",
+    "awaiting_input": "waits for an answer",
+    "paused": "is paused",
+    "running": "was interrupted",
+}
+"""By the cause of a run's end, or by its status where it has not ended."""
 
 
 class NoReport(UserMistake):
@@ -91,15 +102,20 @@ def write_report(workspace: Workspace, built: Built, folder: Path, graph: Graph 
 
 async def build_from_store(store: Store, run_id: str, prices: Prices | None = None) -> Built:
     """The report as the run's latest committed state has it, its costs by `prices`. `NoReport` where nothing was
-    written yet."""
+    written yet says why."""
+    prices = prices or Prices()
     record = await store.run(run_id)
     state = await store.state(run_id)
     request = request_of(record)
-    if request is None or not state.get("draft"):
+    limit = await limit_of(store, record, prices)
+    if request is None:
         raise NoReport(
-            f"run {run_id} has no report (status {record.status})",
-            help=f"graph-research status {run_id} says where it stands",
+            f"run {run_id} is one of the graph {record.graph}, and only a research has a report",
+            help=f"graph-research history {run_id} lists its steps, show {run_id} --step N the state after one",
         )
+    if not state.get("draft"):
+        driven = record.status == "running" and await is_driven(store, run_id)
+        raise _no_report(record, state.get("phase"), limit, driven=driven)
     hashes = archived(state)
     cited = cited_texts(state)
     texts = {one: text for one in hashes if (text := await _text(store, one, cited)) is not None}
@@ -109,9 +125,36 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
         if layout and (text := await _text(store, layout, cited)) is not None
     }
     calls = await store.calls(run_id)
-    report = build_report(state, texts=texts, layouts=layouts, run=_facts(record, calls, request, prices or Prices()))
+    report = build_report(state, texts=texts, layouts=layouts, run=_facts(record, calls, request, prices, limit))
     trace = await trace_of(store, run_id, calls)
     return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace)
+
+
+def _no_report(record: RunRecord, phase: str | None, limit: Reached | None, *, driven: bool) -> NoReport:
+    """Why a research has no report, and what to do about it."""
+    run_id = record.run_id
+    where = f" in the phase “{phase}”" if phase else ""
+    how, option = _HOW_IT_STOPPED.get(record.cause or record.status, f"ended {record.status}"), ""
+    if driven:
+        return NoReport(
+            f"run {run_id} is at work{where} and has no report yet",
+            help=f"wait for its end; graph-research status {run_id} says where it stands",
+        )
+    if record.status == "completed" or (record.status in {"aborted", "failed"} and record.cause is None):
+        return NoReport(
+            f"run {run_id} ended {record.status}, as its graph decided, without having written a report",
+            help=f"graph-research history {run_id} lists what it did",
+        )
+    if record.status == "awaiting_input":
+        option = ' --answer "…"'
+    elif limit is not None:
+        how, option = f"{how} ({limit.words})", f" {limit.option}".rstrip()
+    elif why := error_text(record):
+        how = f"{how} ({why})"
+    return NoReport(
+        f"run {run_id} {how}{where}, before it had anything to report",
+        help=f"it is kept; go on with: graph-research resume {run_id}{option}",
+    )
 
 
 async def _text(store: Store, name: str, cited: Collection[str]) -> str | None:
@@ -124,7 +167,9 @@ async def _text(store: Store, name: str, cited: Collection[str]) -> str | None:
         return None
 
 
-def _facts(record: RunRecord, calls: Sequence[CallRecord], request: ResearchRequest, prices: Prices) -> RunFacts:
+def _facts(
+    record: RunRecord, calls: Sequence[CallRecord], request: ResearchRequest, prices: Prices, limit: Reached | None
+) -> RunFacts:
     answered = [call for call in calls if call.status == "answered"]
     started, finished = record.created_at, record.updated_at
     return RunFacts(
@@ -133,7 +178,7 @@ def _facts(record: RunRecord, calls: Sequence[CallRecord], request: ResearchRequ
         graph=record.graph,
         status=record.status,
         cause=record.cause,
-        error=error_text(record),
+        error=error_text(record) if limit is None else limit.words,
         models={role: ", ".join(request.roles.get(role) or request.models) for role in ROLES},
         search=request.search,
         skipped_searches=request.skipped,

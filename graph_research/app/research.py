@@ -19,6 +19,7 @@ from graph_research.app.edits import edited
 from graph_research.app.files import OutputUnwritable, check_writable
 from graph_research.app.foreign import refuse_foreign
 from graph_research.app.library import Indexing
+from graph_research.app.limits import Reached, limit_reached
 from graph_research.app.models import build_router, prices_of
 from graph_research.app.offline import offline_registry
 from graph_research.app.outside import open_outside
@@ -53,8 +54,8 @@ __all__ = [
 @dataclass(frozen=True, kw_only=True)
 class ResearchResult:
     """How a research ended. `parent` is the run that a fork comes from; `report` maps `md`, `html`, `json` to files,
-    None where there is none; `confidence` is 0 to 1; `waiting_for` is the question that it asks, `summary` the short
-    answer in plain text."""
+    None where there is none; `confidence` is 0 to 1; `waiting_for` is the question that it asks, `limit` the one
+    that ended it, `summary` the short answer in plain text."""
 
     run_id: str
     question: str
@@ -63,6 +64,7 @@ class ResearchResult:
     cause: str | None = None
     error: str | None = None
     waiting_for: str | None = None
+    limit: Reached | None = None
     report: Mapping[str, str] | None = None
     confidence: float | None = None
     iterations: int = 1
@@ -94,7 +96,9 @@ class Research:
         out: Path,
         new: bool,
         accept_changes: bool = False,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
+        """`metadata` takes the place of what is kept with a stored run."""
         self.request = request
         self.run_id = run_id
         self.budget = budget
@@ -104,6 +108,7 @@ class Research:
         self._out = out
         self._new = new
         self._accept_changes = accept_changes
+        self._metadata = metadata
 
     async def __aenter__(self) -> Self:
         return self
@@ -167,13 +172,17 @@ class Research:
     async def result(self) -> ResearchResult:
         """How the run stands; where it has something to report, the report is written."""
         record = await self._store.run(self.run_id)
+        reached = await limit_reached(
+            self._store, record, timeout_seconds=self.request.timeout_seconds, spent=self.budget.spent()
+        )
         result = ResearchResult(
             run_id=self.run_id,
             question=self.request.question,
             status=record.status,
             parent=record.parent,
             cause=record.cause,
-            error=self.budget.reason or error_text(record),
+            error=error_text(record) if reached is None else reached.words,
+            limit=reached,
             waiting_for=await waiting_for(self._store, record),
         )
         if record.status not in {"completed", "aborted"} or record.cause == "error":
@@ -219,7 +228,10 @@ class Research:
             values, metadata = self.given()
             return runtime.stream(values, run_id=self.run_id, metadata=metadata)
         return runtime.resume(
-            self.run_id, answer=NO_ANSWER if answer is None else answer, accept_changes=self._accept_changes
+            self.run_id,
+            answer=NO_ANSWER if answer is None else answer,
+            accept_changes=self._accept_changes,
+            metadata=self._metadata,
         )
 
 
@@ -265,8 +277,8 @@ async def reopen_research(
     offline: bool = False,
 ) -> AsyncIterator[Research]:
     """A stored research with the models, searches and options it was started with; a limit given here replaces its
-    own. `accept_changes` goes on although the graph, a prompt or a schema has changed; `offline` goes on without
-    models and searches, and writes no report: for a run that is only to end."""
+    own for good. `accept_changes` goes on although the graph, a prompt or a schema has changed; `offline` goes on
+    without models and searches, and writes no report: for a run that is only to end."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
         record = await store.run(check_name(run_id, "run id"))
@@ -275,15 +287,16 @@ async def reopen_research(
             raise UnknownRun(f"run {run_id} is no research", help="`graph run` started it")
         if not accept_changes and record.status != "completed":
             refuse_foreign(record, request)
-        request = with_limits(request, max_cost, max_tokens, timeout_seconds)
+        limited = with_limits(request, max_cost, max_tokens, timeout_seconds)
         research = await _assembled(
             workspace,
-            request,
+            limited,
             store,
             stack,
             run_id=run_id,
             out=out,
             new=False,
+            metadata=None if limited == request else {**record.metadata, **metadata_of(limited)},
             accept_changes=accept_changes,
             offline=offline,
         )
@@ -339,6 +352,7 @@ async def _assembled(
     run_id: str,
     out: Path | None,
     new: bool = True,
+    metadata: Mapping[str, Any] | None = None,
     accept_changes: bool = False,
     index: bool = True,
     on_index: Indexing | None = None,
@@ -382,6 +396,7 @@ async def _assembled(
         out=folder,
         new=new,
         accept_changes=accept_changes,
+        metadata=metadata,
     )
 
 

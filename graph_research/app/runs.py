@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graph_research.app.store import Store, checked_run_id, open_store, request_of
+from graph_research.app.budget import Budget
+from graph_research.app.limits import Reached, limit_reached
+from graph_research.app.models import prices_of
+from graph_research.app.store import Store, asked_of, checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
 from graph_research.graph.address import path_of
 from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.graph.codec import decode, references
 from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged
 from graph_research.graph.events import InputRequested
+from graph_research.providers.llm.prices import Prices
 
 __all__ = [
     "RunStatus",
@@ -21,6 +25,7 @@ __all__ = [
     "goes_on",
     "is_driven",
     "is_research",
+    "limit_of",
     "list_runs",
     "run_history",
     "run_status",
@@ -30,7 +35,8 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatus:
-    """Where a run stands. `interrupted` is true for a `running` one that no process drives; times are ISO 8601."""
+    """Where a run stands. `interrupted` is true for a `running` one that no process drives, `limit` is what ended an
+    aborted one; times are ISO 8601."""
 
     run_id: str
     status: str
@@ -45,6 +51,7 @@ class RunStatus:
     findings: int
     interrupted: bool
     waiting_for: str | None
+    limit: Reached | None
     created_at: str
     updated_at: str
 
@@ -57,7 +64,7 @@ async def run_status(workspace: Workspace, run_id: str) -> RunStatus:
     """Where a run stands. `UnknownRun` where there is none."""
     checked_run_id(run_id)
     async with open_store(workspace.home) as store:
-        return await _status(store, run_id)
+        return await _status(store, run_id, prices_of(workspace.settings))
 
 
 async def list_runs(workspace: Workspace) -> list[dict[str, Any]]:
@@ -159,14 +166,25 @@ def error_text(record: RunRecord) -> str | None:
     return f"{node}{error.get('message') or error.get('type') or 'unknown'}"
 
 
-async def _status(store: Store, run_id: str) -> RunStatus:
+async def limit_of(store: Store, record: RunRecord, prices: Prices) -> Reached | None:
+    """The limit that ended a stored run, as it was asked for; None where it was none."""
+    asked = asked_of(record)
+    if asked is None or record.cause not in {"cancelled", "timeout"}:
+        return None
+    budget = Budget(run_id=record.run_id, prices=prices, max_tokens=asked.max_tokens, max_cost=asked.max_cost)
+    budget.count_recorded(await store.calls(record.run_id))
+    return await limit_reached(store, record, timeout_seconds=asked.timeout_seconds, spent=budget.spent())
+
+
+async def _status(store: Store, run_id: str, prices: Prices) -> RunStatus:
     record = await store.run(run_id)
+    limit = await limit_of(store, record, prices)
     state = await store.state(run_id)
     return RunStatus(
         run_id=run_id,
         status=record.status,
         cause=record.cause,
-        error=error_text(record),
+        error=error_text(record) if limit is None else limit.words,
         question=_question(record),
         graph=record.graph,
         phase=state.get("phase") or (record.nodes[0] if record.nodes else None),
@@ -176,6 +194,7 @@ async def _status(store: Store, run_id: str) -> RunStatus:
         findings=len(state.get("findings") or []),
         interrupted=await _is_interrupted(store, record),
         waiting_for=await waiting_for(store, record),
+        limit=limit,
         created_at=record.created_at.isoformat(),
         updated_at=record.updated_at.isoformat(),
     )

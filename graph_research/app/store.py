@@ -6,18 +6,28 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from graph_research.app.request import ResearchRequest
+from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.errors import check_name
 from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
+from graph_research.graph.errors import UnknownRun
 from graph_research.home import Home
 
-__all__ = ["Store", "checked_run_id", "metadata_of", "open_store", "request_of"]
+__all__ = [
+    "Store",
+    "asked_of",
+    "checked_run_id",
+    "graph_metadata_of",
+    "graph_request_of",
+    "metadata_of",
+    "open_store",
+    "request_of",
+]
 
 Store = Checkpointer
 
-_REQUEST_KEY = "research"
+_REQUEST_KEY, _GRAPH_KEY = "research", "graph_run"
 
 
 @asynccontextmanager
@@ -42,6 +52,25 @@ def request_of(record: RunRecord) -> ResearchRequest | None:
     """The request behind a run, None for one that `graph run` started."""
     data = record.metadata.get(_REQUEST_KEY)
     return ResearchRequest.from_json(data) if isinstance(data, dict) else None
+
+
+def graph_metadata_of(request: GraphRequest) -> dict[str, object]:
+    """The same for a run of any graph."""
+    return {_GRAPH_KEY: request.to_json()}
+
+
+def asked_of(record: RunRecord) -> ResearchRequest | GraphRequest | None:
+    """The request behind a run of either kind, None for one that a program of its own started."""
+    data = record.metadata.get(_GRAPH_KEY)
+    return request_of(record) or (GraphRequest.from_json(data) if isinstance(data, dict) else None)
+
+
+def graph_request_of(record: RunRecord) -> GraphRequest:
+    """The request behind a run that is no research. `UnknownRun` for one that a program of its own started."""
+    asked = asked_of(record)
+    if not isinstance(asked, GraphRequest):
+        raise UnknownRun(f"run {record.run_id} was not started by graph-research", help="use the program that made it")
+    return asked
 
 
 def checked_run_id(run_id: str) -> str:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graph_research.cli.failure import CommandEnded
-from graph_research.cli.folder import open_here
+from graph_research.cli.folder import open_with
 from graph_research.cli.loop import wait_for
-from graph_research.cli.options import Library, Now, examples
+from graph_research.cli.options import (
+    Library,
+    Llm,
+    MaxCost,
+    MaxIterations,
+    MaxSubQueries,
+    MaxTokens,
+    NewRunId,
+    Now,
+    Role,
+    Search,
+    examples,
+)
 from graph_research.errors import UserMistake
 
 if TYPE_CHECKING:
@@ -39,42 +51,50 @@ def register(app: typer.Typer) -> None:
     app.command("debug", epilog=examples(*_EXAMPLES))(_debug)
 
 
+What = Annotated[str | None, typer.Argument(metavar="[QUESTION|RUN_ID]", help="A question, or a stored run's id.")]
+GraphName = Annotated[str | None, typer.Option("--graph", metavar="NAME|FILE", help="The graph to run.")]
+Values = Annotated[
+    list[str] | None, typer.Option("--set", metavar="PATH=JSON", help="An input channel of a run of --graph.")
+]
+Breaks = Annotated[
+    list[str] | None, typer.Option("--break", metavar="NODE[:VISIT][ if EXPR]", help="Stop there. Repeatable.")
+]
+Script = Annotated[Path | None, typer.Option("--script", metavar="FILE", help="Commands, one a line.")]
+GoingTime = Annotated[
+    float | None, typer.Option(metavar="S", help="Stop when it went on for so many seconds; holding it is free.")
+]
+Interactive = Annotated[
+    bool | None,
+    typer.Option("--interactive/--no-interactive", help="Stop at `ask` nodes; [graphs do, questions do not]"),
+]
+Dap = Annotated[bool, typer.Option("--dap", help="Serve an editor over the Debug Adapter Protocol.")]
+Listen = Annotated[int | None, typer.Option(metavar="PORT", help="With --dap: a port of 127.0.0.1, not stdio.")]
+Extension = Annotated[
+    Path | None, typer.Option("--write-extension", metavar="FILE", help="Write the extension for VS Code, a VSIX.")
+]
+
+
 def _debug(
-    what: Annotated[
-        str | None, typer.Argument(metavar="[QUESTION|RUN_ID]", help="A question, or the id of a stored run.")
-    ] = None,
-    graph: Annotated[str | None, typer.Option("--graph", metavar="NAME|FILE", help="The graph to run.")] = None,
-    assignments: Annotated[
-        list[str] | None, typer.Option("--set", metavar="PATH=JSON", help="An input channel of a run of --graph.")
-    ] = None,
-    breaks: Annotated[
-        list[str] | None, typer.Option("--break", metavar="NODE[:VISIT][ if EXPR]", help="Stop there. Repeatable.")
-    ] = None,
-    script: Annotated[Path | None, typer.Option("--script", metavar="FILE", help="Commands, one a line.")] = None,
-    llm: Annotated[list[str] | None, typer.Option("--llm", metavar="SPEC", help="Model for every role.")] = None,
-    role: Annotated[list[str] | None, typer.Option("--role", metavar="ROLE=SPEC", help="Model of a role.")] = None,
-    search: Annotated[list[str] | None, typer.Option("--search", metavar="NAME,…", help="Search providers.")] = None,
+    what: What = None,
+    graph: GraphName = None,
+    assignments: Values = None,
+    breaks: Breaks = None,
+    script: Script = None,
+    llm: Llm = None,
+    role: Role = None,
+    search: Search = None,
     library: Library = None,
-    max_iterations: Annotated[int | None, typer.Option(metavar="N", help="Rounds at most.")] = None,
-    max_sub_queries: Annotated[int | None, typer.Option(metavar="N", help="Sub-queries of a plan at most.")] = None,
-    max_cost: Annotated[float | None, typer.Option(metavar="USD", help="Stop when the models have cost this.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(metavar="N", help="Stop when the models used so many.")] = None,
-    timeout: Annotated[
-        float | None, typer.Option(metavar="S", help="Stop when it went on for so many seconds; holding it is free.")
-    ] = None,
-    interactive: Annotated[
-        bool | None,
-        typer.Option("--interactive/--no-interactive", help="Stop at `ask` nodes; [graphs do, questions do not]"),
-    ] = None,
-    run_id: Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")] = None,
+    max_iterations: MaxIterations = None,
+    max_sub_queries: MaxSubQueries = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    timeout: GoingTime = None,
+    interactive: Interactive = None,
+    run_id: NewRunId = None,
     now: Now = None,
-    dap: Annotated[bool, typer.Option("--dap", help="Serve an editor over the Debug Adapter Protocol.")] = False,
-    listen: Annotated[
-        int | None, typer.Option(metavar="PORT", help="With --dap: a port of 127.0.0.1, not stdio.")
-    ] = None,
-    write_extension: Annotated[
-        Path | None, typer.Option("--write-extension", metavar="FILE", help="Write the extension for VS Code, a VSIX.")
-    ] = None,
+    dap: Dap = False,
+    listen: Listen = None,
+    write_extension: Extension = None,
 ) -> None:
     """Run a graph step by step.
 
@@ -94,15 +114,14 @@ def _debug(
     from graph_research.app.debug import DebugRequest
     from graph_research.app.graph_run import values_of
 
-    settings: dict[str, Any] = {
-        "default_provider": llm or None,
-        "search_providers": search and ",".join(search),
-        "library": library or None,
-        "max_iterations": max_iterations,
-        "max_sub_queries": max_sub_queries,
-        "task_timeout": timeout,
-    }
-    workspace = open_here(settings)
+    workspace = open_with(
+        llm=llm,
+        search=search,
+        library=library,
+        timeout=timeout,
+        max_iterations=max_iterations,
+        max_sub_queries=max_sub_queries,
+    )
     request = DebugRequest(
         what=what,
         graph=graph,

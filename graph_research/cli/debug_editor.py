@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from graph_research.cli.folder import open_here
+from graph_research.cli.folder import open_with
 from graph_research.cli.output import say
 from graph_research.errors import UserMistake
 from graph_research.graph.dap.server import serve_port, serve_stdio
@@ -43,16 +43,13 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
 
     _check(arguments)
     _enter(arguments.get("cwd") or ".")
-    search = arguments.get("search")
-    workspace = open_here(
-        {
-            "default_provider": arguments.get("llm") or None,
-            "search_providers": ",".join(search) if search else None,
-            "library": arguments.get("library") or None,
-            "max_iterations": arguments.get("maxIterations"),
-            "max_sub_queries": arguments.get("maxSubQueries"),
-            "task_timeout": arguments.get("timeout"),
-        }
+    workspace = open_with(
+        llm=arguments.get("llm"),
+        search=arguments.get("search"),
+        library=arguments.get("library"),
+        timeout=arguments.get("timeout"),
+        max_iterations=arguments.get("maxIterations"),
+        max_sub_queries=arguments.get("maxSubQueries"),
     )
     request = DebugRequest(
         what=arguments.get("runId") or arguments.get("question"),

@@ -7,6 +7,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -140,7 +141,7 @@ async def _drive_research(research: Research, *, answer: str | None, json: bool,
         _say_why_searches_failed((await research.state()).get("search_failures") or [])
     if result.report is not None and not result.sources and not result.statistics.get("searches"):
         say("no search answered, so that nothing could be found; the report's limitations name them")
-    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)
+    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for, result.limit)
 
 
 async def _drive_graph(run: GraphRun, *, answer: str | None, json: bool, stored: bool) -> int:
@@ -153,12 +154,13 @@ async def _drive_graph(run: GraphRun, *, answer: str | None, json: bool, stored:
     if json:
         shown = {"run_id": result.run_id, "status": result.status, "cause": result.cause, "state": result.state}
         parent = {"parent": result.parent} if result.parent else {}
-        show_json({**shown, **parent, "interrupted": interrupted})
+        limit = {"limit": asdict(result.limit)} if result.limit else {}
+        show_json({**shown, **parent, **limit, "interrupted": interrupted})
     elif not interrupted:
         _show_graph(result)
     if interrupted:
         return INTERRUPTED
-    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for)
+    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for, result.limit)
 
 
 _R = TypeVar("_R", covariant=True)

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from graph_research.cli.failure import ABORTED, DONE, FAILED, WAITING
 from graph_research.cli.output import say
+
+if TYPE_CHECKING:
+    from graph_research.app.limits import Reached
 
 __all__ = ["end_of", "resume_command"]
 
 
-def resume_command(run_id: str, *, answer: bool = False) -> str:
-    """The command line that goes on with a run."""
-    return f"graph-research resume {run_id}" + (' --answer "…"' if answer else "")
+def resume_command(run_id: str, *, answer: bool = False, option: str = "") -> str:
+    """The command line that goes on with a run, with an `option` that it cannot go on without."""
+    return f"graph-research resume {run_id}" + (' --answer "…"' if answer else "") + (f" {option}" if option else "")
 
 
-def end_of(run_id: str, status: str, cause: str | None, error: str | None, question: str | None = None) -> int:
-    """The exit code of a run that ended with `status` and `cause`; says why where that is not 0."""
+def end_of(
+    run_id: str,
+    status: str,
+    cause: str | None,
+    error: str | None,
+    question: str | None = None,
+    limit: Reached | None = None,
+) -> int:
+    """The exit code of a run that ended with `status` and `cause`, at a `limit` perhaps; says why where that is not
+    0."""
     if status == "completed":
         return DONE
     if status == "awaiting_input":
@@ -28,9 +41,10 @@ def end_of(run_id: str, status: str, cause: str | None, error: str | None, quest
         say(f"graph-research: {run_id} ended {status}, as its graph decided; its state is kept")
         return ABORTED if status == "aborted" else FAILED
     if status == "aborted" and cause in {"cancelled", "timeout"}:
-        what = "cancelled" if cause == "cancelled" else "timed out"
+        what = "was cancelled" if cause == "cancelled" else "timed out"
         why = f" ({error})" if error else ""
-        say(f"graph-research: {run_id} was {what}{why}; its state is kept, go on with: {resume_command(run_id)}")
+        go_on = resume_command(run_id, option=limit.option if limit else "")
+        say(f"graph-research: {run_id} {what}{why}; its state is kept, go on with: {go_on}")
         return ABORTED
     say(f"graph-research: {run_id} failed: {error or cause or status}; try again with: {resume_command(run_id)}")
     return FAILED

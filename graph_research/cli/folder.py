@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from graph_research.app.trust import FolderOffer
     from graph_research.app.workspace import Workspace
 
-__all__ = ["describe_offer", "open_here"]
+__all__ = ["describe_offer", "open_here", "open_with"]
 
 _SHOWN_FILES = 8
 
@@ -26,6 +26,27 @@ def open_here(options: Mapping[str, Any] | None = None, *, reads_only: bool = Fa
     from graph_research.app.workspace import open_workspace
 
     return open_workspace(os.environ, Path.cwd(), may_use=_ask_or_leave_out, options=options, reads_only=reads_only)
+
+
+def open_with(
+    *,
+    llm: Sequence[str] | None,
+    search: Sequence[str] | None,
+    library: Sequence[str] | None,
+    timeout: float | None,
+    max_iterations: int | None = None,
+    max_sub_queries: int | None = None,
+) -> Workspace:
+    """The workspace of the working directory for a new run, with what its options say in place of the settings."""
+    options = {
+        "default_provider": llm or None,
+        "search_providers": ",".join(search) if search else None,
+        "library": library or None,
+        "max_iterations": max_iterations,
+        "max_sub_queries": max_sub_queries,
+        "task_timeout": timeout,
+    }
+    return open_here(options)
 
 
 def describe_offer(offer: FolderOffer) -> str:

@@ -10,9 +10,21 @@ from typing import Annotated, Any
 import typer
 
 from graph_research.cli.failure import INVALID, CommandEnded
-from graph_research.cli.folder import open_here
+from graph_research.cli.folder import open_here, open_with
 from graph_research.cli.loop import wait_for
-from graph_research.cli.options import Json, Library, Llm, Now, Role, Search, examples
+from graph_research.cli.options import (
+    Json,
+    Library,
+    Llm,
+    MaxCost,
+    MaxTokens,
+    NewRunId,
+    Now,
+    Role,
+    Search,
+    Timeout,
+    examples,
+)
 from graph_research.cli.output import say, show, show_document, show_json, show_table
 from graph_research.errors import UserMistake
 
@@ -177,11 +189,13 @@ def _run(
     role: Role = None,
     search: Search = None,
     library: Library = None,
-    timeout: Annotated[float | None, typer.Option(metavar="S", help="Stop after so many seconds.")] = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    timeout: Timeout = None,
     interactive: Annotated[
         bool, typer.Option("--interactive/--no-interactive", help="Stop at `ask` nodes, or take their defaults.")
     ] = True,
-    run_id: Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")] = None,
+    run_id: NewRunId = None,
     now: Now = None,
     json: Json = False,
 ) -> None:
@@ -193,14 +207,16 @@ def _run(
     from graph_research.app.request import graph_request_for
     from graph_research.cli.drive import start_graph
 
-    settings: dict[str, Any] = {
-        "default_provider": llm or None,
-        "search_providers": search and ",".join(search),
-        "library": library or None,
-        "task_timeout": timeout,
-    }
-    workspace = open_here(settings)
-    request = graph_request_for(workspace, name, roles=role or (), interactive=interactive, now=now)
+    workspace = open_with(llm=llm, search=search, library=library, timeout=timeout)
+    request = graph_request_for(
+        workspace,
+        name,
+        roles=role or (),
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+        interactive=interactive,
+        now=now,
+    )
     code = wait_for(start_graph(workspace, request, values_of(assignments or []), run_id=run_id, json=json))
     if code:
         raise CommandEnded(code)

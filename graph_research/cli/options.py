@@ -7,9 +7,26 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Json", "Library", "Llm", "Now", "Out", "Role", "RunId", "Search", "examples"]
+__all__ = [
+    "Json",
+    "Library",
+    "Llm",
+    "MaxCost",
+    "MaxIterations",
+    "MaxSubQueries",
+    "MaxTokens",
+    "NewRunId",
+    "Now",
+    "Out",
+    "Role",
+    "RunId",
+    "Search",
+    "Timeout",
+    "examples",
+]
 
 RunId = Annotated[str, typer.Argument(metavar="RUN_ID", help="The run's id, as `list` shows it.", show_default=False)]
+NewRunId = Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Out = Annotated[
     Path | None,
@@ -40,6 +57,11 @@ Role = Annotated[
 Search = Annotated[
     list[str] | None, typer.Option("--search", metavar="NAME,…", help="Searches, such as local,wikipedia.")
 ]
+MaxIterations = Annotated[int | None, typer.Option(metavar="N", help="Rounds at most.")]
+MaxSubQueries = Annotated[int | None, typer.Option(metavar="N", help="Sub-queries of a plan at most.")]
+MaxCost = Annotated[float | None, typer.Option(metavar="USD", help="Stop when the models have cost this.")]
+MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Stop when the models used so many.")]
+Timeout = Annotated[float | None, typer.Option(metavar="S", help="Stop after so many seconds.")]
 Now = Annotated[
     str | None,
     typer.Option("--now", metavar="TIMESTAMP", help="Fix the clock, such as 2026-01-31T12:00:00Z, for equal bytes."),

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from graph_research.cli.failure import CommandEnded
-from graph_research.cli.folder import open_here
+from graph_research.cli.folder import open_here, open_with
 from graph_research.cli.loop import wait_for
-from graph_research.cli.options import Json, Library, Llm, Now, Out, Role, RunId, Search, examples
+from graph_research.cli.options import (
+    Json,
+    Library,
+    Llm,
+    MaxCost,
+    MaxIterations,
+    MaxSubQueries,
+    MaxTokens,
+    NewRunId,
+    Now,
+    Out,
+    Role,
+    RunId,
+    Search,
+    Timeout,
+    examples,
+)
 
 __all__ = ["register"]
 
@@ -35,13 +51,13 @@ def _run(
     role: Role = None,
     search: Search = None,
     library: Library = None,
-    max_iterations: Annotated[int | None, typer.Option(metavar="N", help="Rounds at most.")] = None,
-    max_sub_queries: Annotated[int | None, typer.Option(metavar="N", help="Sub-queries of a plan at most.")] = None,
-    max_cost: Annotated[float | None, typer.Option(metavar="USD", help="Stop when the models have cost this.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(metavar="N", help="Stop when the models used so many.")] = None,
-    timeout: Annotated[float | None, typer.Option(metavar="S", help="Stop after so many seconds.")] = None,
+    max_iterations: MaxIterations = None,
+    max_sub_queries: MaxSubQueries = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    timeout: Timeout = None,
     interactive: Annotated[bool, typer.Option("--interactive", help="Let the clarifier ask you.")] = False,
-    run_id: Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")] = None,
+    run_id: NewRunId = None,
     now: Now = None,
     out: Out = None,
     json: Json = False,
@@ -53,15 +69,14 @@ def _run(
     from graph_research.app.request import request_for
     from graph_research.cli.drive import start
 
-    settings: dict[str, Any] = {
-        "default_provider": llm or None,
-        "search_providers": search and ",".join(search),
-        "library": library or None,
-        "max_iterations": max_iterations,
-        "max_sub_queries": max_sub_queries,
-        "task_timeout": timeout,
-    }
-    workspace = open_here(settings)
+    workspace = open_with(
+        llm=llm,
+        search=search,
+        library=library,
+        timeout=timeout,
+        max_iterations=max_iterations,
+        max_sub_queries=max_sub_queries,
+    )
     request = request_for(
         workspace,
         question,

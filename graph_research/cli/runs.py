@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graph_research.cli.ending import resume_command
 from graph_research.cli.failure import FAILED, CommandEnded
 from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
@@ -58,20 +60,19 @@ def _show_status(status: RunStatus, *, json: bool) -> None:
     if json:
         show_json(status.to_json())
         return
-    cause = f" ({status.cause})" if status.cause else ""
-    show(f"{status.run_id}: {status.status}{cause}")
+    show(f"{status.run_id}: {_standing(vars(status))}")
     if status.question:
         show(f"question:  {status.question}")
     show(f"phase:     {status.phase or '-'}, iteration {status.iteration}")
     show(f"found:     {counted(status.sources, 'source')}, {counted(status.findings, 'finding')}")
     show(f"updated:   {status.updated_at}")
     if status.error:
-        show(f"error:     {status.error}")
+        show(f"{'ended by:  ' if status.limit else 'error:     '}{status.error}")
     if status.waiting_for:
         show(f"it asks:   {status.waiting_for}")
         show(f'answer it: graph-research resume {status.run_id} --answer "…"')
-    elif status.interrupted:
-        show(f"interrupted; go on with: graph-research resume {status.run_id}")
+    elif status.interrupted or status.status == "paused" or (status.cause and status.status != "completed"):
+        show(f"go on with: {resume_command(status.run_id, option=status.limit.option if status.limit else '')}")
 
 
 def _list(json: Json = False) -> None:
@@ -88,7 +89,7 @@ def _list(json: Json = False) -> None:
         show_table(("RUN", "STATUS", "CREATED", "QUESTION"), rows)
 
 
-def _standing(run: dict[str, Any]) -> str:
+def _standing(run: Mapping[str, Any]) -> str:
     if run["interrupted"]:
         return "interrupted"
     return f"{run['status']} ({run['cause']})" if run["cause"] else str(run["status"])

@@ -11,7 +11,7 @@ import typer
 from graph_research.cli.failure import FAILED, CommandEnded
 from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
-from graph_research.cli.options import Json, Out, RunId, examples
+from graph_research.cli.options import Json, NewRunId, Out, RunId, examples
 from graph_research.cli.output import say, show, show_json
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _fork(
     role: Annotated[
         list[str] | None, typer.Option("--role", metavar="ROLE=SPEC", help="Another model for a role.")
     ] = None,
-    new_id: Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")] = None,
+    new_id: NewRunId = None,
     out: Out = None,
     json: Json = False,
 ) -> None:

@@ -13,6 +13,7 @@ from graph_research.graph.position import Active
 from graph_research.graph.spec import RetrySpec
 
 __all__ = [
+    "OUT_OF_TIME",
     "TIMED_OUT",
     "Failure",
     "Suspended",
@@ -27,6 +28,7 @@ _LONGEST_TOLD_SECONDS = 300.0
 """How long an error can ask to be left alone before the next attempt."""
 
 TIMED_OUT = "it took longer than its timeout_seconds"
+OUT_OF_TIME = "the time for the whole graph is over"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.errors import GuardFailed, NodeFailed
 from graph_research.graph.events import Draft, EdgeTaken, RunPaused
-from graph_research.graph.failure import Failure, Suspended, failure_of, first_of
+from graph_research.graph.failure import OUT_OF_TIME, Failure, Suspended, failure_of, first_of
 from graph_research.graph.fence import Fence, Struck
 from graph_research.graph.frame import Ended, Frame
 from graph_research.graph.position import Active, Interruption, Position
@@ -291,7 +291,7 @@ class Loop:
         active = self.frame.position.active[0]
         if self._cause == "cancelled":
             return failure_of(active, "cancelled", "Cancelled", "the run was cancelled")
-        return failure_of(active, "timeout", "TimeoutError", "the time for the whole graph is over")
+        return failure_of(active, "timeout", "TimeoutError", OUT_OF_TIME)
 
     async def _divert(self, failure: Failure) -> None:
         """Lead all active nodes over the one edge for an event, or end where they stand."""

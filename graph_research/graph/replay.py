@@ -17,7 +17,7 @@ from graph_research.graph.codec import canonical, decode, references
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.errors import StoreDamaged
-from graph_research.graph.failure import Suspended, timed_out
+from graph_research.graph.failure import OUT_OF_TIME, Suspended, timed_out
 from graph_research.graph.fork import FORKED, log_until
 from graph_research.graph.frame import Frame, NewRun
 from graph_research.graph.loop import Loop
@@ -345,7 +345,7 @@ def _interruptions(log: Sequence[StepRow]) -> Iterator[tuple[int, str]]:
 
 
 def _of_a_node(error: Mapping[str, Any]) -> bool:
-    return bool(error["type"] != "Cancelled" and error["message"] != "the time for the whole graph is over")
+    return bool(error["type"] != "Cancelled" and error["message"] != OUT_OF_TIME)
 
 
 def _address(step: StepRow) -> Address:

@@ -92,16 +92,22 @@ class Runtime:
         return self._events(name, prepare)
 
     def resume(
-        self, run_id: str, *, answer: Any = NO_ANSWER, accept_changes: bool = False
+        self,
+        run_id: str,
+        *,
+        answer: Any = NO_ANSWER,
+        accept_changes: bool = False,
+        metadata: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Go on with a run where it stopped, and yield its new events; a completed one only tells its end again.
 
-        `answer` is for a run that awaits input. Raises `UnknownRun`, `RunBusy`, `InputInvalid`, and `GraphChanged` when
-        the graph, a schema or a prompt is not what the run began with, unless `accept_changes`.
+        `answer` is for a run that awaits input; `metadata` takes the place of what was kept. Raises `UnknownRun`,
+        `RunBusy`, `InputInvalid`, and `GraphChanged` when the graph, a schema or a prompt is not what the run began
+        with, unless `accept_changes`.
         """
 
         async def prepare(session: Session) -> Loop | None:
-            return await self._reopen(session, answer, accept_changes)
+            return await self._reopen(session, answer, accept_changes, metadata)
 
         return self._events(check_name(run_id, "run"), prepare)
 
@@ -251,7 +257,9 @@ class Runtime:
         )
         return Loop(await Frame.start(self.graph, session, given, root=NewRun(row=row, texts=texts)))
 
-    async def _reopen(self, session: Session, answer: Any, accept_changes: bool) -> Loop | None:
+    async def _reopen(
+        self, session: Session, answer: Any, accept_changes: bool, metadata: Mapping[str, Any] | None
+    ) -> Loop | None:
         row = await self.checkpointer.run_row(session.run_id)
         if row.status == "completed":
             await self._tell_end(session)
@@ -270,7 +278,7 @@ class Runtime:
         session.asked = row.waiting
         if frame.ended is None and row.status in ("failed", "aborted"):
             await frame.amend("resumed", {})
-        await self._announce(session, row, changed=differences is not None)
+        await self._announce(session, row, metadata, changed=differences is not None)
         await frame.reopen()
         if differences is not None:
             await frame.add_channels()
@@ -279,7 +287,9 @@ class Runtime:
             loop.interrupt("cancelled")
         return loop
 
-    async def _announce(self, session: Session, row: RunRow, *, changed: bool) -> None:
+    async def _announce(
+        self, session: Session, row: RunRow, metadata: Mapping[str, Any] | None, *, changed: bool
+    ) -> None:
         lost = await self.checkpointer.lose_calls(session.run_id)
         stored, texts = definition(self.graph) if changed else (None, {})
         patch = RunPatch(
@@ -287,6 +297,7 @@ class Runtime:
             updated_at=self._clock.now().timestamp(),
             graph_hash=self.graph.hash if changed else None,
             definition=stored,
+            metadata=None if metadata is None else encode(metadata, texts),
         )
         told = {"type": RunResumed.type, "status": row.status, "possibly_paid_twice": lost}
         await session.write(events=[told], texts=texts, run=patch)

@@ -163,7 +163,7 @@ class Snapshot(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunPatch:
-    """A change of a run's row. None leaves `graph_hash` and `definition` as they are; the rest is set."""
+    """A change of a run's row. None leaves `graph_hash`, `definition` and `metadata` as they are; the rest is set."""
 
     status: str
     updated_at: float
@@ -174,6 +174,7 @@ class RunPatch:
     """A request to cancel has been followed."""
     graph_hash: str | None = None
     definition: bytes | None = None
+    metadata: bytes | None = None
 
 
 class Write(NamedTuple):

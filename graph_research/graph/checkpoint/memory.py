@@ -191,4 +191,5 @@ def _patched(row: RunRow, patch: RunPatch) -> RunRow:
         updated_at=patch.updated_at,
         graph_hash=patch.graph_hash or row.graph_hash,
         definition=patch.definition or row.definition,
+        metadata=patch.metadata or row.metadata,
     )

@@ -171,6 +171,7 @@ class _Building:
         how = {"cancelled": "was cancelled", "timeout": "ran out of time", "error": "failed"}.get(
             self.run.cause or "", "has not ended"
         )
+        how += f" ({self.run.error})" if self.run.error and self.run.cause in {"cancelled", "timeout"} else ""
         where = f" in the phase “{phase}”" if phase else ""
         rest = (
             "This report was written before that and may lack what was still to come."

@@ -10,7 +10,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 UPDATE runs
 SET status = :status, cause = :cause, error = :error, waiting = :waiting, updated_at = :updated_at,
     cancel = CASE WHEN :cancel_done THEN 0 ELSE cancel END,
-    graph_hash = coalesce(:graph_hash, graph_hash), definition = coalesce(:definition, definition)
+    graph_hash = coalesce(:graph_hash, graph_hash), definition = coalesce(:definition, definition),
+    metadata = coalesce(:metadata, metadata)
 WHERE id = :run
 
 -- name: run_by_number

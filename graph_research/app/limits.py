@@ -1,0 +1,44 @@
+"""The limit that ended a run, and the option of `resume` that gives it more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
+from graph_research.graph.failure import OUT_OF_TIME
+from graph_research.graph.reader import read_spec
+from graph_research.graph.stored import definition_texts
+
+__all__ = ["Reached", "limit_reached"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reached:
+    """A limit in words, and the option that raises it enough, such as `--max-tokens 2000`; empty where none does."""
+
+    words: str
+    option: str = ""
+
+
+async def limit_reached(
+    store: Checkpointer, record: RunRecord, *, timeout_seconds: float | None, spent: Reached | None
+) -> Reached | None:
+    """What ended an aborted run, None where it was no limit. `timeout_seconds` is the limit that it was asked for with,
+    `spent` the budget that is used up. What the graph itself allows cannot be raised: it is given once more."""
+    if record.status != "aborted":
+        return None
+    if record.cause == "cancelled":
+        return spent
+    if record.cause != "timeout" or record.error is None or record.error.get("message") != OUT_OF_TIME:
+        return None
+    allowed = await _graph_seconds(store, record)
+    if timeout_seconds is None or (allowed is not None and allowed < timeout_seconds):
+        return Reached(words=f"its graph allows {allowed:g} s" if allowed is not None else "its graph's time is over")
+    return Reached(words="the time of --timeout is over", option=f"--timeout {2 * timeout_seconds:g}")
+
+
+async def _graph_seconds(store: Checkpointer, record: RunRecord) -> float | None:
+    graphs = await definition_texts(store, record.run_id, "graph")
+    schemas = await definition_texts(store, record.run_id, "schema")
+    spec, _ = read_spec(graphs.texts.get(record.graph, ""), record.graph, schemas, {})
+    return None if spec is None else spec.limits.seconds

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from graph_research.app.workspace import Workspace
+from graph_research.graph.folders import beside
 
 __all__ = ["is_file_name", "with_neighbours"]
 
@@ -16,11 +17,13 @@ def is_file_name(name: str) -> bool:
 
 
 def with_neighbours(workspace: Workspace, name: str) -> Workspace:
-    """The workspace in which names are also looked up in `graphs/`, `prompts/` and `schemas/` beside the graph file,
-    where nothing else has them: nobody agreed to these files, so that they replace no shipped or own one. As it was for
-    a known graph, and for a file of the working directory, whose own files count once it is trusted. Settings beside a
-    graph are never read."""
-    folder = (workspace.folder / Path(name).expanduser()).parent
-    if not is_file_name(name) or folder.resolve() == workspace.folder.resolve():
+    """The workspace in which names are also looked up beside the graph file that the user named, where nothing else has
+    them: graphs that lie with it, and `graphs/`, `prompts/` and `schemas/`. Nobody agreed to these files, so that they
+    replace no shipped or own one. As it was for a known graph, and where the user was asked about the files of this
+    very folder and said no. Settings beside a graph are never read."""
+    if not is_file_name(name):
         return workspace
-    return replace(workspace, beside=folder)
+    home, flat = beside(workspace.folder / Path(name).expanduser())
+    if workspace.declined and home.resolve() == workspace.folder.resolve():
+        return workspace
+    return replace(workspace, beside=home, flat=flat)

@@ -11,23 +11,27 @@ from typing import Any
 from graph_research import resources
 from graph_research.app.trust import FolderOffer, agree, find_offer, is_trusted
 from graph_research.config import Configuration, Settings, load_configuration
+from graph_research.graph.folders import FolderResolver
 from graph_research.home import Home, find_home
-from graph_research.resources import FolderResolver, Kind
+from graph_research.resources import Kind
 
 __all__ = ["Workspace", "open_workspace"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """`offer` is what the working directory brings along, None where that is nothing or not trusted; `beside` the
-    folder of a graph file that the user named."""
+    """`offer` is what the working directory brings along, None where that is nothing or not trusted, and `declined`
+    where the user was asked and said no. `beside` is the folder that has what a named graph file brings, `flat` are
+    those where more graphs lie with it."""
 
     home: Home
     configuration: Configuration
     environ: Mapping[str, str]
     folder: Path
     offer: FolderOffer | None = None
+    declined: bool = False
     beside: Path | None = None
+    flat: tuple[Path, ...] = ()
 
     @property
     def settings(self) -> Settings:
@@ -35,7 +39,7 @@ class Workspace:
 
     @cached_property
     def graphs(self) -> FolderResolver:
-        return resources.graph_resolver(*self._own("graphs"), beside=self._beside("graphs"))
+        return resources.graph_resolver(*self._own("graphs"), beside=self._beside("graphs"), flat=self.flat)
 
     @cached_property
     def schemas(self) -> FolderResolver:
@@ -68,28 +72,37 @@ def open_workspace(
     environ: Mapping[str, str],
     folder: Path,
     *,
-    may_use: Callable[[FolderOffer], bool],
+    may_use: Callable[[FolderOffer], bool | None],
     options: Mapping[str, Any] | None = None,
     reads_only: bool = False,
 ) -> Workspace:
     """Prepare the data home and load the settings; for a command that `reads_only` a home that cannot be written will
-    do. `may_use` is asked about a folder that the user has not agreed to
-    yet; its yes is remembered. `HomeUnusable`, `SettingInvalid` and `TrustRefused` say what is wrong."""
+    do. `may_use` is asked about a folder that the user has not agreed to yet: its yes is remembered, its no keeps out
+    whatever the folder brings, None says that nobody could be asked. `HomeUnusable`, `SettingInvalid` and
+    `TrustRefused` say what is wrong."""
     home = find_home(environ).look() if reads_only else find_home(environ).prepare()
-    offer = _trusted(find_offer(folder), home, may_use)
+    offer = find_offer(folder)
+    answer = None if offer is None else is_trusted(offer, home) or _agreed(offer, home, may_use)
+    if not answer:
+        offer = None
     configuration = load_configuration(
         home_file=home.config_file,
         folder_file=offer.settings_file if offer else None,
         environ=environ,
         options=options,
     )
-    return Workspace(home=home, configuration=configuration, environ=environ, folder=folder, offer=offer)
+    return Workspace(
+        home=home,
+        configuration=configuration,
+        environ=environ,
+        folder=folder,
+        offer=offer,
+        declined=answer is False,
+    )
 
 
-def _trusted(offer: FolderOffer | None, home: Home, may_use: Callable[[FolderOffer], bool]) -> FolderOffer | None:
-    if offer is None or is_trusted(offer, home):
-        return offer
-    if not may_use(offer):
-        return None
-    agree(offer, home)
-    return offer
+def _agreed(offer: FolderOffer, home: Home, may_use: Callable[[FolderOffer], bool | None]) -> bool | None:
+    answer = may_use(offer)
+    if answer:
+        agree(offer, home)
+    return answer

@@ -21,8 +21,8 @@ _SHOWN_FILES = 8
 
 def open_here(options: Mapping[str, Any] | None = None, *, reads_only: bool = False) -> Workspace:
     """The workspace of the working directory; a command that `reads_only` works with a data home that cannot be
-    written, too. Asks on a terminal whether the folder's own files may be used; elsewhere they are left out and a line
-    on standard error says how to agree."""
+    written, too. Asks on a terminal whether the folder's own files may be used; elsewhere they replace nothing, and
+    a line on standard error says how to agree."""
     from graph_research.app.workspace import open_workspace
 
     return open_workspace(os.environ, Path.cwd(), may_use=_ask_or_leave_out, options=options, reads_only=reads_only)
@@ -56,11 +56,18 @@ def describe_offer(offer: FolderOffer) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _ask_or_leave_out(offer: FolderOffer) -> bool:
+def _used_for(offer: FolderOffer) -> str:
+    """What an offer serves before the user agreed to it."""
+    if offer.settings_file is not None and len(offer.files) == 1:
+        return "not used"
+    return "not used but by a graph file of it that you name, and in the place of nothing"
+
+
+def _ask_or_leave_out(offer: FolderOffer) -> bool | None:
     what = f"{in_line(offer.folder)} brings its own {describe_offer(offer)}"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        say(f"graph-research: {what}; not used. If you trust it: graph-research config trust")
-        return False
+        say(f"graph-research: {what}; {_used_for(offer)}. If you trust it: graph-research config trust")
+        return None
     sys.stderr.write(f"{what}.\nThey can change what is asked of a model and of searches. Use them? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

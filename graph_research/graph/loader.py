@@ -9,6 +9,7 @@ from typing import Any
 
 from graph_research.graph.compiler import Graph, compile_graph
 from graph_research.graph.errors import Finding, GraphInvalid
+from graph_research.graph.folders import FolderResolver, SchemaResolver, beside
 from graph_research.graph.naming import suggestion
 from graph_research.graph.reader import read_spec, read_text
 from graph_research.graph.registry import Handler, Registry
@@ -33,10 +34,11 @@ def load_graph(
     """The graph in the YAML file `path`, or in `text` with `path` as the name to show.
 
     `handlers`, `functions`, `errors` and `types` (models, dataclasses, enums that channels name) are added to those of
-    `registry`. Raises `GraphInvalid` with every finding if one of them is an error (warnings are in `Graph.warnings`),
-    `UserMistake` if the file cannot be opened.
+    `registry`. Without one, the subgraphs and schemas of a file are those that lie beside it. Raises `GraphInvalid`
+    with every finding if one of them is an error (warnings are in `Graph.warnings`), `UserMistake` if the file cannot
+    be opened.
     """
-    graph, findings = _load(path, _registry(registry, handlers, functions, errors, types), text)
+    graph, findings = _load(path, _registry(registry or _found(path, text), handlers, functions, errors, types), text)
     if graph is None or any(finding.severity == "error" for finding in findings):
         raise GraphInvalid(findings)
     return replace(graph, warnings=tuple(findings))
@@ -54,17 +56,26 @@ def check_graph(
 ) -> list[Finding]:
     """Every finding about a graph, sorted by place; empty when it is clean. Raises only what `load_graph` raises for a
     file that cannot be opened."""
-    return _load(path, _registry(registry, handlers, functions, errors, types), text)[1]
+    return _load(path, _registry(registry or _found(path, text), handlers, functions, errors, types), text)[1]
+
+
+def _found(path: str | Path, text: str | None) -> Registry:
+    """What lies beside a graph's file: subgraphs in its folder and in `graphs/` there, schemas in `schemas/`."""
+    if text is not None:
+        return Registry()
+    home, flat = beside(Path(path))
+    return Registry(
+        graphs=FolderResolver(home / "graphs", suffix=".yaml", flat=flat), schemas=SchemaResolver(home / "schemas")
+    )
 
 
 def _registry(
-    registry: Registry | None,
+    base: Registry,
     handlers: Mapping[str, Handler] | None,
     functions: Mapping[str, Callable[..., Any]] | None,
     errors: Sequence[type[Exception]],
     types: Mapping[str, Any] | None,
 ) -> Registry:
-    base = registry or Registry()
     return replace(
         base,
         handlers={**base.handlers, **(handlers or {})},

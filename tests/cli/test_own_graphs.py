@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from graph_research import load_graph
 from graph_research.app.definitions import validate
 from graph_research.app.graph_run import GraphRunResult, open_graph_run
 from graph_research.app.request import graph_request_for
@@ -154,12 +155,61 @@ def test_nothing_is_overwritten(user: User, here: Run) -> None:
     assert here("graph", "new", "../elsewhere", expect=2)
 
 
-def test_the_files_beside_a_graph_of_the_working_directory_wait_for_trust(user: User, here: Run) -> None:
+def test_a_graph_of_the_working_directory_has_the_files_beside_it_too(user: User, here: Run) -> None:
     here("graph", "new", "mine")
-    beside = User(folder=user.folder / "mine", home=user.home)
-    refused = beside.run("graph", "run", "mine.yaml", expect=2)
-    assert 'no prompt "reply"' in refused.err
-    assert "config trust" in refused.err
+    inside = User(folder=user.folder / "mine", home=user.home)
+    assert inside.run("graph", "validate", "mine.yaml", "--json").json == []
+    assert inside.run("graph", "run", "mine.yaml", "--json").json["status"] == "completed"
+
+
+def test_what_lies_in_the_working_directory_replaces_nothing_before_it_is_trusted(user: User, here: Run) -> None:
+    here("graph", "new", "mine")
+    inside = User(folder=user.folder / "mine", home=user.home)
+    inside.write("schemas/claims.json", '{"type": "object"}')
+    inside.write("graphs/topic_research.yaml", 'graph: topic_research\nversion: "666"\n')
+    told = inside.run("graph", "export", "mine.yaml", "--format", "json")
+    assert "config trust" in told.err
+    known = {one["name"]: one["version"] for one in inside.run("graph", "list", "--json").json}
+    assert known["topic_research"] == "1"
+
+
+def test_subgraphs_are_found_beside_their_graph_or_in_graphs(user: User) -> None:
+    outer = """
+graph: outer
+version: "1"
+state: {n: {type: integer, default: 1}, m: {type: integer, default: 1}}
+start: one
+nodes:
+  one: {graph: near, output: {into: {n: output.k}}}
+  two: {graph: far, output: {into: {m: output.k}}}
+  done: {end: completed}
+edges:
+  - {from: one, to: two}
+  - {from: two, to: done}
+"""
+    inner = """
+graph: inner
+version: "1"
+state: {k: {type: integer, default: 7, output: true}}
+start: double
+nodes:
+  double: {set: {k: k * 2}}
+  done: {end: completed}
+edges:
+  - {from: double, to: done}
+"""
+    user.write("outer.yaml", outer)
+    user.write("near.yaml", inner)
+    user.write("graphs/far.yaml", inner)
+    user.write("graphs/near.yaml", inner.replace("k * 2", "k * 3"))
+    user.write("graphs/again.yaml", outer.replace("graph: outer", "graph: again"))
+    user.write("deep/elsewhere.yaml", inner)
+    told = user.run("graph", "run", "outer.yaml", "--json").json
+    assert told["state"] == {"n": 21, "m": 14}
+    assert user.run("graph", "run", "graphs/again.yaml", "--json").json["state"] == {"n": 21, "m": 14}
+    assert load_graph(user.folder / "outer.yaml").subgraphs.keys() == {"near", "far"}
+    user.write("wrong.yaml", outer.replace("graph: far", "graph: elsewhere"))
+    assert 'no graph "elsewhere"' in user.run("graph", "validate", "wrong.yaml", expect=2).out
 
 
 def test_a_graph_with_searches_says_that_there_is_nothing_to_search(user: User, here: Run) -> None:
@@ -212,7 +262,6 @@ edges:
     assert "there/" not in str(first["failed"])
     user.run("replay", "first")
     inside = User(folder=user.folder / "there", home=user.home)
-    inside.run("config", "trust")
     assert inside.run("graph", "run", "shared out.yaml", "--run-id", "second", "--json").json["state"] == first
     user.run("export-run", "first", "-o", "first.grb")
     user.run("replay", "first.grb")

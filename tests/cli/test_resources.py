@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.resources import FolderResolver, ResourceUnreadable, schema_resolver, shipped
+from graph_research.graph.folders import FolderResolver, ResourceUnreadable
+from graph_research.resources import schema_resolver, shipped
 
 
 def test_a_users_folder_overrides_the_shipped_one_by_name(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_file_that_is_a_link_out_of_the_folder_is_not_offered(here: Path, tmp_
     assert find_offer(here) is None
 
 
-def test_a_graph_file_in_an_untrusted_folder_uses_nothing_that_lies_beside_it(here: Path) -> None:
+def test_a_graph_file_uses_nothing_that_lies_beside_it_in_a_folder_that_the_user_declined(here: Path) -> None:
     (here / "schemas").mkdir()
     (here / "schemas" / "mine.json").write_text(
         json.dumps({"type": "object", "properties": {"n": {"type": "integer"}}})

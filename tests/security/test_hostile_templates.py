@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_research.graph.folders import FolderResolver
 from graph_research.research.prompts import PromptInvalid, PromptRenderer
-from graph_research.resources import FolderResolver, prompt_resolver
+from graph_research.resources import prompt_resolver
 
 
 def render(folder: Path, template: str) -> str:

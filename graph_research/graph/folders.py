@@ -1,0 +1,120 @@
+"""Folders in which graphs, schemas and prompts are found by name, such as those beside a graph's file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from graph_research.errors import UserMistake
+
+__all__ = ["FolderResolver", "ResourceUnreadable", "SchemaResolver", "beside"]
+
+_PART = r"[a-z0-9][a-z0-9_-]{0,63}"
+_NAME = re.compile(rf"_?{_PART}(?:[./]{_PART}){{0,3}}")
+_SCHEMA_FOLDERS = (".", "handoffs", "tools")
+_MOST_BYTES = 4_000_000
+
+
+class FolderResolver:
+    """Finds `NAME` as `FOLDER/NAME{suffix}`; of several folders the last that has it wins.
+
+    A name is one to four parts of `a-z 0-9 _ -` joined by `.` or `/`, and links that lead out are not followed, so
+    that a name never leaves its folder. A folder that does not exist holds nothing. The file name that `find` shows
+    is relative to the working directory where the file is below it. What was found once is not looked for again.
+    Of `flat` folders, which stand before the others, only the files count that lie in them and not deeper.
+    """
+
+    def __init__(self, *folders: Path, suffix: str, flat: Sequence[Path] = ()) -> None:
+        self.folders = (*flat, *folders)
+        self.flat = frozenset(flat)
+        self.suffix = suffix
+        self._found: dict[str, tuple[str, str]] = {}
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        """`(text, file name to show)`, or None. `ResourceUnreadable` for a file that cannot be read as UTF-8."""
+        found = self._found.get(name)
+        if found is None and (path := self.path(name)) is not None:
+            found = self._found[name] = (_read(path), _shown(path))
+        return found
+
+    def path(self, name: str) -> Path | None:
+        """The file that `find` would read, or None."""
+        if not _NAME.fullmatch(name):
+            return None
+        for folder in reversed(self.folders):
+            candidate = folder / f"{name}{self.suffix}"
+            if folder in self.flat and "/" in name:
+                continue
+            if candidate.is_file() and _stays_inside(candidate, self._whole[folder]):
+                return candidate
+        return None
+
+    @cached_property
+    def _whole(self) -> dict[Path, Path]:
+        """The folders as they are without links."""
+        return {folder: folder.resolve() for folder in self.folders}
+
+    def names(self) -> list[str]:
+        """Every name that `find` would answer, sorted."""
+        return sorted({name for folder in self.folders for name in self._names_in(folder)})
+
+    def _names_in(self, folder: Path) -> list[str]:
+        listed = folder.glob if folder in self.flat else folder.rglob
+        found = (path.relative_to(folder) for path in listed(f"*{self.suffix}"))
+        names = (path.as_posix().removesuffix(self.suffix) for path in found)
+        return [name for name in names if _NAME.fullmatch(name)]
+
+
+class SchemaResolver(FolderResolver):
+    """Schemas go by their bare name: `planner.input`, not `handoffs/planner.input`."""
+
+    def __init__(self, *folders: Path) -> None:
+        super().__init__(*(folder / part for folder in folders for part in _SCHEMA_FOLDERS), suffix=".json")
+
+    def names(self) -> list[str]:
+        return [name for name in super().names() if "/" not in name]
+
+
+def beside(file: Path) -> tuple[Path, tuple[Path, ...]]:
+    """Where what a graph file names is looked for: the folder whose `graphs/`, `schemas/` and `prompts/` belong to it,
+    which is its own, or the one above where it lies in such a `graphs/`; and folders with graphs beside it, of which
+    only the files count that lie in them."""
+    folder = file.absolute().parent
+    return (folder.parent, ()) if folder.name == "graphs" else (folder, (folder,))
+
+
+class ResourceUnreadable(UserMistake):
+    """A graph, prompt or schema file that is there and gives no text."""
+
+    code = "resource-unreadable"
+
+
+def _stays_inside(path: Path, folder: Path) -> bool:
+    """False for a symbolic link that leads out of the folder, which is given without links."""
+    return path.resolve().is_relative_to(folder)
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ResourceUnreadable(
+                f"the file is larger than {_MOST_BYTES:,} bytes", help="make it smaller", file=_shown(path)
+            )
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ResourceUnreadable(
+            f"not UTF-8 text (byte {error.start})", help="save it as UTF-8", file=_shown(path)
+        ) from error
+    except OSError as error:
+        raise ResourceUnreadable(
+            f"cannot be read: {error.strerror}", help="check its permissions", file=_shown(path)
+        ) from error
+
+
+def _shown(path: Path) -> str:
+    try:
+        return path.resolve().relative_to(Path.cwd()).as_posix()
+    except (ValueError, OSError):
+        return str(path)

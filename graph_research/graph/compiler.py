@@ -130,6 +130,12 @@ class Graph:
         names = {name for channel in self.spec.channels.values() for name in type_names(channel.schema)}
         return [self.registry.types[name] for name in sorted(names) if name in self.registry.types]
 
+    @cached_property
+    def replacing(self) -> frozenset[str]:
+        """The nodes that do nothing but replace channels."""
+        replaced = {name for name, channel in self.spec.channels.items() if channel.reduce == "replace"}
+        return frozenset(name for name in self.spec.nodes if self.writes(name) <= replaced)
+
     def writes(self, node: str) -> frozenset[str]:
         """The channels that a node writes."""
         spec = self.spec.nodes[node]

@@ -17,6 +17,7 @@ from graph_research.graph.codec import encode
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged
 from graph_research.graph.events import Draft, NodeStarted, RunEnded, RunStarted
+from graph_research.graph.failure import Failure
 from graph_research.graph.position import Active, Position
 from graph_research.graph.session import FORGIVING, Session
 from graph_research.graph.start import first_values
@@ -133,20 +134,39 @@ class Frame:
 
     def apply(self, outcomes: Sequence[Outcome]) -> None:
         """The state after the nodes, and the chain of hashes; `hold` where they are not left."""
-        hashes, applied = [], []
-        for outcome in outcomes:
-            if outcome.delta is not None:
-                self.state.apply(outcome.delta)
-                self._tail_bytes += len(outcome.row.delta or b"") + _ROW_BYTES
-                hashes.append(outcome.row.hash)
-                applied.append(outcome.row.step)
-        active, chain, loops, arrived, interruption, _ = self.position
-        if len(active) > 1:
-            active = tuple(sorted(active, key=lambda active: self.routes.order[active.node]))
+        given = [outcome for outcome in outcomes if outcome.delta is not None]
+        for outcome in given:
+            self.reduce(outcome)
         own = len(outcomes) == 1 and not outcomes[0].written
-        chain = joined(chain, hashes)
-        self.position = Position(active, chain, loops, arrived, interruption, None if own else applied)
+        self.position = self.position._replace(
+            active=tuple(sorted(self.position.active, key=lambda active: self.routes.order[active.node])),
+            chain=joined(self.position.chain, [outcome.hash for outcome in given]),
+            applied=None if own else [outcome.step for outcome in given],
+        )
         self.look()
+
+    def reduce(self, outcome: Outcome) -> None:
+        """The channels after one node that gave something."""
+        assert outcome.delta is not None and outcome.data is not None
+        self.state.apply(outcome.delta)
+        self._tail_bytes += len(outcome.data) + _ROW_BYTES
+
+    def is_straight(self, outcome: Outcome) -> bool:
+        """Whether the only active node gave what is not written yet, and is left over one edge to one node."""
+        return not outcome.written and outcome.delta is not None and outcome.active.node in self.routes.straight
+
+    def entered(self, node: str, step: int, failure: Failure | None = None) -> Active:
+        """A node that `step` leads to, with the failure that led there."""
+        self.visits[node] = visit = self.visits.get(node, 0) + 1
+        return Active(node, visit, step, error=None if failure is None else failure.error)
+
+    def stand(self, position: Position, step: int) -> None:
+        """Go on to `position`, where the graph may have ended."""
+        turned = position.loops != self.position.loops
+        self.position, self.step = position, step
+        if turned:
+            self.look()
+        self.ended = self.end_of(position)
 
     def hold(self) -> None:
         """Stand at nodes that are done but not left."""
@@ -194,44 +214,32 @@ class Frame:
         row = self._mark(self.step, status, self.position, data)
         await self.session.write(steps=[row], texts=texts)
 
-    def commit(
-        self, step: int, outcomes: Sequence[Outcome], events: Sequence[Draft], *, cancelled: bool
-    ) -> Awaitable[None]:
-        """Write the position, with the row of the only node of this step or with one of its own."""
-        position = self.position.to_bytes()
+    def commit(self, own: Outcome | None, events: Sequence[Draft], *, cancelled: bool = False) -> Awaitable[None]:
+        """Write the position, with the row of the only node of this step (`own`) or with a row of its own."""
+        position, patch, taken = self.position.to_bytes(), None, None
         calls: Sequence[CallRow] = ()
         texts: dict[str, str] = {}
-        for outcome in outcomes:
-            if not outcome.written:
-                row = StepRow(*outcome.row[:-1], position)
-                calls, texts, events = outcome.calls, {**outcome.texts}, [*outcome.events, *events]
-                break
+        if own is None:
+            row = self._mark(self.step, "moved", self.position, None)
         else:
-            row = self._mark(step, "moved", self.position, None)
-        patch = None
+            row, calls, texts = own.row(self.scope, position), own.calls, {**own.texts}
+            events = [*own.events, *events]
         if cancelled or self.ended:
             patch, ending = self.ending(cancelled=cancelled)
             events = [*events, *ending]
-        taken = None
-        if self._tail_bytes > max(self._snapshot_bytes, _LEAST_TAIL_BYTES):
-            taken = self._snapshot(step, position, texts)
+        if self._tail_bytes > _LEAST_TAIL_BYTES and self._tail_bytes > self._snapshot_bytes:
+            taken = self._snapshot(position, texts)
         return self.session.write(
-            steps=[row],
-            calls=calls,
-            events=events,
-            texts=texts,
-            snapshot=taken,
-            run=patch,
-            alone=not self.scope,
+            steps=(row,), calls=calls, events=events, texts=texts, snapshot=taken, run=patch, alone=not self.scope
         )
 
-    def _snapshot(self, step: int, position: bytes, texts: dict[str, str]) -> Snapshot:
+    def _snapshot(self, position: bytes, texts: dict[str, str]) -> Snapshot:
         """All channels; it is time when the deltas since the last snapshot have outgrown it."""
         channels = self.graph.spec.channels.values()
         growing = {spec.name: spec.reduce == "upsert" for spec in channels if spec.reduce in ("append", "upsert")}
         values = encode(packed(self.state, growing, texts), texts)
         self._snapshot_bytes, self._tail_bytes = len(values), 0
-        return Snapshot(scope=self.scope, step=step, values=values, position=position)
+        return Snapshot(scope=self.scope, step=self.step, values=values, position=position)
 
     def ending(self, *, cancelled: bool) -> tuple[RunPatch | None, list[Draft]]:
         """What the run's own row and log say when its root has ended, or has followed a request to cancel."""
@@ -268,11 +276,12 @@ class Frame:
         )
 
     def started(self, active: Sequence[Active]) -> list[Draft]:
-        told: list[Draft] = []
-        for node, visit, *_ in active:
-            if node not in self.routes.ends:
-                told.append({"type": NodeStarted.type, "path": self.path + node, "visit": visit, "node": node})
-        return told
+        """The events that tell of these nodes."""
+        return [
+            {"type": NodeStarted.type, "path": self.path + node, "visit": visit, "node": node}
+            for node, visit, *_ in active
+            if node not in self.routes.ends
+        ]
 
     def look(self) -> None:
         """What expressions see from now on."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from hashlib import sha256
 from typing import Any
-
-import orjson
 
 from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import StepRow
@@ -90,6 +87,9 @@ class Loop:
                 outcomes = [await self._visited(waiting[0])] if alone else await self._together(waiting)
         except Struck:
             await self._divert(self._interruption())
+            return
+        if len(outcomes) == 1 == len(frame.position.active) and frame.is_straight(outcomes[0]):
+            await self._lead_on(outcomes[0])
         else:
             await self._leave(outcomes)
 
@@ -113,7 +113,10 @@ class Loop:
             return stop
         if not outcome.written:
             await self.frame.session.write(
-                steps=[outcome.row], calls=outcome.calls, events=outcome.events, texts=outcome.texts
+                steps=[outcome.row(self.frame.scope)],
+                calls=outcome.calls,
+                events=outcome.events,
+                texts=outcome.texts,
             )
         return outcome._replace(written=True)
 
@@ -162,11 +165,30 @@ class Loop:
         place = (address.node, address.visit, address.item)
         return any((row.node, row.visit, row.item) == place and row.status in ("failed", "retried") for row in rows)
 
+    def _lead_on(self, outcome: Outcome) -> Awaitable[None]:
+        """Nearly every step: one node has given its update, and one edge leads to a node that waits for no other."""
+        frame, left, step = self.frame, outcome.active, outcome.step
+        _, _, loops, arrived, interruption, _ = frame.position
+        frame.reduce(outcome)
+        frame.look()
+        try:
+            edge = frame.routes.first(left.node, frame.scope_values, loops)
+        except (GuardFailed, NodeFailed) as problem:
+            frame.position = frame.position._replace(chain=outcome.hash, applied=None)
+            return self._leave_failing(left, problem, (outcome,))
+        if edge.loop is not None:
+            loops = {**loops}
+            frame.routes.count(edge, loops)
+        if edge.target in frame.routes.hopeful:
+            interruption = None
+        entered = frame.entered(edge.target, step)
+        frame.stand(Position((entered,), outcome.hash, loops, arrived, interruption), step)
+        return frame.commit(outcome, [self._told(left, edge, None), *frame.started((entered,))])
+
     async def _leave(self, outcomes: Sequence[Outcome]) -> None:
         """Reduce what the nodes gave, pick the edges, and commit both."""
         frame = self.frame
-        if len(outcomes) > 1:
-            outcomes = self._without_conflicts(outcomes)
+        outcomes = self._without_conflicts(outcomes)
         loops = dict(frame.position.loops)
         taken: list[_Taken] = []
         failing = set()
@@ -190,8 +212,7 @@ class Loop:
             except (GuardFailed, NodeFailed) as problem:
                 await self._leave_failing(active, problem, outcomes)
                 return
-            for edge in edges:
-                taken.append((active, edge, None))
+            taken += [(active, edge, None) for edge in edges]
         await self._move(taken, loops, outcomes, before)
 
     async def _leave_failing(
@@ -205,7 +226,8 @@ class Loop:
         if edge is None:
             await self._end_here(failure, outcomes)
             return
-        before = (_step_of(outcomes, self.frame.step), self.frame.position)
+        own = _own(outcomes)
+        before = (own.step if own else self.frame.step, self.frame.position)
         await self._move([(active, edge, failure)], loops, outcomes, before)
 
     def _without_conflicts(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
@@ -233,40 +255,25 @@ class Loop:
         before: tuple[int, Position],
     ) -> Awaitable[None]:
         """Take the edges: enter their targets, and commit everything since the last step."""
-        frame = self.frame
-        step = _step_of(outcomes, None) or frame.session.next_step()
-        failures = [failure for _, _, failure in taken if failure is not None]
-        if failures:
+        frame, own = self.frame, _own(outcomes)
+        step = own.step if own else frame.session.next_step()
+        if any(failure is not None for _, _, failure in taken):
             taken = [one for one in taken if one[1].source == "*"][:1] or taken
-            failures = [failure for _, _, failure in taken if failure is not None]
-        failed = failures[0] if failures else None
+        failed = next((failure for _, _, failure in taken if failure is not None), None)
         active, arrived = self._entered(taken, step)
-        _, chain, old_loops, _, interruption, applied = frame.position
+        _, chain, _, _, interruption, applied = frame.position
         if failed is not None:
             interruption = _interruption(failed, *before)
-        if interruption is not None and any(one.node in frame.routes.hopeful for one in active):
+        if any(one.node in frame.routes.hopeful for one in active):
             interruption = None
-        counted = loops != old_loops
-        if counted:
-            chain = sha256(chain + orjson.dumps(loops, option=orjson.OPT_SORT_KEYS)).digest()
-        frame.position = Position(active, chain, loops, arrived, interruption, applied)
-        frame.step = step
-        if counted:
-            frame.look()
-        frame.ended = frame.end_of(frame.position)
-        events = []
-        for one, edge, failure in taken:
-            events.append(self._told(one, edge, failure))
-        events += frame.started(active)
-        cancelled = failed is not None and failed.event == "cancelled"
-        return frame.commit(step, outcomes, events, cancelled=cancelled)
+        frame.stand(Position(active, chain, loops, arrived, interruption, applied), step)
+        events = [*(self._told(*one) for one in taken), *frame.started(active)]
+        return frame.commit(own, events, cancelled=failed is not None and failed.event == "cancelled")
 
     def _entered(self, taken: Sequence[_Taken], step: int) -> tuple[tuple[Active, ...], Mapping[str, Sequence[str]]]:
         """The nodes that become active, and who has arrived at joins that still wait."""
         frame = self.frame
-        arrived: dict[str, list[str]] = {}
-        for node, sources in frame.position.arrived.items():
-            arrived[node] = list(sources)
+        arrived = {node: list(sources) for node, sources in frame.position.arrived.items()}
         targets: dict[str, Failure | None] = {}
         for left, edge, failure in taken:
             join = frame.graph.spec.nodes[edge.target].join
@@ -280,12 +287,8 @@ class Loop:
         if not targets:
             targets = dict.fromkeys(arrived)
             arrived = {}
-        active = []
-        for target in targets if len(targets) == 1 else sorted(targets, key=frame.routes.order.__getitem__):
-            failure = targets[target]
-            frame.visits[target] = visit = frame.visits.get(target, 0) + 1
-            active.append(Active(target, visit, step, error=None if failure is None else failure.error))
-        return tuple(active), arrived
+        ordered = sorted(targets, key=frame.routes.order.__getitem__)
+        return tuple(frame.entered(target, step, targets[target]) for target in ordered), arrived
 
     def _interruption(self) -> Failure:
         active = self.frame.position.active[0]
@@ -335,18 +338,22 @@ class Loop:
         self.frame.ended = Ended(status=status, cause=failure.event, error=failure.error)
         applied = any(active.done for active in self.frame.position.active)
         if applied:
-            self.frame.step = _step_of(outcomes, None) or self.frame.session.next_step()
-            await self.frame.commit(self.frame.step, outcomes, [], cancelled=True)
+            await self._commit_here(outcomes, cancelled=True)
             return
         fresh = [outcome for outcome in outcomes if not outcome.written]
         patch, events = self.frame.ending(cancelled=True)
         await self.frame.session.write(
-            steps=[outcome.row for outcome in fresh],
+            steps=[outcome.row(self.frame.scope) for outcome in fresh],
             calls=[call for outcome in fresh for call in outcome.calls],
             events=[*(event for outcome in fresh for event in outcome.events), *events],
             texts={name: text for outcome in fresh for name, text in outcome.texts.items()},
             run=patch,
         )
+
+    def _commit_here(self, outcomes: Sequence[Outcome], *, cancelled: bool) -> Awaitable[None]:
+        own = _own(outcomes)
+        self.frame.step = own.step if own else self.frame.session.next_step()
+        return self.frame.commit(own, (), cancelled=cancelled)
 
     async def _pause_before(self, waiting: Sequence[Active]) -> None:
         for active in waiting:
@@ -360,8 +367,7 @@ class Loop:
         for outcome in outcomes:
             if self.frame.graph.spec.nodes[outcome.active.node].pause == "after" and outcome.failure is None:
                 self.frame.hold()
-                self.frame.step = _step_of(outcomes, None) or self.frame.session.next_step()
-                await self.frame.commit(self.frame.step, outcomes, [], cancelled=False)
+                await self._commit_here(outcomes, cancelled=False)
                 raise self._pausing(outcome.active, "after")
 
     def _pausing(self, active: Active, when: str) -> Suspended:
@@ -380,12 +386,9 @@ class Loop:
         }
 
 
-def _step_of(outcomes: Sequence[Outcome], default: Any) -> Any:
-    """The step of the only node's row, which is still to be written."""
-    for outcome in outcomes:
-        if not outcome.written:
-            return outcome.row.step
-    return default
+def _own(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """What the only node of a step gave, and what is still to be written."""
+    return next((outcome for outcome in outcomes if not outcome.written), None)
 
 
 def _interruption(failure: Failure, step: int, position: Position) -> Interruption:

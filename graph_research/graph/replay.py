@@ -298,12 +298,13 @@ async def _loaded(session: Session, graph: Graph) -> Frame | None:
 
 
 async def _compare_ends(scratch: _Scratch, log: Sequence[StepRow], run_id: str) -> None:
-    """The chain of the last position covers edges and loop counters, too."""
+    """Beside the chain, the last position holds the loops as they were counted after the last node."""
     placed = [step.position for step in log if not step.scope and step.position is not None]
     reached = await scratch.last_position(run_id)
     if reached is None or reached.position is None or not placed:
         return
-    if Position.from_bytes(reached.position).chain != Position.from_bytes(placed[-1]).chain:
+    here, there = Position.from_bytes(reached.position), Position.from_bytes(placed[-1])
+    if (here.chain, here.loops) != (there.chain, there.loops):
         scratch.differ(reached, "another edge was taken after it, or a loop counted otherwise")
 
 

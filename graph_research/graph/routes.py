@@ -36,6 +36,8 @@ class Routes:
     """By loop those that begin anew whenever it takes its edge."""
     pausing: frozenset[str]
     """Nodes with a `pause`."""
+    straight: frozenset[str]
+    """Nodes left over one edge to a node that waits for no others, in a graph that pauses nowhere."""
     under_any: frozenset[str]
     """Nodes that the edges from `*` hold for: all but those that only such edges reach."""
 
@@ -49,6 +51,9 @@ class Routes:
                 leaving[edge.source].append(edge)
             for event in edge.on:
                 events[edge.source, event].append(edge)
+        pausing = frozenset(name for name, node in graph.spec.nodes.items() if node.pause)
+        forking = frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all)
+        joining = {edge.source for edge in graph.spec.edges if graph.spec.nodes[edge.target].join}
         return cls(
             graph=graph,
             order={name: place for place, name in enumerate(graph.spec.nodes)},
@@ -60,11 +65,12 @@ class Routes:
                 [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on],
             )
             - ends.keys(),
-            forking=frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all),
+            forking=forking,
             inner={
                 loop: [name for name, spec in graph.spec.loops.items() if spec.per == loop] for loop in graph.spec.loops
             },
-            pausing=frozenset(name for name, node in graph.spec.nodes.items() if node.pause),
+            pausing=pausing,
+            straight=frozenset(() if pausing else graph.spec.nodes.keys() - forking - joining),
             under_any=_reached(
                 [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != _ANY]
             ),
@@ -73,24 +79,32 @@ class Routes:
     def leave(self, node: str, scope: Mapping[str, Any], loops: dict[str, int]) -> list[EdgeSpec]:
         """The edges that a finished node takes; counts their loops in `loops`. Raises `NodeFailed` when none applies,
         `GuardFailed` when a guard cannot be evaluated."""
+        if node not in self.forking:
+            edge = self.first(node, scope, loops)
+            self.count(edge, loops)
+            return [edge]
         taken: list[EdgeSpec] = []
-        fork = node in self.forking
         for edge in self.leaving.get(node, ()):
             if self._holds(edge, scope, loops):
-                self._count(edge, loops)
+                self.count(edge, loops)
                 taken.append(edge)
-                if not fork:
-                    return taken
         if not taken:
-            raise NodeFailed(f'no edge applies after node "{node}"{self._values(node, scope)}', help=_EDGE_HELP)
+            raise self._stuck(node, scope)
         return taken
+
+    def first(self, node: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec:
+        """The first edge out of `node` that holds. Raises `NodeFailed` and `GuardFailed` as `leave` does."""
+        for edge in self.leaving.get(node, ()):
+            if self._holds(edge, scope, loops):
+                return edge
+        raise self._stuck(node, scope)
 
     def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: dict[str, int]) -> EdgeSpec | None:
         """The edge for an event at `node`: its own before that of `*`; None when there is none."""
         for source in (node, *((_ANY,) if node in self.under_any else ())):
             for edge in self.events.get((source, event), ()):
                 if self._holds(edge, scope, loops):
-                    self._count(edge, loops)
+                    self.count(edge, loops)
                     return edge
         return None
 
@@ -116,18 +130,20 @@ class Routes:
             )
         return most
 
-    def _count(self, edge: EdgeSpec, loops: dict[str, int]) -> None:
+    def count(self, edge: EdgeSpec, loops: dict[str, int]) -> None:
+        """Take the edge: its loop has turned once more, and those inside of it begin anew."""
         if edge.loop is not None:
             loops[edge.loop] = loops.get(edge.loop, 0) + 1
             for name in self.inner.get(edge.loop, ()):
                 loops[name] = 0
 
-    def _values(self, node: str, scope: Mapping[str, Any]) -> str:
+    def _stuck(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:
         guards = [
             self.graph.guards[edge.index] for edge in self.leaving.get(node, ()) if edge.index in self.graph.guards
         ]
         names = sorted({name for guard in guards for name in guard.names if name in scope})
-        return f" (with {', '.join(f'{name} = {shown(scope[name])}' for name in names)})" if names else ""
+        values = f" (with {', '.join(f'{name} = {shown(scope[name])}' for name in names)})" if names else ""
+        return NodeFailed(f'no edge applies after node "{node}"{values}', help=_EDGE_HELP)
 
 
 _EDGE_HELP = "give the node a last edge without `when`"

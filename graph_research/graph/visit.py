@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
+
 from graph_research.errors import GraphResearchError
 from graph_research.graph.address import Address, key_of
 from graph_research.graph.chain import digest
@@ -43,17 +45,28 @@ _Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, A
 
 
 class Outcome(NamedTuple):
-    """A visit that has ended: the row of the update log that says so (`written` when it is stored already), and what is
-    to be written with it."""
+    """A visit that has ended, and what is to be written with its row (`written` when that has happened). `data` is the
+    update, or the error, as it is stored."""
 
     active: Active
-    row: StepRow
+    step: int
+    attempt: int
+    started_at: float
+    seconds: float
+    hash: bytes
+    data: bytes | None
     delta: Delta | None = None
     failure: Failure | None = None
     calls: Sequence[CallRow] = ()
     events: Sequence[Draft] = ()
     texts: Mapping[str, str] = {}
     written: bool = False
+
+    def row(self, scope: str, position: bytes | None = None) -> StepRow:
+        """The row of the update log that says so."""
+        (node, visit, *_), step, attempt, started_at, seconds, hashed, data, _, failure, *_ = self
+        status = "finished" if failure is None else "failed"
+        return StepRow(step, scope, node, visit, None, attempt, status, started_at, seconds, hashed, data, position)
 
 
 class _GaveUp(Exception):
@@ -100,15 +113,15 @@ class Visit:
         started_at, began = clock.now().timestamp(), clock.monotonic()
         context: JournalContext | None = None
         failure: Failure | None = None
-        delta = None
+        delta: Delta | None = None
         attempt = 1
-        parts: Sequence[bytes] = ()
+        parts: Iterable[bytes] = ()
         try:
             if self._program.each is not None:
                 delta, parts = await self._fan_out(self._program.each.evaluate(self._scope))
             elif self._spec.kind in _CALLING:
                 delta, context = await self._attempts(None, self._scope, self._updated, began)
-                attempt, parts = context.attempt, tuple(self._chains.values())
+                attempt, parts = context.attempt, self._chains.values()
             else:
                 delta = self._update()
         except _GaveUp as end:
@@ -145,13 +158,25 @@ class Visit:
             if row.item is not None or row.delta is None:
                 continue
             if row.status == "finished":
-                delta = await self._session.value(row.delta)
-                return Outcome(active=self._active, row=row, delta=delta, written=True)
+                return self._written(row, delta=await self._session.value(row.delta))
             if row.status == "failed" and row.step > self._session.forgiven:
                 error = await self._session.value(row.delta)
-                failure = Failure(event=self._event_of(error), error=error)
-                return Outcome(active=self._active, row=row, failure=failure, written=True)
+                return self._written(row, failure=Failure(event=self._event_of(error), error=error))
         return None
+
+    def _written(self, row: StepRow, *, delta: Delta | None = None, failure: Failure | None = None) -> Outcome:
+        return Outcome(
+            active=self._active,
+            step=row.step,
+            attempt=row.attempt,
+            started_at=row.started_at,
+            seconds=row.seconds,
+            hash=row.hash,
+            data=row.delta,
+            delta=delta,
+            failure=failure,
+            written=True,
+        )
 
     def _outcome(
         self,
@@ -161,26 +186,26 @@ class Visit:
         context: JournalContext | None,
         delta: Delta | None,
         failure: Failure | None,
-        parts: Sequence[bytes],
+        parts: Iterable[bytes],
     ) -> Outcome:
         texts: dict[str, str] = {}
-        hashed, data = self._frame.position.chain, None
+        position, data = self._frame.position, None
+        hashed = position.chain
         if delta is not None:
             data = encode(delta, texts)
-            hashed = self._hash(None, data, *parts)
+            hashed = self._hash(None, data, orjson.dumps(position.loops, option=orjson.OPT_SORT_KEYS), *parts)
             if not self._program.plain:
                 delta = decode(data, texts)
         calls, events = context.taken() if context else ([], [])
-        step, scope, node, visit = self._session.next_step(), self._frame.scope, self._spec.name, self._active.visit
-        status, path = "finished", self._path
+        active, told = self._active, {"path": self._path, "visit": self._active.visit, "node": self._spec.name}
         if failure is None:
-            events.append({"type": NodeFinished.type, "path": path, "visit": visit, "node": node, "seconds": seconds})
+            events.append({"type": NodeFinished.type, **told, "seconds": seconds})
         else:
-            status, data = "failed", encode(failure.error, texts)
-            told = {"path": path, "visit": visit, "node": node, "error": failure.told, "will_retry": False}
-            events.append({"type": NodeFailed.type, **told, "attempt": attempt})
-        row = StepRow(step, scope, node, visit, None, attempt, status, started_at, seconds, hashed, data, None)
-        return Outcome(self._active, row, delta, failure, calls, events, texts)
+            data = encode(failure.error, texts)
+            told |= {"error": failure.told, "will_retry": False, "attempt": attempt}
+            events.append({"type": NodeFailed.type, **told})
+        step = self._session.next_step()
+        return Outcome(active, step, attempt, started_at, seconds, hashed, data, delta, failure, calls, events, texts)
 
     def _update(self) -> Delta:
         """What a node gives that calls nothing."""
@@ -208,12 +233,15 @@ class Visit:
             seconds = self._spec.timeout_seconds
             fence = None if seconds is None else asyncio.timeout(seconds)
             try:
+                handoff = self._handoff(scope)
                 if fence is None:
-                    return made(await self._output(scope, context)), context
-                async with fence:
-                    if self._session.loan is not None:
-                        await self._session.loan.fenced(address, fence, nested=self._spec.kind == "graph")
-                    return made(await self._output(scope, context)), context
+                    output = await self._called(handoff, context)
+                else:
+                    async with fence:
+                        if self._session.loan is not None:
+                            await self._session.loan.fenced(address, fence, nested=self._spec.kind == "graph")
+                        output = await self._called(handoff, context)
+                return made(self._accepted(output, scope)), context
             except (Suspended, StoreDamaged):
                 raise
             except Exception as problem:
@@ -261,12 +289,15 @@ class Visit:
 
     # What a node does
 
-    async def _output(self, scope: Mapping[str, Any], context: JournalContext) -> Any:
-        """The validated output of the handler, prompt or subgraph for the handoff made from `scope`."""
-        handoff = duplicate(self._program.handoff(scope))
+    def _handoff(self, scope: Mapping[str, Any]) -> dict[str, Any]:
+        """What the handler, prompt or subgraph is given, made from `scope` and checked."""
+        handoff: dict[str, Any] = duplicate(self._program.handoff(scope))
         if self._spec.input is not None:
             self._check(self._spec.input, handoff)
-        output = await self._called(handoff, context)
+        return handoff
+
+    def _accepted(self, output: Any, scope: Mapping[str, Any]) -> Any:
+        """A copy of what came of it, checked."""
         try:
             output = duplicate(output)
         except NotStorable as problem:
@@ -447,13 +478,17 @@ class Visit:
         graph, values = self._frame.graph, self._frame.state.values
         if graph.typed:
             update = graph.plain(update, values, self._spec.name)
-        delta = make_delta(graph.spec.channels, update, values)
+        if self._spec.name in graph.replacing:
+            delta: Delta = {"replace": update}
+        else:
+            delta = make_delta(graph.spec.channels, update, values)
         for reducer, operands in delta.items():
-            for channel, operand in operands.items():
-                value = operand
-                if reducer == "merge":
-                    value = {**(values.get(channel) or {}), **(operand or {})}
-                if value is not None and reducer != "add":
+            if reducer == "add":
+                continue
+            if reducer == "merge":
+                operands = {name: {**(values.get(name) or {}), **(operand or {})} for name, operand in operands.items()}
+            for channel, value in operands.items():
+                if value is not None:
                     check(graph.channels[channel], value, self._spec.name)
         return delta
 

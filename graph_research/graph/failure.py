@@ -77,7 +77,14 @@ def seconds_until_next(retry: RetrySpec, used: int, problem: Exception) -> float
     """Seconds until the next attempt: the backoff, or longer where the error itself says `retry_after_seconds`."""
     told = getattr(problem, "retry_after_seconds", None)
     asked = min(told, _LONGEST_TOLD_SECONDS) if isinstance(told, int | float) else 0.0
-    return max(min(retry.initial_seconds * retry.factor**used, retry.most_seconds), asked)
+    return max(_backoff(retry, used), asked)
+
+
+def _backoff(retry: RetrySpec, used: int) -> float:
+    try:
+        return min(retry.initial_seconds * retry.factor**used, retry.most_seconds)
+    except OverflowError:
+        return retry.most_seconds if retry.initial_seconds else 0.0
 
 
 def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -223,7 +223,11 @@ class _GraphReader(Shapes):
         keys = self.keys(tree, f"{path}/retry", "`retry`", ("attempts", "on", "backoff"))
         known = ("initial_seconds", "factor", "most_seconds")
         backoff = self.keys(keys.get("backoff"), f"{path}/retry/backoff", "`backoff`", known)
-        numbers = {key: number for key in known if (number := self.number(backoff.get(key), key)) is not None}
+        numbers = {
+            key: number
+            for key in known
+            if (number := self.number(backoff.get(key), key, may_be_0=key != "factor")) is not None
+        }
         attempts = self.whole(keys.get("attempts"), "attempts", at_least=1) or 1
         return RetrySpec(attempts=attempts, on=self.texts(keys.get("on"), f"{path}/retry/on", "on"), **numbers)
 

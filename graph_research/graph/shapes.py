@@ -88,11 +88,15 @@ class Shapes:
         value: int | None = self._scalar(tree, what, fits, f"a whole number of at least {at_least}")
         return value
 
-    def number(self, tree: Tree | None, what: str, above: float = 0.0) -> float | None:
-        def fits(value: Any) -> bool:
-            return isinstance(value, (int, float)) and not isinstance(value, bool) and value > above
+    def number(self, tree: Tree | None, what: str, *, may_be_0: bool = False) -> float | None:
+        """A number above 0, or also 0."""
 
-        value: float | None = self._scalar(tree, what, fits, f"a number above {above:g}")
+        def fits(value: Any) -> bool:
+            if not isinstance(value, (int, float)) or isinstance(value, bool):
+                return False
+            return value > 0 or (may_be_0 and value == 0)
+
+        value: float | None = self._scalar(tree, what, fits, f"a number {'of at least' if may_be_0 else 'above'} 0")
         return value
 
     def choice(self, tree: Tree | None, what: str, known: Collection[str]) -> Any:

@@ -167,6 +167,19 @@ async def test_a_handler_cannot_change_the_state_through_its_handoff(store: Chec
     assert result.state["words"] == ["a"]
 
 
+async def test_attempts_without_a_wait_are_made_as_often_as_one_likes(store: Checkpointer) -> None:
+    attempts: list[int] = []
+
+    async def shout(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        attempts.append(ctx.attempt)
+        raise ValueError("never")
+
+    text = SHOUT.replace("attempts: 3", "attempts: 1100").replace("initial_seconds: 0.001", "initial_seconds: 0")
+    result = await runtime(graph_of(text, shout=shout), store).run({"text": "hi"})
+    assert (result.status, attempts[-1]) == ("failed", 1100)
+    assert result.state["failed"]["message"] == "never"
+
+
 async def test_a_failing_attempt_is_made_again_as_often_as_allowed(store: Checkpointer) -> None:
     attempts: list[int] = []
 

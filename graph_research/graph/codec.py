@@ -181,7 +181,7 @@ def _encode_plainly(value: Any) -> bytes | None:
     except TypeError:
         return None
     if data.find(_NULL) >= 0:
-        _refuse_infinite(value)
+        _refuse_infinite(value, data)
     plain = _DOLLAR not in data or _MARK not in data
     return data if plain or data.count(_MARK) == _tags_in(value) else None
 
@@ -194,8 +194,11 @@ def _may_hold_large(data: bytes) -> bool:
     return data.find(_ESCAPED_QUOTE) >= 0 or max(map(len, data.split(b'"')[1::2]), default=0) >= LARGE_CHARS
 
 
-def _refuse_infinite(value: Any) -> None:
-    """orjson writes NaN and the infinities as null; json looks at them as fast as it can be done without it."""
+def _refuse_infinite(value: Any, data: bytes) -> None:
+    """orjson writes NaN and the infinities as null, and what it wrote reads as another value then. A value that never
+    reads as itself, such as a tuple, has json look at it."""
+    if orjson.loads(data) == value:
+        return
     try:
         json.dumps(value, allow_nan=False, default=lambda _: None)
     except ValueError:

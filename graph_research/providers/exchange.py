@@ -1,4 +1,4 @@
-"""One try of one HTTP request over httpx: sent once, and read within bounds. Whatever fails has a name and a remedy."""
+"""One try of one HTTP request: sent once, and read within bounds. Whatever fails has a name and a remedy."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import os
 import socket
 import ssl
 import urllib.request
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 
+import httpcore
 import httpx
 
 from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
 from graph_research.providers.peer import Peer, Reply
 from graph_research.providers.user_agent import user_agent
+
+_Headers = Sequence[tuple[bytes, bytes]]
 
 __all__ = ["Arriving", "Exchange", "Outgoing", "trusted_certificates"]
 
@@ -24,6 +27,14 @@ _IDLE_SECONDS = 30.0
 _MOST_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ERROR_BODY_BYTES = 64_000
+_WIRE_ERRORS = (
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.TimeoutException,
+    httpcore.UnsupportedProtocol,
+)
+_KNOWN_ADDRESSES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,25 +51,26 @@ class Outgoing:
 class Arriving:
     """An answer whose head has come. Read it once, and close it: an unread rest closes the connection."""
 
-    def __init__(self, response: httpx.Response, peer: Peer) -> None:
-        self.status = response.status_code
-        self.headers = dict(response.headers)
+    def __init__(self, response: httpcore.Response, peer: Peer, url: httpx.URL) -> None:
+        self.status = response.status
+        self.headers = _received(response.headers)
         self._response = response
         self._peer = peer
+        self._url = url
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The decompressed body as it arrives, at most as many bytes as the peer may send."""
         try:
             body = Body(encoding=self.headers.get("content-encoding", ""), most_bytes=self._peer.most_bytes)
-            async for raw in self._response.aiter_raw():
+            async for raw in self._response.aiter_stream():
                 yield body.feed(raw)
             body.end()
         except BodyTooLong as error:
             raise ProviderRefused(f"{self._peer.name}: the answer is {error}", provider=self._peer.name) from None
         except BodyBroken as error:
             raise ProviderUnavailable(f"{self._peer.name}: {error}", provider=self._peer.name) from None
-        except httpx.HTTPError as error:
-            raise _named(error, self._peer, self._response.request.url) from None
+        except _WIRE_ERRORS as error:
+            raise _named(error, self._peer, self._url) from None
 
     async def whole(self) -> Reply:
         """The answer with its body. Of an answer with an error status what came of the body is enough."""
@@ -85,48 +97,55 @@ class Exchange:
 
     def __init__(self, *, trust: ssl.SSLContext | None = None) -> None:
         self._trust = trust
-        self._transports: dict[tuple[str, str | None], httpx.AsyncHTTPTransport] = {}
+        self._pools: dict[tuple[str, str | None], httpcore.AsyncConnectionPool] = {}
 
     async def aclose(self) -> None:
-        for transport in self._transports.values():
-            await transport.aclose()
+        for pool in self._pools.values():
+            await pool.aclose()
 
     async def open(self, peer: Peer, outgoing: Outgoing) -> Arriving:
         """Send a request and wait for the head of its answer. Redirects are followed on the same host alone: nobody
         else is to see the key or what was asked."""
-        request = _request(peer, outgoing)
+        url, headers = _address(peer, outgoing), _sent(peer, outgoing)
         for _ in range(_MOST_REDIRECTS + 1):
-            response = await self._send(peer, request)
-            if response.status_code not in _REDIRECTS or "location" not in response.headers:
-                return Arriving(response, peer)
-            await response.aclose()
-            request = _redirected(peer, request, response)
+            answer = await self._send(peer, outgoing, url, headers)
+            if answer.status not in _REDIRECTS or "location" not in answer.headers:
+                return answer
+            await answer.aclose()
+            url = _redirected(peer, outgoing.method, url, answer)
         raise ProviderRefused(f"{peer.name}: redirected in a circle", provider=peer.name, help="check its address")
 
-    async def _send(self, peer: Peer, request: httpx.Request) -> httpx.Response:
+    async def _send(self, peer: Peer, outgoing: Outgoing, url: httpx.URL, headers: _Headers) -> Arriving:
+        request = httpcore.Request(
+            outgoing.method,
+            _core_url(url),
+            headers=[(b"host", url.netloc), *headers],
+            content=outgoing.content,
+            extensions={"timeout": {"connect": min(_CONNECT_SECONDS, peer.timeout_seconds)}},
+        )
         try:
-            response = await self._transport(request.url).handle_async_request(request)
-        except httpx.HTTPError as error:
-            raise _named(error, peer, request.url) from None
-        response.request = request
-        return response
+            response = await self._pool(url).handle_async_request(request)
+        except _WIRE_ERRORS as error:
+            raise _named(error, peer, url) from None
+        return Arriving(response, peer, url)
 
-    def _transport(self, url: httpx.URL) -> httpx.AsyncHTTPTransport:
+    def _pool(self, url: httpx.URL) -> httpcore.AsyncConnectionPool:
         proxy = _proxy(url)
-        if (url.scheme, proxy) not in self._transports:
-            self._transports[url.scheme, proxy] = self._made(url.scheme, proxy)
-        return self._transports[url.scheme, proxy]
+        if (url.scheme, proxy) not in self._pools:
+            self._pools[url.scheme, proxy] = self._made(url.scheme, proxy)
+        return self._pools[url.scheme, proxy]
 
-    def _made(self, scheme: str, proxy: str | None) -> httpx.AsyncHTTPTransport:
+    def _made(self, scheme: str, proxy: str | None) -> httpcore.AsyncConnectionPool:
         """Without TLS the certificates are none: to load them takes time."""
         if scheme != "https" and proxy is None:
             trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         else:
             trust = self._trust = self._trust or trusted_certificates()
-        limits = httpx.Limits(keepalive_expiry=_IDLE_SECONDS)
+        if proxy is None:
+            return httpcore.AsyncConnectionPool(trust, max_connections=None, keepalive_expiry=_IDLE_SECONDS)
         try:
-            return httpx.AsyncHTTPTransport(verify=trust, limits=limits, proxy=proxy)
-        except (ImportError, ValueError, httpx.InvalidURL):
+            return _proxied(httpx.Proxy(proxy), trust)
+        except (RuntimeError, ValueError, httpx.InvalidURL):
             raise ProviderRefused(
                 f"the proxy that the environment names for {scheme} cannot be used",
                 provider="proxy",
@@ -152,36 +171,70 @@ def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:  # no
         ) from error
 
 
-def _request(peer: Peer, outgoing: Outgoing) -> httpx.Request:
-    own = {"user-agent": user_agent(), "accept-encoding": ACCEPTED_ENCODINGS, "accept": "*/*"}
-    if outgoing.content is not None:
-        own["content-type"] = "application/json"
+def _proxied(proxy: httpx.Proxy, trust: ssl.SSLContext) -> httpcore.AsyncConnectionPool:
+    """Connections through a proxy. `RuntimeError` where its kind takes a package that is not there."""
+    kind = httpcore.AsyncSOCKSProxy if proxy.url.scheme.startswith("socks5") else httpcore.AsyncHTTPProxy
+    return kind(
+        _core_url(proxy.url),
+        proxy_auth=proxy.raw_auth,
+        ssl_context=trust,
+        max_connections=None,
+        keepalive_expiry=_IDLE_SECONDS,
+    )
+
+
+def _address(peer: Peer, outgoing: Outgoing) -> httpx.URL:
+    """Where a request goes, its parameters included."""
     try:
-        url = httpx.URL(outgoing.url)
+        url = _parsed(outgoing.url)
         if outgoing.params:
             url = url.copy_merge_params(outgoing.params)
-        headers = httpx.Headers({**own, **{name.lower(): text for name, text in outgoing.headers.items()}})
     except httpx.InvalidURL as error:
         raise ProviderRefused(
             f"{peer.name}: its address is not valid: {error}", provider=peer.name, help="mend the address"
         ) from None
-    except UnicodeEncodeError:
-        raise _unsendable(peer) from None
     if url.scheme not in ("http", "https") or not url.host:
         raise ProviderRefused(
             f"{peer.name}: its address does not begin with http:// or https:// and a host",
             provider=peer.name,
             help="mend the address",
         )
+    return url
+
+
+@lru_cache(_KNOWN_ADDRESSES)
+def _parsed(url: str) -> httpx.URL:
+    """A model is asked a hundred times at one address, which takes long to read."""
+    return httpx.URL(url)
+
+
+def _core_url(url: httpx.URL) -> httpcore.URL:
+    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+
+
+def _sent(peer: Peer, outgoing: Outgoing) -> _Headers:
+    """The headers of a request but for the host."""
+    headers = {"user-agent": user_agent(), "accept-encoding": ACCEPTED_ENCODINGS, "accept": "*/*"}
+    if outgoing.content is not None:
+        headers |= {"content-type": "application/json", "content-length": str(len(outgoing.content))}
+    elif outgoing.method not in ("GET", "HEAD"):
+        headers["content-length"] = "0"
+    headers |= {name.lower(): text for name, text in outgoing.headers.items()}
     if any(character in text for text in headers.values() for character in "\r\n\0"):
         raise _unsendable(peer)
-    return httpx.Request(
-        outgoing.method,
-        url,
-        headers=headers,
-        content=outgoing.content,
-        extensions={"timeout": {"connect": min(_CONNECT_SECONDS, peer.timeout_seconds)}},
-    )
+    try:
+        return [(name.encode("ascii"), text.encode("ascii")) for name, text in headers.items()]
+    except UnicodeEncodeError:
+        raise _unsendable(peer) from None
+
+
+def _received(headers: _Headers) -> dict[str, str]:
+    """Names in lower case; what came several times stands in one list, as RFC 9110 (5.3) has it."""
+    found: dict[str, str] = {}
+    for raw_name, raw_text in headers:
+        name, text = raw_name.decode("latin-1").lower(), raw_text.decode(errors="replace")
+        found[name] = f"{found[name]}, {text}" if name in found else text
+    return found
 
 
 def _unsendable(peer: Peer) -> ProviderRefused:
@@ -192,26 +245,24 @@ def _unsendable(peer: Peer) -> ProviderRefused:
     )
 
 
-def _redirected(peer: Peer, request: httpx.Request, response: httpx.Response) -> httpx.Request:
-    """The request that a redirect asks for, to the same host over the same or a safer scheme."""
+def _redirected(peer: Peer, method: str, url: httpx.URL, answer: Arriving) -> httpx.URL:
+    """Where a redirect leads: to the same host over the same or a safer scheme."""
     try:
-        target = request.url.join(response.headers["location"])
+        target = url.join(answer.headers["location"])
     except httpx.InvalidURL:
         target = httpx.URL()
-    same = target.host == request.url.host and target.scheme == request.url.scheme and target.port == request.url.port
-    safer = target.host == request.url.host and (request.url.scheme, target.scheme) == ("http", "https")
-    keeps_method = response.status_code in (307, 308) or request.method in ("GET", "HEAD")
-    if not (same or (safer and request.url.port is None and target.port is None)) or not keeps_method:
+    same = target.host == url.host and target.scheme == url.scheme and target.port == url.port
+    safer = target.host == url.host and (url.scheme, target.scheme) == ("http", "https")
+    keeps_method = answer.status in (307, 308) or method in ("GET", "HEAD")
+    if not (same or (safer and url.port is None and target.port is None)) or not keeps_method:
         where = f"{target.scheme}://{target.host}" if target.host else "nowhere"
         raise ProviderRefused(
-            f"{peer.name} redirects from {request.url.scheme}://{request.url.host} to {where}, which is not followed: "
-            "the key belongs to the first",
+            f"{peer.name} redirects from {url.scheme}://{url.host} to {where}, which is not followed: the key belongs "
+            "to the first",
             provider=peer.name,
             help="name the new address if you trust it",
         )
-    return httpx.Request(
-        request.method, target, headers=request.headers, stream=request.stream, extensions=request.extensions
-    )
+    return target
 
 
 def _proxy(url: httpx.URL) -> str | None:
@@ -225,9 +276,9 @@ def _proxy(url: httpx.URL) -> str | None:
     return found if "://" in found else f"http://{found}"
 
 
-def _named(error: httpx.HTTPError, peer: Peer, url: httpx.URL) -> ProviderError:
+def _named(error: Exception, peer: Peer, url: httpx.URL) -> ProviderError:
     """What an error of the wire means; keys are no part of it."""
-    if isinstance(error, httpx.LocalProtocolError):
+    if isinstance(error, httpcore.LocalProtocolError):
         return _unsendable(peer)
     where = f"{url.host}:{url.port}" if url.port else url.host
     causes = list(_causes(error))
@@ -253,16 +304,16 @@ def _named(error: httpx.HTTPError, peer: Peer, url: httpx.URL) -> ProviderError:
     return ProviderUnavailable(f"{peer.name}: {_what(error, causes, where)}", provider=peer.name)
 
 
-def _what(error: httpx.HTTPError, causes: list[BaseException], where: str) -> str:
+def _what(error: Exception, causes: list[BaseException], where: str) -> str:
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return f"nothing listens at {where}"
-    if isinstance(error, httpx.ConnectTimeout):
+    if isinstance(error, httpcore.ConnectTimeout):
         return f"no connection to {where} within {_CONNECT_SECONDS:.0f} s"
-    if isinstance(error, httpx.ConnectError):
+    if isinstance(error, httpcore.ConnectError):
         return f"no connection to {where}"
-    if isinstance(error, httpx.RemoteProtocolError) and "complete message body" in str(error):
+    if isinstance(error, httpcore.RemoteProtocolError) and "complete message body" in str(error):
         return f"{where} sent half an answer"
-    if isinstance(error, httpx.RemoteProtocolError) and "without sending a response" not in str(error):
+    if isinstance(error, httpcore.RemoteProtocolError) and "without sending a response" not in str(error):
         return f"{where} does not speak HTTP"
     return f"the connection to {where} broke off"
 

@@ -149,8 +149,9 @@ class HttpxHttp:
             async with aclosing(await self._insist(peer, lane, once)) as lines:
                 while lines.line is not None:
                     yield lines.line
-                    async with _within(peer, min(peer.timeout_seconds, deadline - self._clock())):
-                        await lines.advance()
+                    if not lines.took_one():
+                        async with _within(peer, min(peer.timeout_seconds, deadline - self._clock())):
+                            await lines.advance()
 
     def _outgoing(
         self,
@@ -301,8 +302,16 @@ class _Lines:
         await lines.advance()
         return lines
 
+    def took_one(self) -> bool:
+        """Go on to the next line, if it has arrived with the one before."""
+        if not self._ready:
+            return False
+        self.line = self._ready.pop().removesuffix(b"\r").decode("utf-8", errors="replace")
+        return True
+
     async def advance(self) -> None:
-        while not self._ready:
+        """Go on to the next line when it has arrived."""
+        while not self.took_one():
             chunk = await anext(self._chunks, None)
             if chunk is None:
                 self.line = self._rest.decode("utf-8", errors="replace") if self._rest else None
@@ -314,7 +323,6 @@ class _Lines:
                 *whole, rest = more.split(b"\n")
                 self._ready = [*whole[::-1], bytes(self._rest)]
                 self._rest = bytearray(rest)
-        self.line = self._ready.pop().removesuffix(b"\r").decode("utf-8", errors="replace")
 
     async def aclose(self) -> None:
         await self._chunks.aclose()

@@ -6,6 +6,7 @@ import asyncio
 import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 
+from graph_research.app.foreign import is_foreign
 from graph_research.app.graph_run import GraphRun, reopen_graph_run
 from graph_research.app.research import Research, reopen_research
 from graph_research.app.runs import RunStatus, goes_on, is_driven, run_status
@@ -34,18 +35,18 @@ async def cancel_run(workspace: Workspace, run_id: str) -> RunStatus:
             await asyncio.sleep(_POLL_SECONDS)
         abandoned = goes_on(await store.run(run_id)) and not await is_driven(store, run_id)
     if abandoned:
-        await _lead_to_its_end(workspace, run_id, research=request_of(record) is not None)
+        await _lead_to_its_end(workspace, run_id, research=request_of(record) is not None, foreign=is_foreign(record))
     return await run_status(workspace, run_id)
 
 
-async def _lead_to_its_end(workspace: Workspace, run_id: str, *, research: bool) -> None:
+async def _lead_to_its_end(workspace: Workspace, run_id: str, *, research: bool, foreign: bool) -> None:
     """Drive a run whose cancellation was asked for; it goes straight over its `cancelled` edges.
 
-    Without the models and searches it began with, where a key or another thing they need is gone: hardly a graph asks
-    any behind such an edge."""
+    Without the models and searches it began with, where a key or another thing they need is gone, or where the run is
+    `foreign`, so that nobody agreed to them: hardly a graph asks any behind such an edge."""
     async with AsyncExitStack() as stack:
         try:
-            run = await stack.enter_async_context(_reopened(workspace, run_id, research=research))
+            run = await stack.enter_async_context(_reopened(workspace, run_id, research=research, offline=foreign))
         except UserMistake:
             run = await stack.enter_async_context(_reopened(workspace, run_id, research=research, offline=True))
         async for _ in await stack.enter_async_context(aclosing(run.events())):

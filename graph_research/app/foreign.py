@@ -2,32 +2,69 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graph_research.app.models import hosts_of
+from graph_research.app.outside import Outside
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.providers.errors import ProviderRefused
+from graph_research.providers.kept_pages import KeptPages
+from graph_research.providers.pages import Page
 
-__all__ = ["IMPORTED", "ForeignRun", "refuse_foreign"]
+__all__ = ["IMPORTED", "ForeignRun", "inherited", "is_foreign", "refuse_foreign", "without_pages"]
 
 IMPORTED = "imported"
-"""The mark in a run's metadata."""
+"""The mark in a run's metadata. `import-run` sets it, whatever the bundle says, and forks inherit it."""
+
+_INSIDE = ("local", "scripted")
+"""The kinds of searches that reach nothing beyond this machine."""
 
 
 class ForeignRun(UserMistake):
-    """A run of somebody else's would send texts to models that they chose."""
+    """A run of somebody else's would send texts to models and searches that they chose."""
 
     code = "foreign-run"
 
 
+def is_foreign(record: RunRecord) -> bool:
+    """Whether the run, or one that it was forked from, came in a bundle."""
+    return bool(record.metadata.get(IMPORTED))
+
+
+def inherited(record: RunRecord) -> dict[str, object]:
+    """What the metadata of a fork takes over from its parent beside the request."""
+    return {IMPORTED: True} if is_foreign(record) else {}
+
+
 def refuse_foreign(record: RunRecord, request: ResearchRequest | GraphRequest) -> None:
-    """Raise `ForeignRun` where an imported run names models outside of this process."""
-    if not record.metadata.get(IMPORTED):
+    """Raise `ForeignRun` where an imported run names models outside of this process, or searches beyond the library:
+    those of the web, and the user's own servers."""
+    if not is_foreign(record):
         return
     specs = {*request.models, *(spec for models in request.roles.values() for spec in models)}
-    outside = sorted(spec for spec in specs if hosts_of([spec]) or spec.startswith("["))
-    if outside:
+    models = sorted(spec for spec in specs if hosts_of([spec]) or spec.startswith("["))
+    searches = [name for name in request.search if name.partition(":")[0] not in _INSIDE]
+    would = [f"ask {', '.join(models)[:300]}"] if models else []
+    would += [f"search {', '.join(searches)[:300]} and read the pages found there"] if searches else []
+    if would:
         folders = f", with documents of {', '.join(request.library)}" if request.library else ""
         raise ForeignRun(
-            f"run {record.run_id} came in a bundle and would ask {', '.join(outside)[:300]}{folders}",
+            f"run {record.run_id} came in a bundle and would {' and '.join(would)}{folders}",
             help=f"if that is what you want: graph-research resume {record.run_id} --accept-changes",
+        )
+
+
+def without_pages(outside: Outside) -> Outside:
+    """What a run that nobody agreed to may reach: what it recorded may name pages too, and none of them is read."""
+    return replace(outside, pages=KeptPages(_NoPages()))
+
+
+class _NoPages:
+    async def read(self, url: str) -> Page:
+        raise ProviderRefused(
+            f"{url[:200]} is not read, since the run came in a bundle",
+            provider="fetch",
+            help="agree to what the run does with --accept-changes",
         )

@@ -12,7 +12,7 @@ from graph_research.app.budget import Budget, within_budget
 from graph_research.app.clock import make_clock
 from graph_research.app.definitions import graph_file, load
 from graph_research.app.edits import edited, read_assignment
-from graph_research.app.foreign import refuse_foreign
+from graph_research.app.foreign import inherited, is_foreign, refuse_foreign, without_pages
 from graph_research.app.library import Indexing
 from graph_research.app.limits import Reached, limit_reached
 from graph_research.app.models import build_router, prices_of
@@ -150,10 +150,11 @@ async def reopen_graph_run(
 ) -> AsyncIterator[GraphRun]:
     """A stored run of a graph, to go on with; `accept_changes` although its definition has changed. A limit given here
     replaces its own for good; `offline` goes on without models and searches, for a run that is only to end."""
-    async with open_store(workspace.home) as store, open_outside(workspace) as outside:
+    async with open_store(workspace.home) as store, open_outside(workspace) as opened:
         record = await store.run(check_name(run_id, "run id"))
         if not accept_changes and record.status != "completed":
             refuse_foreign(record, graph_request_of(record))
+        outside = opened if accept_changes or not is_foreign(record) else without_pages(opened)
         stored = graph_request_of(record)
         request = with_limits(stored, max_cost, max_tokens, timeout_seconds)
         search = None if offline else build_searches(workspace, request.search, request.library, outside)
@@ -174,18 +175,23 @@ async def fork_graph_run(
     graph: str | None = None,
     roles: Sequence[str] = (),
     run_id: str | None = None,
+    accept_changes: bool = False,
 ) -> AsyncIterator[GraphRun]:
-    """A new run that goes on from a step of a stored one, with edited state, another graph or other models."""
+    """A new run that goes on from a step of a stored one, with edited state, another graph or other models.
+    `accept_changes` agrees to what a run that came in a bundle asks."""
     chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
-    async with open_store(workspace.home) as store, open_outside(workspace) as outside:
+    async with open_store(workspace.home) as store, open_outside(workspace) as opened:
         record = await store.run(check_name(parent, "run id"))
         await refuse_known(store, chosen)
-        refuse_foreign(record, graph_request_of(record))
+        if not accept_changes:
+            refuse_foreign(record, graph_request_of(record))
+        outside = opened if accept_changes or not is_foreign(record) else without_pages(opened)
         request = changed_request(workspace, graph_request_of(record), graph=graph, roles=roles)
         search = build_searches(workspace, request.search, request.library, outside)
         run = _assembled(workspace, store, chosen, request, search, None, outside)
         values = edited(await store.state(parent, step), assignments)
-        await run.runtime.fork(parent, step, values=values, new_run_id=chosen, metadata=run.metadata)
+        metadata = {**run.metadata, **inherited(record)}
+        await run.runtime.fork(parent, step, values=values, new_run_id=chosen, metadata=metadata)
         yield run
 
 

@@ -17,7 +17,7 @@ from graph_research.app.clock import make_clock
 from graph_research.app.definitions import load
 from graph_research.app.edits import edited
 from graph_research.app.files import OutputUnwritable, check_writable
-from graph_research.app.foreign import refuse_foreign
+from graph_research.app.foreign import inherited, is_foreign, refuse_foreign, without_pages
 from graph_research.app.library import Indexing
 from graph_research.app.limits import Reached, limit_reached
 from graph_research.app.models import build_router, prices_of
@@ -147,7 +147,7 @@ class Research:
     async def fork(self, parent: str, step: int, assignments: Sequence[str]) -> None:
         """Become a new run that begins where `parent` stood after `step`, with `PATH=JSON` edits of its state."""
         values = edited(await self._store.state(parent, step), assignments)
-        metadata = metadata_of(self.request)
+        metadata = {**metadata_of(self.request), **inherited(await self._store.run(parent))}
         await self._runtime().fork(parent, step, values=values, new_run_id=self.run_id, metadata=metadata)
         self._new = False
 
@@ -299,6 +299,7 @@ async def reopen_research(
             metadata=None if limited == request else {**record.metadata, **metadata_of(limited)},
             accept_changes=accept_changes,
             offline=offline,
+            agreed=accept_changes or not is_foreign(record),
         )
         yield await stack.enter_async_context(research)
 
@@ -314,9 +315,11 @@ async def fork_research(
     roles: Sequence[str] = (),
     run_id: str | None = None,
     out: Path | None = None,
+    accept_changes: bool = False,
 ) -> AsyncIterator[Research]:
     """A new research that goes on from a step of a stored one, with edited state, another graph or other models. What
-    the parent recorded is used again where the request is unchanged."""
+    the parent recorded is used again where the request is unchanged. `accept_changes` agrees to what a run that came in
+    a bundle asks."""
     chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(workspace.home))
@@ -324,10 +327,14 @@ async def fork_research(
         request = request_of(record)
         if request is None:
             raise UnknownRun(f"run {parent} is no research", help="`graph run` started it")
-        refuse_foreign(record, request)
+        if not accept_changes:
+            refuse_foreign(record, request)
         await refuse_known(store, chosen)
         request = changed_request(workspace, request, graph=graph, roles=roles)
-        research = await _assembled(workspace, request, store, stack, run_id=chosen, out=out, index=False)
+        agreed = accept_changes or not is_foreign(record)
+        research = await _assembled(
+            workspace, request, store, stack, run_id=chosen, out=out, index=False, agreed=agreed
+        )
         await research.fork(parent, step, assignments)
         yield await stack.enter_async_context(research)
 
@@ -358,6 +365,7 @@ async def _assembled(
     on_index: Indexing | None = None,
     hooks: Hooks | None = None,
     offline: bool = False,
+    agreed: bool = True,
 ) -> Research:
     budget = Budget(
         run_id=run_id,
@@ -365,7 +373,8 @@ async def _assembled(
         max_tokens=request.max_tokens,
         max_cost=request.max_cost,
     )
-    outside = await stack.enter_async_context(open_outside(workspace))
+    opened = await stack.enter_async_context(open_outside(workspace))
+    outside = opened if agreed else without_pages(opened)
     if not new:
         calls = await store.calls(run_id)
         budget.count_recorded(calls)

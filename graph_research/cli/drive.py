@@ -105,9 +105,16 @@ async def start_fork(
     new_id: str | None,
     out: Path | None,
     json: bool,
+    accept_changes: bool = False,
 ) -> int:
     """Fork a stored run, drive the new one and return the exit code."""
-    options: dict[str, Any] = {"assignments": assignments, "graph": graph, "roles": roles, "run_id": new_id}
+    options: dict[str, Any] = {
+        "assignments": assignments,
+        "graph": graph,
+        "roles": roles,
+        "run_id": new_id,
+        "accept_changes": accept_changes,
+    }
     if await is_research(workspace, parent):
         async with fork_research(workspace, parent, step, out=out, **options) as research:
             say(f"run {research.run_id}, a fork of {parent} after step {step}")

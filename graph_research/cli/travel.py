@@ -150,6 +150,9 @@ def _fork(
         list[str] | None, typer.Option("--role", metavar="ROLE=SPEC", help="Another model for a role.")
     ] = None,
     new_id: NewRunId = None,
+    accept_changes: Annotated[
+        bool, typer.Option("--accept-changes", help="Let a run that came in a bundle ask what it names.")
+    ] = False,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -169,6 +172,7 @@ def _fork(
             graph=graph,
             roles=role or (),
             new_id=new_id,
+            accept_changes=accept_changes,
             out=out,
             json=json,
         )

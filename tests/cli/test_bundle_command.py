@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from wire import Answer, WireServer
 from world import open_world
 
 from tests.cli.conftest import Run, User
@@ -116,5 +118,89 @@ def test_a_run_from_a_bundle_asks_no_model_of_somebody_elses_before_the_user_agr
 
         forked = stranger.run("fork", "bait", "--step", "3", environ=world.environ(), expect=2)
 
-        assert f"came in a bundle and would ask {world.model}" in forked.err
+        told = f"came in a bundle and would ask {world.model} and search searxng and read the pages found there"
+        assert told in forked.err
         assert world.calls() == []
+
+
+def test_a_run_from_a_bundle_searches_no_web_before_the_user_agrees_and_neither_does_a_fork_of_it(
+    user: User, tmp_path: Path
+) -> None:
+    stranger = replace(user, home=tmp_path / "stranger")
+    with open_world(tmp_path / "calls") as world:
+        asked = ("run", "How high are the tides?", "--llm", "extractive", "--search", "searxng", "--run-id", "bait")
+        user.run(*asked, "--max-iterations", "1", environ=world.environ())
+        user.run("export-run", "bait", "-o", str(tmp_path / "bait.grb"))
+        stranger.run("import-run", str(tmp_path / "bait.grb"))
+        world.forget()
+        fork = ("fork", "bait", "--step", "0", "--set", 'question="How deep are the tides?"')
+
+        refused = stranger.run(*fork, environ=world.environ(), expect=2)
+        assert "came in a bundle and would search searxng and read the pages found there" in refused.err
+        assert world.calls() == []
+
+        stranger.run(*fork, "--run-id", "mine", "--accept-changes", environ=world.environ())
+        assert {call.kind for call in world.calls()} == {"search", "robots", "page"}
+        world.forget()
+        again = stranger.run("fork", "mine", "--step", "0", environ=world.environ(), expect=2)
+        assert "run mine came in a bundle" in again.err
+        assert world.calls() == []
+
+
+WAITING = """
+graph: waiting
+version: "1"
+state: {answer: {type: string, default: ""}}
+start: sure
+nodes:
+  sure: {ask: '"Are you sure?"', into: answer}
+  done: {end: completed}
+edges: [{from: sure, to: done}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("search", "told"), [("wikipedia", "search wikipedia"), ("mcp:mine", "search mcp:mine"), ("local", "")]
+)
+def test_a_waiting_run_from_a_bundle_goes_on_only_where_it_searches_nothing_outside(
+    search: str, told: str, user: User, tmp_path: Path
+) -> None:
+    stranger = replace(user, home=tmp_path / "stranger")
+    servers = {"GRAPH_RESEARCH_MCP_SERVERS": json.dumps({"mine": {"command": ["false"]}})}
+    chosen = {**servers, "GRAPH_RESEARCH_SEARCH_PROVIDERS": search}
+    file = user.write("waiting.yaml", WAITING)
+    user.run("graph", "run", str(file), "--run-id", "bait", environ=chosen, expect=4)
+    user.run("export-run", "bait", "-o", str(tmp_path / "bait.grb"))
+    stranger.run("import-run", str(tmp_path / "bait.grb"))
+
+    went_on = stranger.run("resume", "bait", "--answer", "yes", environ=servers, expect=2 if told else 0)
+
+    assert not told or f"came in a bundle and would {told}" in went_on.err
+    assert stranger.run("cancel", "bait", environ=servers).code == 0
+
+
+def test_no_page_that_a_run_from_a_bundle_names_is_read_before_the_user_agrees(
+    user: User, server: WireServer, tmp_path: Path
+) -> None:
+    stranger = replace(user, home=tmp_path / "stranger")
+    page = "<p>The tides are eleven metres high, and ten metres deep."
+    server.on("*", Answer(body=page, headers={"content-type": "text/html"}))
+    hit = {"url": f"{server.url}/page", "text": "The tides are ten metres deep.", "metadata": {"extent": "snippet"}}
+    script = user.write("found.json", json.dumps([{"hits": [hit]}]))
+    readable = {"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": f"127.0.0.1:{server.port}"}
+    asked = ("run", "How high are the tides?", "--llm", "extractive", "--search", f"scripted:{script}")
+    user.run(*asked, "--max-iterations", "1", "--run-id", "bait", environ=readable)
+    assert server.at("/page")
+    user.run("export-run", "bait", "-o", str(tmp_path / "bait.grb"))
+    stranger.run("import-run", str(tmp_path / "bait.grb"))
+    server.received.clear()
+    script.write_text(json.dumps([{"hits": [{**hit, "url": f"{server.url}/another"}]}]))
+    fork = ("fork", "bait", "--step", "0", "--set", 'question="How deep are the tides?"')
+
+    stranger.run(*fork, "--run-id", "closed", environ=readable)
+    assert not server.received
+    report = json.loads((user.folder / "research" / "closed" / "report.json").read_text())
+    assert any("1 of 1 page could not be read" in one for one in report["limitations"])
+
+    stranger.run(*fork, "--run-id", "agreed", "--accept-changes", environ=readable)
+    assert server.at("/another")

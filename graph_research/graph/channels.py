@@ -118,7 +118,8 @@ def _check_channel(
     if name in RESERVED_NAMES or keyword.iskeyword(name) or not name.isidentifier() or name.startswith("_"):
         help = "use a letter, then letters, digits and _; " + ", ".join(sorted(RESERVED_NAMES)) + " are taken"
         shapes.report(place, "name-invalid", f'"{name[:80]}" cannot be a channel\'s name', help)
-    types = [schema["type"]] if isinstance(schema.get("type"), str) else schema.get("type") or []
+    told = schema.get("type")
+    types = [kind for kind in (told if isinstance(told, list) else [told]) if isinstance(kind, str)]
     wanted = _REDUCED_TYPES.get(reduce, ())
     if wanted and types and not set(types) & set(wanted):
         where = shapes.places.get(f"{path}/reduce", place)

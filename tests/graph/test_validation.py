@@ -272,3 +272,20 @@ def test_a_slip_in_a_channel_is_one_finding_and_none_about_the_channel_that_was_
     (finding,) = checked(nodes, edges, state=state, more=loops)
     assert slip in finding
     assert 'did you mean "counter"?' in finding
+
+
+@pytest.mark.parametrize("kind", ["[[[]]]", "[string, [array]]", "[{a: b}]", "7", "{a: b}", "[]"])
+def test_a_type_that_is_none_is_a_finding_whatever_it_is(kind: str) -> None:
+    text = f"""
+graph: odd
+version: "1"
+state: {{rows: {{type: {kind}, reduce: upsert, default: [], output: true}}}}
+start: write
+nodes:
+  write: {{set: {{rows: "[]"}}}}
+  done: {{end: completed}}
+edges:
+  - {{from: write, to: done}}
+"""
+    findings = check_graph("odd.yaml", text=text)
+    assert 4 in {finding.line for finding in findings if finding.severity == "error"}

@@ -12,31 +12,37 @@ import simpleeval
 
 from graph_research.graph.wording import json_kind, shown
 
-__all__ = ["MOST_INTEGER_BITS", "Evaluator", "as_function", "check_size", "unvalued"]
+__all__ = ["MOST_INTEGER_BITS", "Evaluator", "as_function", "as_functions", "check_size"]
 
 MOST_INTEGER_BITS = 63
 _MOST_ITEMS = 100_000
 _MOST_UNITS = 1_000_000
 
 
-def as_function(trees: Mapping[str, ast.expr]) -> Callable[[Mapping[str, Any]], dict[str, Any]] | None:
-    """Expressions that only look up, compare and choose, as one Python function from the scope to their values by name;
-    None where one does more. They make nothing new, so their steps are those that were written, and the size of the
-    results needs no check."""
-    bodies = [_translated(tree) for tree in trees.values()]
-    if None in bodies:
-        return None
-    values = ast.Dict(keys=[ast.Constant(name) for name in trees], values=[body for body in bodies if body is not None])
+def as_function(tree: ast.expr) -> Callable[[Mapping[str, Any]], Any] | None:
+    """An expression that only looks up, compares and chooses, as a Python function from the scope to its value; None
+    where it does more. It makes nothing new, so its steps are those that were written, and the size of the result needs
+    no check. What fails is to be evaluated again by an `Evaluator`, whose errors tell what is wrong."""
+    body = _translated(tree)
+    return None if body is None else _function(body)
+
+
+def as_functions(trees: Mapping[str, ast.expr]) -> Callable[[Mapping[str, Any]], dict[str, Any]] | None:
+    """Several such expressions as one function from the scope to their values by name."""
+    bodies = [body for tree in trees.values() if (body := _translated(tree)) is not None]
+    return _function(ast.Dict([ast.Constant(name) for name in trees], bodies)) if len(bodies) == len(trees) else None
+
+
+def _function(body: ast.expr) -> Callable[[Mapping[str, Any]], Any]:
     scope = ast.arguments(posonlyargs=[], args=[ast.arg("scope")], kwonlyargs=[], kw_defaults=[], defaults=[])
-    function = ast.fix_missing_locations(ast.Expression(ast.Lambda(scope, values)))
+    function = ast.fix_missing_locations(ast.Expression(ast.Lambda(scope, body)))
     known = {"__builtins__": {}, "entry": _entry, "item": _item, "kind": type, "object": dict}
-    known |= {kind.__name__: operation for kind, operation in _OPERATORS.items()}
-    found: Callable[[Mapping[str, Any]], dict[str, Any]] = eval(compile(function, "<expressions>", "eval"), known)  # noqa: S307 -- nothing but what `_translated` makes
+    found: Callable[[Mapping[str, Any]], Any] = eval(compile(function, "<expressions>", "eval"), known)  # noqa: S307 -- nothing but what `_translated` makes
     return found
 
 
 def _translated(tree: ast.expr) -> ast.expr | None:
-    """Names become entries of `scope`, look-ups and comparisons calls of our own functions."""
+    """Names become entries of `scope`, look-ups calls of our own functions."""
     match tree:
         case ast.Constant():
             return tree
@@ -47,7 +53,8 @@ def _translated(tree: ast.expr) -> ast.expr | None:
         case ast.Subscript(value=value, slice=key) if not isinstance(key, ast.Slice):
             return _call("item", value, key)
         case ast.Compare(left=left, ops=[operation], comparators=[right]):
-            return _call(type(operation).__name__, left, right)
+            pair = [part for value in (left, right) if (part := _translated(value)) is not None]
+            return ast.Compare(pair[0], [operation], pair[1:]) if len(pair) == 2 else None
         case ast.UnaryOp(op=ast.Not() as operation, operand=operand) if (part := _translated(operand)) is not None:
             return ast.UnaryOp(operation, part)
         case ast.BoolOp(op=operation, values=values):
@@ -75,10 +82,6 @@ def _looked_up(value: ast.expr, key: str) -> ast.expr | None:
         body=ast.Call(ast.Attribute(it, "get", ast.Load()), [name], []),
         orelse=ast.Call(ast.Name("entry", ast.Load()), [it, name], []),
     )
-
-
-def unvalued(name: str) -> LookupError:
-    return LookupError(f'"{name}" has no value here')
 
 
 def _entry(value: Any, key: str) -> Any:
@@ -146,7 +149,7 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc]  # -- s
         try:
             return self.names[node.id]
         except KeyError:
-            raise unvalued(node.id) from None
+            raise LookupError(f'"{node.id}" has no value here') from None
 
     def _eval_attribute(self, node: ast.Attribute) -> Any:
         return _entry(self._eval(node.value), node.attr)

@@ -11,7 +11,7 @@ from typing import Any
 import simpleeval
 
 from graph_research.graph.errors import Finding, GraphInvalid, GuardFailed
-from graph_research.graph.evaluator import MOST_INTEGER_BITS, Evaluator, as_function, check_size, unvalued
+from graph_research.graph.evaluator import MOST_INTEGER_BITS, Evaluator, as_function, as_functions, check_size
 from graph_research.graph.functions import BUILTIN_FUNCTIONS
 from graph_research.graph.naming import suggestion
 from graph_research.graph.spec import Expression, Place
@@ -87,7 +87,7 @@ class Compiled:
         )
         self.plain = all(functions[name] is BUILTIN_FUNCTIONS.get(name) for name in self.calls)
         self._evaluator = Evaluator(functions)
-        self._direct = as_function({"": tree})
+        self._direct = as_function(tree)
 
     def evaluate(self, scope: Mapping[str, Any]) -> Any:
         """The value under `scope` (name to JSON value). It may share lists and objects with the scope: treat it as
@@ -95,10 +95,10 @@ class Compiled:
         """
         try:
             if self._direct is not None:
-                try:
-                    return self._direct(scope)[""]
-                except KeyError as missing:
-                    raise unvalued(missing.args[0]) from None
+                return self._direct(scope)
+        except _PROBLEMS:
+            pass  # the evaluator tells what fails
+        try:
             value = self._evaluator.run(self.tree, scope)
             check_size(value)
         except _PROBLEMS as problem:
@@ -123,7 +123,7 @@ class Together:
 
     def __init__(self, compiled: Mapping[str, Compiled]) -> None:
         self._compiled = compiled
-        self._direct = as_function({name: one.tree for name, one in compiled.items()})
+        self._direct = as_functions({name: one.tree for name, one in compiled.items()})
 
     def evaluate(self, scope: Mapping[str, Any]) -> dict[str, Any]:
         """Their values by name. Raises `GuardFailed` for the first that fails."""

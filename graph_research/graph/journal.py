@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -20,9 +20,15 @@ __all__ = ["JournalContext"]
 
 _ID_DIGITS = 10
 
+_Request = tuple[str, bytes, int]
+"""What a call is found by: its kind, the hash of its request, and how many equal ones came before."""
+
 
 class JournalContext:
     """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `taken` empties them."""
+
+    _recorded: Mapping[_Request, CallRow] = {}
+    _lent: Mapping[_Request, CallRow] = {}
 
     def __init__(self, session: Session, address: Address, role: str | None = None) -> None:
         self.run_id = session.run_id
@@ -34,20 +40,14 @@ class JournalContext:
         self.role = role
         self._session = session
         self._address = address
-        self._recorded: dict[tuple[str, bytes, int], CallRow] = {}
-        self._lent: dict[tuple[str, bytes, int], CallRow] = {}
-        self._equal: dict[tuple[str, bytes], int] = {}
-        self._ids: dict[str, int] = {}
+        self._counted: dict[tuple[str, bytes], int] = {}
         self._calls: list[CallRow] = []
         self._events: list[Draft] = []
 
     async def remember(self) -> None:
         """Take up what is recorded of the same attempt, here and in a run that lends."""
-        for known, rows in (
-            (self._recorded, await self._session.recorded(self._address)),
-            (self._lent, await self._session.lent(self._address)),
-        ):
-            known.update(((row.kind, row.request_hash, row.ordinal), row) for row in rows)
+        self._recorded = _by_request(await self._session.recorded(self._address))
+        self._lent = _by_request(await self._session.lent(self._address))
 
     @cached_property
     def path(self) -> str:
@@ -85,8 +85,8 @@ class JournalContext:
         return moment
 
     def new_id(self, kind: str) -> str:
-        self._ids[kind] = self._ids.get(kind, 0) + 1
-        seed = f"{self._session.seed}/{self._address._replace(attempt=1).key}/{kind}/{self._ids[kind]}"
+        number = self._count(f"id {kind}", b"") + 1
+        seed = f"{self._session.seed}/{self._address._replace(attempt=1).key}/{kind}/{number}"
         return f"{kind}-{hashlib.sha256(seed.encode()).hexdigest()[:_ID_DIGITS]}"
 
     def put_text(self, text: str) -> str:
@@ -145,8 +145,9 @@ class JournalContext:
         return decode(answer, texts)
 
     def _count(self, kind: str, digest: bytes) -> int:
-        ordinal = self._equal.get((kind, digest), 0)
-        self._equal[kind, digest] = ordinal + 1
+        """How many equal ones came before."""
+        ordinal = self._counted.get((kind, digest), 0)
+        self._counted[kind, digest] = ordinal + 1
         return ordinal
 
     def _told(self, kind: str, seconds: float, *, reused: bool) -> Draft:
@@ -185,3 +186,7 @@ class JournalContext:
             request=request,
             answer=answer,
         )
+
+
+def _by_request(rows: Iterable[CallRow]) -> dict[_Request, CallRow]:
+    return {(row.kind, row.request_hash, row.ordinal): row for row in rows}

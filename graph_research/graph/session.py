@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -152,14 +152,15 @@ class Session:
         """Offer an event that is stored already."""
         self._outlet.push((event,))
 
-    async def create(self, run: RunRow, step: StepRow, events: Sequence[Draft], texts: Mapping[str, str]) -> None:
+    def create(
+        self, run: RunRow, step: StepRow, events: Sequence[Draft], texts: Mapping[str, str]
+    ) -> Awaitable[None]:
         """Store the run itself with its first step."""
-        batch, write = self._prepare(steps=(step,), events=events, texts=texts)
-        await self.store.create(run, write)
-        if batch is not None:
-            await self._release(batch)
+        batch, told = self._numbered(events)
+        first = Write(self.run_id, (step,), (), self._seq, told, self._new_texts(texts))
+        return self._released(batch, self.store.create(run, first))
 
-    async def write(
+    def write(
         self,
         *,
         steps: Sequence[StepRow] = (),
@@ -169,38 +170,24 @@ class Session:
         snapshot: Snapshot | None = None,
         run: RunPatch | None = None,
         alone: bool = False,
-    ) -> None:
-        """One transaction. Its events go out when it and all before it are durable; returns when they are taken."""
-        batch, write = self._prepare(steps, calls, events, texts, snapshot, run, alone=alone)
-        try:
-            await self.store.write(write)
-        except asyncio.CancelledError:
-            if batch is not None:
-                self._let_out(batch)
-            raise
-        if batch is not None:
-            await self._release(batch)
+    ) -> Awaitable[None]:
+        """One transaction, begun when this is awaited. Its events go out when it and all before it are durable; it has
+        ended when they are taken."""
+        batch, told = self._numbered(events)
+        new = self._new_texts(texts) if texts or self._texts else {}
+        written = self.store.write(Write(self.run_id, steps, calls, self._seq, told, new, snapshot, run, alone))
+        return written if batch is None else self._released(batch, written)
 
-    def _prepare(
-        self,
-        steps: Sequence[StepRow] = (),
-        calls: Sequence[CallRow] = (),
-        events: Sequence[Draft] = (),
-        texts: Mapping[str, str] | None = None,
-        snapshot: Snapshot | None = None,
-        run: RunPatch | None = None,
-        *,
-        alone: bool = False,
-    ) -> tuple[_Batch | None, Write]:
-        """A transaction; and its events, if there is somebody who takes them."""
+    def _numbered(self, events: Sequence[Draft]) -> tuple[_Batch | None, bytes | None]:
+        """The events as they are stored; and as they go out, if there is somebody who takes them."""
+        if not (events or self._outlet.open):
+            return None, None
         at, seq, batch = self.clock.now(), self._seq, None
         self._seq += len(events)
         if self._outlet.open:
             batch = _Batch(events, seq, at, self._step)
             self._batches.append(batch)
-        told = packed_events(events, seq=seq + 1, at=at, step=self._step) if events else None
-        new = self._new_texts(texts) if texts or self._texts else {}
-        return batch, Write(self.run_id, steps, calls, self._seq, told, new, snapshot, run, alone)
+        return batch, packed_events(events, seq=seq + 1, at=at, step=self._step) if events else None
 
     def _new_texts(self, texts: Mapping[str, str] | None) -> dict[str, str]:
         """Those of `texts`, and of what waits for the next write, that this process has not stored yet."""
@@ -209,9 +196,16 @@ class Session:
         self._known.update(new)
         return new
 
-    async def _release(self, batch: _Batch) -> None:
-        self._let_out(batch)
-        await self._outlet.drained()
+    async def _released(self, batch: _Batch | None, written: Awaitable[None]) -> None:
+        try:
+            await written
+        except asyncio.CancelledError:
+            if batch is not None:
+                self._let_out(batch)
+            raise
+        if batch is not None:
+            self._let_out(batch)
+            await self._outlet.drained()
 
     def _let_out(self, batch: _Batch) -> None:
         batch.durable = True

@@ -6,7 +6,7 @@ import re
 import sqlite3
 import zlib
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -66,7 +66,7 @@ class SqliteCheckpointer(Checkpointer):
             except sqlite3.IntegrityError:
                 raise _exists(run.run_id) from None
             assert number is not None
-            _put(connection, number, first)
+            _put(number, first, connection)
             return number
 
         self._numbers[run.run_id] = await self._desk.run(insert, writes=True)
@@ -74,11 +74,9 @@ class SqliteCheckpointer(Checkpointer):
     async def write(self, write: Write) -> None:
         number = self._numbers.get(write.run_id) or await self._number(write.run_id)
         small = not write.texts or sum(map(len, write.texts.values())) < _BRIEF_CHARS
-
-        def put(connection: sqlite3.Connection) -> None:
-            _put(connection, number, write)
-
-        if not (small and write.alone and self._desk.at_once(put, whole=_is_one_row(write))):
+        whole = _is_one_row(write)
+        put = partial(_put_step if whole else _put, number, write)
+        if not (small and write.alone and self._desk.at_once(put, whole=whole)):
             await self._desk.run(put, writes=True, brief=small and self._inline)
 
     async def lease(self, run_id: str) -> Lease:
@@ -258,16 +256,29 @@ def _tables(connection: sqlite3.Connection) -> bool:
     return bool(connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
 
 
-def _put(connection: sqlite3.Connection, number: int, write: Write) -> None:
+def _is_one_row(write: Write) -> bool:
+    """Whether `_put_step` writes all of it."""
+    _, steps, calls, _, _, texts, snapshot, run, _, shares = write
+    return len(steps) == 1 and not (calls or texts or snapshot or run or shares)
+
+
+def _put_step(number: int, write: Write, connection: sqlite3.Connection) -> None:
+    """The only step of a write, and its events."""
+    row = _step_row(number << 32, write.steps[0], write.last_seq, write.events)
+    connection.execute(_query("insert_step"), row)
+
+
+def _put(number: int, write: Write, connection: sqlite3.Connection) -> None:
     base = number << 32
-    inside = len(write.steps) == 1 and write.events is not None
-    for step in write.steps:
-        row = _step_row(base, step, write.last_seq, write.events) if inside else _step_row(base, step, None, None)
-        connection.execute(_query("insert_step"), row)
+    if len(write.steps) == 1:
+        _put_step(number, write, connection)
+    else:
+        for step in write.steps:
+            connection.execute(_query("insert_step"), _step_row(base, step, None, None))
+        if write.events is not None:
+            connection.execute(_query("insert_events"), (base | write.last_seq, write.events, _checksum(write.events)))
     for call in write.calls:
         connection.execute(_query("put_call"), (base | call.seq, *call[1:], _checksum(*_call_parts(call))))
-    if write.events is not None and not inside:
-        connection.execute(_query("insert_events"), (base | write.last_seq, write.events, _checksum(write.events)))
     for name, text in write.texts.items():
         _put_text(connection, number, bytes.fromhex(name), text)
     if write.shares is not None:
@@ -291,7 +302,7 @@ def _patch(connection: sqlite3.Connection, number: int, patch: RunPatch) -> None
 
 def _step_row(base: int, step: StepRow, last_seq: int | None, events: bytes | None) -> tuple[Any, ...]:
     """What is bound; no `bytes`, for which the `sqlite3` module looks for an adapter each time."""
-    small, hashed, delta, position = _step_parts(step)
+    hashed, delta, position = step[9:]
     return (
         base | step[0],
         *step[1:9],
@@ -300,14 +311,8 @@ def _step_row(base: int, step: StepRow, last_seq: int | None, events: bytes | No
         position and bytearray(position),
         last_seq,
         events and bytearray(events),
-        _checksum(small, hashed, delta, position, events),
+        _checksum(_small_parts(step[:9]), hashed, delta, position, events),
     )
-
-
-def _is_one_row(write: Write) -> bool:
-    """Whether `_put` executes a single statement."""
-    rest = write.calls or write.texts or write.snapshot or write.run or write.shares
-    return len(write.steps) == 1 and not rest
 
 
 def _batches(connection: sqlite3.Connection, number: int, run_id: str, after: int) -> dict[int, bytes]:
@@ -398,11 +403,8 @@ def _small_parts(values: tuple[Any, ...]) -> bytes:
 
 
 def _checksum(*parts: bytes | None) -> int:
-    total = 0
-    for part in parts:
-        if part is not None:
-            total = zlib.crc32(part, total)
-    return total
+    known: Sequence[Any] = [part for part in parts if part is not None] if None in parts else parts
+    return zlib.crc32(b"".join(known))
 
 
 def _verify(checksum: int, parts: Sequence[bytes | None], what: str) -> None:

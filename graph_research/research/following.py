@@ -17,7 +17,7 @@ from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 from graph_research.research.searching import LOCAL
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
-from graph_research.text.terms import content_terms
+from graph_research.text.terms import content_terms, occurring
 
 __all__ = ["Followed", "Reading", "follow", "worth"]
 
@@ -79,8 +79,8 @@ def worth(hit: SearchHit, query: str) -> float:
     only a part of the text, and a quarter of its domain's credibility on top."""
     wanted = frozenset(content_terms(query))
     is_whole = hit.metadata.get("extent", "full") == "full"
-    there = frozenset(content_terms(f"{hit.title} {'' if is_whole else hit.snippet} {hit.document.text}"))
-    share = len(wanted & there) / len(wanted) if wanted else 0.0
+    there = occurring(wanted, f"{hit.title} {'' if is_whole else hit.snippet} {hit.document.text}")
+    share = len(there) / len(wanted) if wanted else 0.0
     return share * (1.0 if is_whole else _IN_PART) + _TIER_WEIGHT * CREDIBILITY[tier_of_address(hit.url)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ MIN_CHARS = 50
 
 _CLOSING = "\"'”’)]"
 _CLAUSE_SIGNS = ",;:"
+_SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class _Cutter:
         index = bisect_left(self._breaks, low)
         if index < len(self._breaks) and self._breaks[index] <= high:
             return self._breaks[index]
-        spaces = [position for position in range(low, min(high + 1, self._end)) if self._text[position].isspace()]
+        spaces = [space.start() for space in _SPACE.finditer(self._text, low, min(high + 1, self._end))]
         for is_boundary in (self._ends_sentence, self._ends_clause):
             for position in spaces:
                 if is_boundary(position):
@@ -102,9 +104,9 @@ class _Cutter:
 
     def _ends_sentence(self, position: int) -> bool:
         """Of the end of a word: `. `, `! ` or `? `, with closing quotes or brackets, before a capital letter."""
-        if not self._text[self._after(position)].isupper():
+        if not self._text[max(0, position - 3) : position].rstrip(_CLOSING).endswith((".", "!", "?")):
             return False
-        return self._text[max(0, position - 3) : position].rstrip(_CLOSING).endswith((".", "!", "?"))
+        return self._text[self._after(position)].isupper()
 
     def _ends_clause(self, position: int) -> bool:
         """Of the end of a word."""

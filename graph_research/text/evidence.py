@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from graph_research.text.chunking import Chunk, chunks
 from graph_research.text.document import Document
-from graph_research.text.terms import content_terms, words
+from graph_research.text.terms import content_terms, occurring
 
 __all__ = ["HIGHEST_SCORE", "EvidenceScorer", "Snippet", "select_evidence"]
 
@@ -52,8 +52,7 @@ class EvidenceScorer:
         return self._read(start, end) if matched is None else matched
 
     def _read(self, start: int, end: int) -> frozenset[str]:
-        """No term of a question is a stop word, so that they need not be left out here."""
-        return self._question_terms.intersection(words(self._document.text[start:end]))
+        return occurring(self._question_terms, self._document.text[start:end])
 
     def score(self, start: int, end: int) -> float:
         """The formula's value for `text[start:end]`; 0 where nothing matches."""

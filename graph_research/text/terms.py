@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-__all__ = ["STOP_WORDS", "content_terms", "words"]
+__all__ = ["STOP_WORDS", "content_terms", "occurring", "words"]
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -31,3 +32,21 @@ def content_terms(text: str) -> list[str]:
 def words(text: str) -> list[str]:
     """All words of `text` in order, in small letters."""
     return _WORD.findall(text.lower())
+
+
+def occurring(terms: Iterable[str], text: str) -> frozenset[str]:
+    """Those of `terms`, which are words in small letters, that `words(text)` holds; a few are looked for faster than a
+    text is split."""
+    lowered = text.lower()
+    return frozenset(term for term in terms if _occurs(term, lowered))
+
+
+def _occurs(term: str, lowered: str) -> bool:
+    start = lowered.find(term)
+    while start >= 0:
+        end = start + len(term)
+        rest = _WORD.match(lowered, end)
+        if rest is None and not lowered[start - 1 : start].isalnum():
+            return True
+        start = lowered.find(term, end if rest is None else rest.end())
+    return False

@@ -1,0 +1,25 @@
+"""Which words of a question a text holds."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.text.terms import occurring, words
+
+TEXTS = st.text(alphabet="abAB 1_-.ÉéİßΣς\n", max_size=40)
+
+
+@given(TEXTS, TEXTS)
+def test_a_term_occurs_where_it_is_one_of_the_texts_words(question: str, text: str) -> None:
+    assert occurring(words(question), text) == set(words(question)) & set(words(text))
+
+
+def test_a_part_of_a_word_is_no_word() -> None:
+    text = "Subtide under_tide low-tides; a tideline, and Tide"
+    assert occurring(["tide", "tides", "line", "sub"], text) == {"tide", "tides"}
+    assert occurring(["tide"], "subtide tideline tidetide") == frozenset()
+
+
+def test_one_word_without_end_is_looked_through_once() -> None:
+    assert occurring(["tide"], "tide" * 1_000_000) == frozenset()

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from graph_research.errors import UserMistake
+from graph_research.folder_settings import why_not
 
 __all__ = [
     "ENV_PREFIX",
@@ -453,42 +454,17 @@ def _line_of(text: str, name: str) -> int:
     return 1
 
 
-_HOME_ONLY = {
-    "model_keys": "keys",
-    "cli_commands": "command lines",
-    "model_price_overrides": "prices",
-    "searxng_url": "addresses",
-    "mcp_servers": "MCP servers",
-    "fetch_allow_hosts": "hosts",
-    "allow_local_terms_in_web_queries": "leave to send local words out",
-}
-
-
 def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
-    """A working directory may be a cloned repository: its file names no hosts, no commands, no folders to read."""
+    """The settings of a working directory, each of which it may set."""
     for name, one in given.items():
-        values = one.value if isinstance(one.value, list) else [one.value]
-        texts = [value for value in values if isinstance(value, str)]
-        if name == "library":
-            what = "data paths"
-        elif name in _HOME_ONLY:
-            what = _HOME_ONLY[name]
-        elif name.endswith(("_model", "_provider", "_providers")) and any("@" in text for text in texts):
-            what = "model URLs"
-        elif name.endswith(("_model", "_provider", "_providers")) and any(_runs_a_command(text) for text in texts):
-            what = "command lines or files to read"
-        else:
-            continue
-        raise SettingInvalid(
-            f"setting {name}: {what} may not be set by a folder's {FOLDER_FILE}",
-            help="set it in config.toml of your own home, in the environment or on the command line",
-            **_place(one),
-        )
+        what = why_not(name, one.value) if name in Settings.model_fields else None
+        if what is not None:
+            raise SettingInvalid(
+                f"setting {name}: {what} may not be set by a folder's {FOLDER_FILE}",
+                help="set it in config.toml of your own home, in the environment or on the command line",
+                **_place(one),
+            )
     return given
-
-
-def _runs_a_command(spec: str) -> bool:
-    return any(part.strip().startswith(("[", "scripted:")) for part in spec.split(","))
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, _Given]:

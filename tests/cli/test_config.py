@@ -1,11 +1,13 @@
 """Settings: who wins over whom, and what is said about a wrong one."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graph_research.config import Configuration, SettingInvalid, load_configuration
+from graph_research.config import Configuration, SettingInvalid, Settings, load_configuration
+from graph_research.folder_settings import why_not
 from tests.cli.conftest import User
 
 
@@ -55,22 +57,99 @@ def test_a_file_that_is_no_settings_file_is_told_with_its_line(tmp_path: Path, t
     assert caught.value.line == 1
 
 
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
-        ('library = ["/etc"]', "data paths"),
-        ('default_provider = "openai:m@http://10.0.0.1/v1"', "model URLs"),
-        ('report_model = ["extractive", "[cli]claude:haiku"]', "command lines"),
-        ('research_model = "scripted:/etc/passwd"', "command lines or files"),
-        ('search_providers = "local, scripted:/etc/passwd"', "command lines or files"),
-        ('searxng_url = "http://10.0.0.1:8080"', "addresses"),
-        ('fetch_allow_hosts = ["router.home"]', "hosts"),
-    ],
+MODELS = {
+    "extractive": None,
+    "openai:gpt-5.4-mini?effort=low": None,
+    "openai:m@http://10.0.0.1/v1": "model URLs",
+    "extractive, [cli]claude:haiku": "command lines or files to read",
+    "scripted:/etc/passwd": "command lines or files to read",
+}
+SEARCHES = {
+    "local, tavily": None,
+    "local, scripted:/etc/passwd": "command lines or files to read",
+    "tavily, mcp:notes": "your own MCP servers",
+}
+ROLES_AND_PHASES = (
+    *("research", "summarization", "compression", "reflection", "report"),
+    *("clarification", "planning", "gathering", "analysis", "synthesis", "refinement"),
 )
-def test_a_folders_file_reaches_no_host_no_command_and_no_path(tmp_path: Path, line: str, what: str) -> None:
-    with pytest.raises(SettingInvalid, match=what):
-        load(tmp_path, folder=f"[research]\n{line}\n")
-    load(tmp_path, home=f"[research]\n{line}\n")
+DECIDED: dict[str, dict[Any, str | None]] = {
+    "default_provider": MODELS,
+    **{f"{name}_model": MODELS for name in ROLES_AND_PHASES},
+    "model_keys": {"{'gpu.example' = 'GPU_KEY'}": "keys"},
+    "cli_commands": {"{mine = ['ask']}": "command lines"},
+    "model_timeout": {30: None},
+    "reasoning_effort": {"low": None},
+    "model_context_overrides": {"{gpt = 8000}": None},
+    "model_price_overrides": {"{gpt = {input = 0, output = 0}}": "prices"},
+    "token_management_enabled": {False: None},
+    "token_safety_margin": {0.2: None},
+    "default_context_tokens": {4096: None},
+    "source_chars": {5000: None},
+    "runtime_overhead": {10: None},
+    "search_providers": SEARCHES,
+    "library": {"/etc": "data paths"},
+    "max_iterations": {2: None},
+    "max_sub_queries": {2: None},
+    "max_sources_per_query": {2: None},
+    "max_searches": {2: None},
+    "max_concurrent": {2: None},
+    "source_types": {"academic": None},
+    "follow_links": {False: None},
+    "fetch_pdfs": {True: None},
+    "search_timeout": {2: None},
+    "page_timeout": {2: None},
+    "page_max_bytes": {5000: None},
+    "fetch_allow_hosts": {"router.home": "hosts"},
+    "allow_local_terms_in_web_queries": {True: "leave to send local words out"},
+    "fetch_time_summarization": {False: None},
+    "summarization_min_chars": {2: None},
+    "summarization_timeout": {2: None},
+    "topic_compression": {False: None},
+    "task_timeout": {60: None},
+    "deep_research_archive_content": {True: None},
+    "deep_research_archive_retention_days": {0: "what is removed from your data home"},
+    "searxng_url": {"http://10.0.0.1:8080": "addresses"},
+    "mcp_servers": {"{evil = {command = ['touch', 'owned']}}": "MCP servers"},
+    "contact_email": {"you@example.org": "who you are"},
+    "search_rate_limits": {"{arxiv = 900.0}": "how hard services are asked"},
+    "provider_cooldown": {0: "how hard services are asked"},
+    "tavily_search_depth": {"advanced": None},
+    "tavily_include_raw_content": {False: None},
+    "tavily_include_domains": {"example.org": None},
+    "tavily_exclude_domains": {"example.org": None},
+    "tavily_time_range": {"week": None},
+    "tavily_extract": {True: "who learns which pages you read"},
+    "google_date_restrict": {"d7": None},
+    "wikipedia_language": {"de": None},
+    "system_prompt": {"Prefer the tides.": None},
+}
+"""By setting, values and what of them a folder's file may not set; None where it may."""
+
+
+def test_of_every_setting_it_is_decided_whether_a_folder_may_set_it() -> None:
+    assert list(DECIDED) == list(Settings.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [(name, value, what) for name, values in DECIDED.items() for value, what in values.items()],
+)
+def test_a_folders_file_sets_what_a_cloned_repository_may(
+    name: str, value: Any, what: str | None, tmp_path: Path
+) -> None:
+    shown = value if isinstance(value, str) and value.startswith("{") else json.dumps(value)
+    text = f"[research]\n{name} = {shown}\n"
+    load(tmp_path, home=text)
+    if what is None:
+        assert load(tmp_path, folder=text).origins[name].endswith("graph-research.toml:2")
+        return
+    with pytest.raises(SettingInvalid, match=f"setting {name}: {what} may not be set by a folder's"):
+        load(tmp_path, folder=text)
+
+
+def test_a_setting_that_nobody_decided_about_is_the_users_own() -> None:
+    assert why_not("added_tomorrow", True) == "this"
 
 
 def test_a_key_in_a_file_is_refused_without_repeating_it(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import typer
 
 from graph_research.cli import _application, failure
 from graph_research.config import ENV_PREFIX, KEYS, Settings
+from graph_research.folder_settings import why_not
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -85,8 +86,9 @@ def test_the_page_of_settings_agrees_with_the_settings() -> None:
     shown = {match["name"]: [cell.strip() for cell in match["rest"].split("|")] for match in ROW.finditer(section)}
     assert list(shown) == list(Settings.model_fields)
     defaults = Settings().model_dump(mode="json")
-    for name, (default, variable, _) in shown.items():
+    for name, (default, variable, meaning) in shown.items():
         assert variable == f"`{ENV_PREFIX}{name.upper()}`"
+        assert ("not in a folder's file" in meaning) == (why_not(name, "x") is not None), name
         expected = "–" if defaults[name] in (None, []) else f"`{json.dumps(defaults[name])}`"
         assert default == expected, name
 

@@ -1,0 +1,92 @@
+"""What the settings file of a working directory may say once its user has agreed to it: it may be somebody else's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["why_not"]
+
+_MAY = frozenset(
+    {
+        "model_timeout",
+        "reasoning_effort",
+        "model_context_overrides",
+        "token_management_enabled",
+        "token_safety_margin",
+        "default_context_tokens",
+        "source_chars",
+        "runtime_overhead",
+        "max_iterations",
+        "max_sub_queries",
+        "max_sources_per_query",
+        "max_searches",
+        "max_concurrent",
+        "source_types",
+        "follow_links",
+        "fetch_pdfs",
+        "search_timeout",
+        "page_timeout",
+        "page_max_bytes",
+        "fetch_time_summarization",
+        "summarization_min_chars",
+        "summarization_timeout",
+        "topic_compression",
+        "task_timeout",
+        "deep_research_archive_content",
+        "tavily_search_depth",
+        "tavily_include_raw_content",
+        "tavily_include_domains",
+        "tavily_exclude_domains",
+        "tavily_time_range",
+        "google_date_restrict",
+        "wikipedia_language",
+        "system_prompt",
+    }
+)
+"""How a research goes about its work: how much it does, where it looks, and with which wishes, as prompts may too."""
+
+_SPECS = frozenset(
+    {
+        "default_provider",
+        "search_providers",
+        *(f"{role}_model" for role in ("research", "summarization", "compression", "reflection", "report")),
+        *(f"{phase}_model" for phase in ("clarification", "planning", "gathering", "analysis")),
+        *(f"{phase}_model" for phase in ("synthesis", "refinement")),
+    }
+)
+"""Models and searches, which may be named and no more."""
+
+_MAY_NOT = {
+    "library": "data paths",
+    "model_keys": "keys",
+    "cli_commands": "command lines",
+    "model_price_overrides": "prices",
+    "searxng_url": "addresses",
+    "mcp_servers": "MCP servers",
+    "fetch_allow_hosts": "hosts",
+    "allow_local_terms_in_web_queries": "leave to send local words out",
+    "contact_email": "who you are",
+    "search_rate_limits": "how hard services are asked",
+    "provider_cooldown": "how hard services are asked",
+    "tavily_extract": "who learns which pages you read",
+    "deep_research_archive_retention_days": "what is removed from your data home",
+}
+"""What speaks for the user, reaches out, or touches what is theirs (security.md, rule 4)."""
+
+
+def why_not(name: str, value: Any) -> str | None:
+    """What a folder's file may not set, such as `data paths`; None where it may set this to that. Whatever nobody has
+    decided about it may not."""
+    if name in _MAY:
+        return None
+    if name not in _SPECS:
+        return _MAY_NOT.get(name, "this")
+    texts = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    specs = [spec.strip() for text in texts for spec in text.split(",")]
+    if any("@" in spec for spec in specs):
+        return "model URLs"
+    if any(spec.startswith(("[", "scripted:")) for spec in specs):
+        return "command lines or files to read"
+    if any(spec.startswith("mcp:") for spec in specs):
+        return "your own MCP servers"
+    return None

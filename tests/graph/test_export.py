@@ -22,6 +22,7 @@ from graph_research.graph.export import (
     render_mermaid,
     render_svg,
 )
+from graph_research.graph.export.layers import layers_of
 from graph_research.graph.export.layout import lay_out
 from graph_research.graph.loader import load_graph
 from graph_research.graph.reader import read_spec
@@ -221,3 +222,30 @@ def test_a_long_chain_is_laid_out_without_recursion() -> None:
     spec, _ = read_spec(f"graph: long\nstart: n0\nnodes:\n{nodes}\nedges:\n{edges}\n", "l.yaml", registry().schemas)
     assert spec
     assert len(lay_out(Picture(spec=spec)).routes) == 1_499
+
+
+def test_only_the_declared_loop_leads_up_where_an_edge_skips_into_it() -> None:
+    graph = load_graph(
+        "skip.yaml",
+        text="""
+graph: skip
+version: "1"
+state: {n: {type: integer, default: 0}}
+start: a
+loops: {again: {most: 2}}
+nodes:
+  a: {set: {n: n + 1}}
+  b: {set: {n: n + 2}}
+  c: {set: {n: n + 3}}
+  d: {set: {n: n + 4}}
+  done: {end: completed}
+edges:
+  - {from: a, to: d, when: n > 5}
+  - {from: a, to: b}
+  - {from: b, to: c}
+  - {from: c, to: d}
+  - {from: d, to: b, when: n < 9, loop: again}
+  - {from: d, to: done}
+""",
+    )
+    assert layers_of(graph.spec).upwards == {4}

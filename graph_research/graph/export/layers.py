@@ -69,16 +69,29 @@ class _Depths:
     as low as it can."""
 
     def __init__(self, start: str, names: Sequence[str], edges: Sequence[EdgeSpec]) -> None:
+        self._led: dict[str, frozenset[str]] = {}
         self.leaving: dict[str, list[EdgeSpec]] = {name: [] for name in names}
         for edge in edges:
             self.leaving[edge.source].append(edge)
-        self.back: set[int] = set()
+        loops = [edge for edge in edges if edge.loop is not None and edge.target in self._led_to(start)]
+        self.back = {edge.index for edge in loops if edge.source in self._led_to(edge.target)}
         order = self._downwards([name for name in (start, *names) if name in self.leaving and name != ANY_NODE])
         self.depths = dict.fromkeys(names, 0)
         self._push(order)
         targets = {edge.target for edge in self.leaving.get(ANY_NODE, ())}
         if targets:
             self._lower(order, targets)
+
+    def _led_to(self, name: str) -> frozenset[str]:
+        """The node itself and those that ways without loops lead to from it."""
+        if name not in self._led:
+            seen, waiting = {name}, [name]
+            while waiting:
+                further = {edge.target for edge in self.leaving.get(waiting.pop(), ()) if edge.loop is None} - seen
+                seen |= further
+                waiting.extend(further)
+            self._led[name] = frozenset(seen)
+        return self._led[name]
 
     def _push(self, order: Sequence[str]) -> None:
         for name in order:
@@ -97,8 +110,9 @@ class _Depths:
         return (edge for edge in self.leaving[name] if edge.index not in self.back)
 
     def _downwards(self, roots: Sequence[str]) -> list[str]:
-        """The nodes in an order in which every edge leads on, but for those it collects in `back`: depth first from the
-        start, an edge leads back if it comes to a node that the search is still inside of."""
+        """The nodes in an order in which every edge leads on, but for those in `back`. Declared loops to what is
+        reached without them are there before; else an edge leads back if a search from the start, depth first, is still inside of the node it comes
+        to."""
         finished: dict[str, None] = {}
         for root in roots:
             inside = {} if root in finished else {root: iter(self.leaving[root])}
@@ -108,6 +122,8 @@ class _Depths:
                 if edge is None:
                     finished[name] = None
                     del inside[name]
+                elif edge.index in self.back:
+                    continue
                 elif edge.target in inside:
                     self.back.add(edge.index)
                 elif edge.target not in finished:

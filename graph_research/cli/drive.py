@@ -66,6 +66,17 @@ def _say_why_searches_failed(failures: Sequence[Mapping[str, Any]]) -> None:
         say(f"search failed in {counted(len(reasons) - _MOST_REASONS, 'more way')}; `graph-research show` has them all")
 
 
+def _say_why_pages_failed(failures: Sequence[Mapping[str, Any]]) -> None:
+    """One page for each of the first few reasons, with its remedy, and how many others were left for the same."""
+    told: dict[str, dict[str, str]] = {}
+    for one in failures:
+        if one["provider"] == FETCH:
+            told.setdefault(one["message"].replace(one["url"], ""), {})[one["url"]] = one["message"]
+    for pages in list(told.values())[:_MOST_REASONS]:
+        first, *others = pages.values()
+        say(f"page not read: {in_line(first)[:_REASON_CHARS]}" + (f" ({len(others)} more likewise)" if others else ""))
+
+
 async def go_on(
     workspace: Workspace,
     run_id: str,
@@ -144,8 +155,9 @@ async def _drive_research(research: Research, *, answer: str | None, json: bool,
         _show_research(result)
     if interrupted:
         return INTERRUPTED
-    if result.report is not None:
-        _say_why_searches_failed((await research.state()).get("search_failures") or [])
+    failures = (await research.state()).get("search_failures") or []
+    _say_why_searches_failed(failures)
+    _say_why_pages_failed(failures)
     if result.report is not None and not result.sources and not result.statistics.get("searches"):
         say("no search answered, so that nothing could be found; the report's limitations name them")
     return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for, result.limit)

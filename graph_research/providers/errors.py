@@ -5,6 +5,7 @@ from __future__ import annotations
 from graph_research.errors import GraphResearchError, UserMistake
 
 __all__ = [
+    "AnswerWithheld",
     "CommandMissing",
     "ContextExceeded",
     "FetchRefused",
@@ -57,6 +58,12 @@ class FetchRefused(ProviderRefused):
     """A page that is not fetched: its address, its size, its kind, or its owner's robots.txt."""
 
     code = "fetch-refused"
+
+
+class AnswerWithheld(ProviderRefused):
+    """A model that declines to answer this prompt, or whose answer its provider's filter held back."""
+
+    code = "answer-withheld"
 
 
 class ContextExceeded(ProviderError):

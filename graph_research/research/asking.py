@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph_research.graph.context import Context
-from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderUnavailable
+from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.fitting import Cut, Fitted
 from graph_research.research.services import Services
@@ -74,7 +74,7 @@ class Conversation:
         """The reply of the first model of the role's list that answers.
 
         Raises one error for all of them where none does: `ProviderUnavailable` where a later try may help,
-        `ContextExceeded` where the prompt fits no window, else `ProviderError`.
+        `ContextExceeded` where the prompt fits no window, `AnswerWithheld` where one declined, else `ProviderError`.
         """
         failures: list[tuple[Model, ProviderError]] = []
         for model in self._models(turn):
@@ -251,7 +251,7 @@ def _none_answered(turn: Turn, failures: Sequence[ProviderError]) -> ProviderErr
         return failures[0]
     told = "; ".join(str(error) for error in failures) or "none is configured"
     message = f'no model answered {turn.agent} (role "{turn.role}"): {told}'
-    for kind in (ProviderUnavailable, ContextExceeded):
+    for kind in (ProviderUnavailable, ContextExceeded, AnswerWithheld):
         found = next((error for error in failures if isinstance(error, kind)), None)
         if found is not None:
             return kind(message, provider=turn.role, help=found.help or "see `graph-research doctor`")

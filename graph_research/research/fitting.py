@@ -65,7 +65,7 @@ class Cut:
 
     def told(self) -> str:
         """Such as "12 of 20 sources in part, 3 of 20 sources not at all"."""
-        whole = f"{self.rows} {self.noun}" + ("" if self.rows == 1 else "s")
+        whole = f"{self.rows} {self.noun if self.rows == 1 else _several(self.noun)}"
         parts = [f"{self.in_part} of {whole} in part"] if self.in_part else []
         parts += [f"{self.left_out} of {whole} not at all"] if self.left_out else []
         return ", ".join(parts)
@@ -137,6 +137,10 @@ def shortened_quotes(text: str, limit_chars: int) -> Fitted:
 
     cuts = (Cut(noun="quotation", rows=len(lengths), in_part=in_part, left_out=0),) if in_part else ()
     return Fitted(text=_QUOTED.sub(cut, text), cuts=cuts)
+
+
+def _several(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
 
 
 def _given_way(

@@ -204,6 +204,18 @@ def test_a_research_over_a_search_server_has_sources_of_the_web(tmp_path: Path, 
     assert not [file for file in (tmp_path / "home").rglob("*") if file.is_file() and b"secret" in file.read_bytes()]
 
 
+def test_why_pages_were_not_read_is_said_once_for_each_reason(tmp_path: Path, server: WireServer) -> None:
+    found = [{"url": f"{server.url}/{n}", "title": f"Smolts {n}", "content": "Smolts pass."} for n in range(3)]
+    server.on("/search", Answer(body={"query": "q", "results": found}))
+    user = User(folder=tmp_path, home=tmp_path / "home")
+    environ = {"GRAPH_RESEARCH_SEARXNG_URL": server.url}
+    options = ("--search", "searxng", "--llm", "extractive", "--max-iterations", "1", "--run-id", "shut")
+    told = user.run("run", QUESTION, *options, environ=environ, code=1).err.splitlines()
+    [line] = [one for one in told if one.startswith("page")]
+    assert line.startswith(f"page not read: {server.url}/0 is not fetched: port ")
+    assert line.endswith("fetch_allow_hosts if it is your own (2 more likewise)")
+
+
 def test_a_research_whose_searches_all_fail_ends_and_says_so(tmp_path: Path) -> None:
     user = User(folder=tmp_path, home=tmp_path / "home")
     environ = {"GRAPH_RESEARCH_SEARXNG_URL": "http://127.0.0.1:9"}

@@ -11,7 +11,7 @@ import pytest
 from model_dialects import GEMINI, KEY, asked
 from wire import Answer, Received, WireServer
 
-from graph_research.providers.errors import ProviderRefused
+from graph_research.providers.errors import AnswerWithheld, ProviderRefused
 from graph_research.providers.http import HttpxHttp
 from graph_research.providers.llm.gemini import GeminiModel
 from graph_research.providers.peer import Peer
@@ -56,7 +56,7 @@ async def test_what_the_model_thought_is_no_answer(http: HttpxHttp, server: Wire
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"])
 async def test_a_blocked_answer_says_why(reason: str, http: HttpxHttp, server: WireServer) -> None:
     server.on(PATH, generated(finish=reason))
-    with pytest.raises(ProviderRefused, match=f"blocked the answer: {reason}"):
+    with pytest.raises(AnswerWithheld, match=f"blocked the answer: {reason}"):
         await GEMINI.make(http, server.url).complete(asked())
 
 

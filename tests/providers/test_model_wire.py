@@ -11,7 +11,13 @@ import pytest
 from model_dialects import DIALECTS, KEY, Dialect, asked
 from wire import Answer, WireServer
 
-from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.errors import (
+    AnswerWithheld,
+    ContextExceeded,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+)
 from graph_research.providers.http import HttpxHttp
 
 every = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
@@ -86,7 +92,7 @@ async def test_an_answer_that_was_cut_says_so(dialect: Dialect, http: HttpxHttp,
 @every
 async def test_a_model_that_declines_is_not_asked_again(dialect: Dialect, http: HttpxHttp, server: WireServer) -> None:
     server.on(dialect.path, Answer(body=dialect.blocked))
-    with pytest.raises(ProviderRefused, match=r"declined|blocked"):
+    with pytest.raises(AnswerWithheld, match=r"declined|blocked"):
         await dialect.make(http, server.url).complete(asked())
     assert len(server.received) == 1
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from workbench import PlainContext, make_services
 
-from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.errors import AnswerWithheld, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.agents.agent import Agent, AnswerUnreadable
 from graph_research.research.services import Services
@@ -118,6 +118,28 @@ async def test_models_that_all_refuse_are_not_worth_a_retry(context: PlainContex
     with pytest.raises(ProviderError) as caught:
         await AGENT.call(make_services(models), MATERIAL, context)
     assert not isinstance(caught.value, ProviderUnavailable)
+
+
+async def test_where_a_model_declines_the_next_is_asked_and_then_the_fallback_answers(context: PlainContext) -> None:
+    declines = [AnswerWithheld("first declined to answer: /home/somebody", provider="first")] * 2
+    first = ScriptedModel({"planner": declines}, spec="first")
+    result = await AGENT.call(make_services([first, ScriptedModel({"planner": [PLAN]})]), MATERIAL, context)
+    assert (result.output, result.degraded) == (PLAN, None)
+    assert "first did not answer (AnswerWithheld)" in result.notes[0]["reason"]
+    alone = await AGENT.call(make_services([first]), MATERIAL, context, fallback=lambda reply: PLAN)
+    assert alone.output == PLAN
+    assert alone.degraded is not None
+    assert "declined to answer" in alone.degraded
+    assert "somebody" not in alone.degraded
+
+
+async def test_a_model_that_declines_is_an_error_where_nothing_else_can_answer(context: PlainContext) -> None:
+    declines = ScriptedModel({"planner": [AnswerWithheld("declined", provider="first")]}, spec="first")
+    busy = ScriptedModel({"planner": [{"error": "unavailable"}]}, spec="second")
+    with pytest.raises(AnswerWithheld, match="declined"):
+        await AGENT.call(make_services([declines]), MATERIAL, context)
+    with pytest.raises(ProviderUnavailable):
+        await AGENT.call(make_services([declines, busy]), MATERIAL, context, fallback=lambda reply: PLAN)
 
 
 async def test_a_single_models_own_error_is_passed_on(context: PlainContext) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.fitting import MARK, Part, fitted, shortened, shortened_quotes
+from graph_research.research.fitting import MARK, Cut, Part, fitted, shortened, shortened_quotes
 from graph_research.research.prompts import quoted
 
 FENCE = re.compile(r"\[(QUOTED-\w+) begin: [^\]]*\]\n.*?\n\[\1 end\]", re.DOTALL)
@@ -49,6 +49,11 @@ def test_the_longest_sources_give_way_first_and_evenly() -> None:
     assert (cut.rows, cut.in_part, cut.left_out) == (3, 2, 0)
     assert set(cut.shares) == {"src-1", "src-2"}
     assert cut.told() == "2 of 3 sources in part"
+
+
+def test_what_was_cut_is_told_in_the_plural() -> None:
+    assert Cut(noun="sub-query", rows=3, in_part=0, left_out=3).told() == "3 of 3 sub-queries not at all"
+    assert Cut(noun="query", rows=1, in_part=0, left_out=1).told() == "1 of 1 query not at all"
 
 
 def test_sources_too_short_to_be_worth_it_are_left_out_from_the_end() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
+from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
 from graph_research.providers.http import Http, Peer
 from graph_research.providers.llm.answer_schema import is_object, refers_outside
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
@@ -248,7 +248,7 @@ class AnthropicModel:
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = answer.tool[0] if len(answer.tool) == 1 else "".join(answer.tool or answer.text)
         if answer.stop == "refusal":
-            raise ProviderRefused(f"{self._spec} declined to answer", provider=self._peer.name)
+            raise AnswerWithheld(f"{self._spec} declined to answer", provider=self._peer.name)
         return ModelReply(
             text=text,
             usage=_counted(answer.usage, request, text),

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
+from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
 from graph_research.providers.http import Http, Peer
 from graph_research.providers.llm.answer_schema import is_object, openapi_schema
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
@@ -222,7 +222,7 @@ class GeminiModel:
         held_back = answer.blocked or (answer.finish if answer.finish in _HELD_BACK else None)
         if held_back and not text:
             what = "the question" if answer.blocked else "the answer"
-            raise ProviderRefused(f"{self._spec} blocked {what}: {held_back[:60]}", provider=self._peer.name)
+            raise AnswerWithheld(f"{self._spec} blocked {what}: {held_back[:60]}", provider=self._peer.name)
         cut = answer.finish == "MAX_TOKENS" or held_back is not None
         return ModelReply(text=text, usage=_counted(answer.usage, request, text), model=self._spec, cut=cut)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.errors import AnswerWithheld, ProviderError, ProviderUnavailable
 from graph_research.providers.http import Http, Peer
 from graph_research.providers.llm.answer_schema import is_object, refers_outside, strict_schema
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
@@ -273,9 +273,9 @@ class OpenAIModel:
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = _THINKING.sub("", "".join(answer.text))
         if answer.refusal and not text.strip():
-            raise ProviderRefused(f"{self._spec} declined to answer: {answer.refusal[:200]}", provider=self._peer.name)
+            raise AnswerWithheld(f"{self._spec} declined to answer: {answer.refusal[:200]}", provider=self._peer.name)
         if answer.finish == "content_filter" and not text.strip():
-            raise ProviderRefused(f"{self._spec}: the answer was held back by a filter", provider=self._peer.name)
+            raise AnswerWithheld(f"{self._spec}: the answer was held back by a filter", provider=self._peer.name)
         cut = answer.finish in ("length", "content_filter")
         return ModelReply(text=text, usage=_usage(answer.usage, request, text), model=self._spec, cut=cut)
 

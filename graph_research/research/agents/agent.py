@@ -10,7 +10,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.contracts import Contract
 from graph_research.graph.errors import HandoffInvalid
-from graph_research.providers.errors import ContextExceeded, ProviderError
+from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError
 from graph_research.research.answers import json_candidates
 from graph_research.research.asking import Conversation, Told, Turn
 from graph_research.research.fitting import Cut, Fitted, Part, Settle, fitted, shortened
@@ -95,8 +95,9 @@ class Agent:
 
         `material` is JSON and is what the templates see; `local` joins it for models that run in this process
         (documents), and never reaches a prompt. `windows` is what the run has learned of its models' windows. Raises
-        the models' `ProviderError` when none can be reached. Where no reply fits, or the prompt fits no window, the
-        `fallback` answers; without one it is `AnswerUnreadable` or `ContextExceeded`.
+        the models' `ProviderError` when none can be reached. Where no reply fits, the prompt fits no window, or the
+        models decline, the `fallback` answers; without one it is `AnswerUnreadable`, `ContextExceeded` or
+        `AnswerWithheld`.
         """
         contract = contract or services.schemas.get(self.answer or f"{self.name}.answer")
         agent = replace(self, role=ctx.role or self.role)
@@ -105,7 +106,7 @@ class Agent:
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
         try:
             answered = await _answered(conversation, asking, contract, repairs + 1)
-        except ContextExceeded as error:
+        except (ContextExceeded, AnswerWithheld) as error:
             if fallback is None:
                 raise
             reason = f"{_plain(error)}; the fallback answered"
@@ -260,8 +261,10 @@ async def _ask(conversation: Conversation, turn: Turn, asking: _Asking) -> Told:
     return await conversation.ask(turn)
 
 
-def _plain(error: ContextExceeded) -> str:
+def _plain(error: ContextExceeded | AnswerWithheld) -> str:
     """Why, and what helps, without the server's own words."""
+    if isinstance(error, AnswerWithheld):
+        return "every model of this role that could be reached declined to answer, or its provider's filter did"
     return f"the prompt fits the window of no model of this role; {error.help}" if error.help else error.message
 
 

@@ -121,6 +121,8 @@ def _about_the_windows(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _prompts_cut(count: int) -> str:
+    if count == 0:
+        return "what was asked could not be cut any further"
     return f"{_number(count, 'prompt')} {_was(count)} cut and sent again"
 
 

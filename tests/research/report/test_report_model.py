@@ -186,6 +186,12 @@ def test_windows_that_were_too_small_fallbacks_and_models_passed_over_are_limita
     assert not any("somebody" in line for line in report.limitations)
 
 
+def test_a_window_too_small_for_what_cannot_be_cut_says_so():
+    refused = {"node": "clarify", "agent": "clarifier", "kind": "window", "reason": "…", "model": "m", "retries": 0}
+    told = "The window of m was too small; what was asked could not be cut any further."
+    assert told in built(degraded=[{**refused, "window": {"tokens": 100, "prompt_chars": None}}]).limitations
+
+
 def empty_handed(**facts) -> Report:
     return build_report({}, texts={}, run=study.facts(**facts))
 

@@ -152,9 +152,7 @@ class Session:
         """Offer an event that is stored already."""
         self._outlet.push((event,))
 
-    def create(
-        self, run: RunRow, step: StepRow, events: Sequence[Draft], texts: Mapping[str, str]
-    ) -> Awaitable[None]:
+    def create(self, run: RunRow, step: StepRow, events: Sequence[Draft], texts: Mapping[str, str]) -> Awaitable[None]:
         """Store the run itself with its first step."""
         batch, told = self._numbered(events)
         first = Write(self.run_id, (step,), (), self._seq, told, self._new_texts(texts))

@@ -111,8 +111,8 @@ class _Depths:
 
     def _downwards(self, roots: Sequence[str]) -> list[str]:
         """The nodes in an order in which every edge leads on, but for those in `back`. Declared loops to what is
-        reached without them are there before; else an edge leads back if a search from the start, depth first, is still inside of the node it comes
-        to."""
+        reached without them are there before; else an edge leads back if a search from the start, depth first, is
+        still inside of the node it comes to."""
         finished: dict[str, None] = {}
         for root in roots:
             inside = {} if root in finished else {root: iter(self.leaving[root])}

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from graph_research.errors import UserMistake
 from graph_research.folder_settings import why_not
+from graph_research.unreadable import why_unreadable
 
 __all__ = [
     "ENV_PREFIX",
@@ -437,7 +438,7 @@ def _read(path: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise SettingInvalid(
-            f"the settings file cannot be read: {error}", help="check its permissions, or remove it", file=str(path)
+            f"the settings file cannot be read: {why_unreadable(error)}", help="mend or remove it", file=str(path)
         ) from error
 
 

@@ -46,7 +46,10 @@ def graph_file(workspace: Workspace, name: str) -> Path:
     if is_file_name(name):
         path = workspace.folder / Path(name).expanduser()
         if not path.is_file():
-            raise UnknownGraph(f"no graph file {name[:200]!r}", help="`graph-research graph list` shows known graphs")
+            what = "a folder and no graph file" if path.is_dir() else "no graph file"
+            raise UnknownGraph(
+                f"{name[:200]!r} is {what}", help="name a .yaml file; `graph-research graph list` shows known graphs"
+            )
         return _relative(path, workspace.folder)
     found = workspace.graphs.path(name)
     if found is None:

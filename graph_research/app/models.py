@@ -15,7 +15,7 @@ from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.cli import CommandModel
 from graph_research.providers.llm.commands import COMMANDS, Command, own_command
 from graph_research.providers.llm.prices import Price, Prices
-from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.providers.llm.scripted import ScriptedModel, ScriptInvalid
 from graph_research.providers.llm.spec import CLI, ModelSpec, checked_model, parse_spec
 from graph_research.providers.llm.windows import window_of
 from graph_research.providers.peer import Peer
@@ -92,14 +92,22 @@ def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], outs
     """
     if not models:
         raise UnknownModel("no model is named", help="use extractive, which needs no key, or scripted:FILE")
-    built: dict[str, Model] = {}
-    for spec in (*models, *(spec for specs in roles.values() for spec in specs)):
-        if spec not in built:
-            built[spec] = build_model(spec, outside)
+    of_roles = {spec: f"--role {role}" for role, specs in roles.items() for spec in specs if spec not in models}
+    named = {**dict.fromkeys(models, "--llm"), **of_roles}
+    built = {spec: _named(option, spec, outside) for spec, option in named.items()}
     return ModelRouter(
         default=tuple(built[spec] for spec in models),
         roles={role: tuple(built[spec] for spec in specs) for role, specs in roles.items()},
     )
+
+
+def _named(option: str, spec: str, outside: Outside) -> Model:
+    """The model that an option names; an error about a file says which option that was."""
+    try:
+        return build_model(spec, outside)
+    except ScriptInvalid as error:
+        error.message = f"{option}: {error.message}"
+        raise
 
 
 def build_model(spec: str, outside: Outside) -> Model:

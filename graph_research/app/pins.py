@@ -11,6 +11,7 @@ import orjson
 
 from graph_research.errors import UserMistake
 from graph_research.home import Home
+from graph_research.unreadable import why_unreadable
 
 __all__ = ["HomePins", "NewPins", "OnlyLooking", "PinsUnusable"]
 
@@ -47,7 +48,8 @@ class HomePins:
         except FileNotFoundError:
             return {}
         except (OSError, orjson.JSONDecodeError) as error:
-            raise self._unusable(f"cannot be read: {error}", "remove it; every tool is then pinned anew") from error
+            why = why_unreadable(error) if isinstance(error, OSError) else "it is no JSON"
+            raise self._unusable(f"cannot be read: {why}", "remove it; every tool is then pinned anew") from error
         if not isinstance(stored, dict):
             raise self._unusable("holds no table", "remove it; every tool is then pinned anew")
         return {str(name): str(digest) for name, digest in stored.items()}

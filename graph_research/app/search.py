@@ -23,7 +23,7 @@ from graph_research.providers.search.google import GoogleSearch, google_peer
 from graph_research.providers.search.local import Library, LocalSearch
 from graph_research.providers.search.openalex import OpenAlexSearch, openalex_peer
 from graph_research.providers.search.pubmed import PubmedSearch, pubmed_peer
-from graph_research.providers.search.scripted import ScriptedSearch
+from graph_research.providers.search.scripted import ScriptedSearch, SearchScriptInvalid
 from graph_research.providers.search.searxng import SearxngSearch, searxng_peer
 from graph_research.providers.search.semantic_scholar import SemanticScholarSearch, semantic_scholar_peer
 from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
@@ -237,8 +237,16 @@ def _build(
     if kind == MCP:
         return build_mcp(workspace, name, outside.closing)
     if kind == "scripted":
-        return ScriptedSearch.from_file(Path(rest))
+        return _scripted(Path(rest))
     return _OVER_HTTP[kind](outside)
+
+
+def _scripted(path: Path) -> SearchProvider:
+    try:
+        return ScriptedSearch.from_file(path)
+    except SearchScriptInvalid as error:
+        error.message = f"--search: {error.message}"
+        raise
 
 
 def _tavily(outside: Outside) -> SearchProvider:

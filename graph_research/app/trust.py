@@ -17,6 +17,7 @@ from graph_research.config import FOLDER_FILE
 from graph_research.errors import UserMistake
 from graph_research.home import Home
 from graph_research.resources import Kind, shipped
+from graph_research.unreadable import why_unreadable
 
 __all__ = ["FolderOffer", "NothingToTrust", "TrustRefused", "agree", "find_offer", "is_trusted"]
 
@@ -125,7 +126,8 @@ def _agreed(home: Home) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, orjson.JSONDecodeError) as error:
+        why = why_unreadable(error) if isinstance(error, OSError) else "it is no JSON"
         raise TrustRefused(
-            f"the list of trusted folders cannot be read: {error}", help="remove it", file=str(home.trust_file)
+            f"the list of trusted folders cannot be read: {why}", help="remove it", file=str(home.trust_file)
         ) from error
     return {str(key): str(value) for key, value in stored.items()} if isinstance(stored, dict) else {}

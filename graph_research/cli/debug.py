@@ -24,6 +24,7 @@ from graph_research.cli.options import (
     examples,
 )
 from graph_research.errors import UserMistake
+from graph_research.unreadable import why_unreadable
 
 if TYPE_CHECKING:
     from graph_research.app.debug import DebugRequest
@@ -156,4 +157,7 @@ def _read(script: Path) -> str:
     try:
         return script.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ScriptUnreadable(f"{script} cannot be read: {error}", help="name a text file with commands") from error
+        raise ScriptUnreadable(
+            f"--script {script} cannot be read: {why_unreadable(error)}",
+            help="name a text file of the debugger's commands, one a line",
+        ) from error

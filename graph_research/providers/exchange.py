@@ -17,6 +17,7 @@ from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
 from graph_research.providers.peer import Peer, Reply
 from graph_research.providers.user_agent import user_agent
+from graph_research.unreadable import why_unreadable
 
 _Headers = Sequence[tuple[bytes, bytes]]
 
@@ -165,7 +166,7 @@ def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:  # no
         return httpx.create_ssl_context()
     except OSError as error:
         raise ProviderRefused(
-            f"the trusted certificates cannot be read: {error}",
+            f"the trusted certificates cannot be read: {why_unreadable(error)}",
             provider="certificates",
             help="check SSL_CERT_FILE and SSL_CERT_DIR",
         ) from error

@@ -12,6 +12,7 @@ from typing import Any
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
+from graph_research.unreadable import why_unreadable
 
 __all__ = ["ScriptExhausted", "ScriptInvalid", "ScriptedModel"]
 
@@ -20,6 +21,10 @@ _ERRORS: Mapping[str, type[ProviderError]] = {
     "refused": ProviderRefused,
     "context_exceeded": ContextExceeded,
 }
+
+_SCRIPT_HELP = (
+    'scripted:FILE names a JSON object of lists of answers by agent, such as {"planner": [{"research_brief": …}]}'
+)
 
 Reply = Any
 """A text, a JSON value (sent as text), `{"error": NAME, "message": TEXT}`, `{"text": TEXT, "delay_seconds": N}`, an
@@ -62,16 +67,20 @@ class ScriptedModel:
         """A model from a JSON file `{AGENT: [REPLY, …]}`; `ScriptInvalid` says what is wrong with it."""
         try:
             script = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise ScriptInvalid(
-                f"the script cannot be read: {error}", help="write a JSON object", file=str(path)
+                f"the model's script cannot be read: {why_unreadable(error)}", help=_SCRIPT_HELP, file=str(path)
+            ) from error
+        except json.JSONDecodeError as error:
+            raise ScriptInvalid(
+                f"the model's script is no JSON: {error.msg}",
+                help=_SCRIPT_HELP,
+                file=str(path),
+                line=error.lineno,
+                column=error.colno,
             ) from error
         if not isinstance(script, dict) or not all(isinstance(replies, list) for replies in script.values()):
-            raise ScriptInvalid(
-                "a script is a JSON object of lists",
-                help='such as {"planner": [{"research_brief": …}]}',
-                file=str(path),
-            )
+            raise ScriptInvalid("the model's script is no JSON object of lists", help=_SCRIPT_HELP, file=str(path))
         return cls(script, spec=spec)
 
     async def complete(self, request: ModelRequest) -> ModelReply:

@@ -19,6 +19,7 @@ from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.html_document import html_document
 from graph_research.text.markdown_document import markdown_document
 from graph_research.text.plain_document import plain_document
+from graph_research.unreadable import why_unreadable
 
 __all__ = ["ScriptedSearch", "SearchScriptInvalid"]
 
@@ -32,6 +33,7 @@ _FACTS = ("tier", "publisher", "published_at", "doi")
 _HIT_KEYS = frozenset({*_MAKERS, *_FACTS, "url", "title", "authors", "snippet", "relevance", "metadata"})
 _ANSWER_KEYS = frozenset({"match", "hits", "error", "message", "delay_seconds", "times"})
 _SNIPPET_CHARS = 400
+_SCRIPT_HELP = "scripted:FILE names a YAML or JSON list of answers, such as - {match: turbine, hits: [{text: …}]}"
 
 
 class SearchScriptInvalid(UserMistake):
@@ -67,12 +69,21 @@ class ScriptedSearch:
         """A search from a YAML or JSON file, a list of answers; `SearchScriptInvalid` says what is wrong with it."""
         try:
             script = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError) as error:
-            raise SearchScriptInvalid(f"the script cannot be read: {error}", file=str(path)) from error
-        if not isinstance(script, list):
+        except (OSError, UnicodeDecodeError) as error:
             raise SearchScriptInvalid(
-                "a script is a list of answers", help="such as - {match: turbine, hits: [{text: …}]}", file=str(path)
-            )
+                f"the search's script cannot be read: {why_unreadable(error)}", help=_SCRIPT_HELP, file=str(path)
+            ) from error
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            raise SearchScriptInvalid(
+                f"the search's script is no YAML: {getattr(error, 'problem', None) or 'it holds a control character'}",
+                help=_SCRIPT_HELP,
+                file=str(path),
+                line=mark and mark.line + 1,
+                column=mark and mark.column + 1,
+            ) from error
+        if not isinstance(script, list):
+            raise SearchScriptInvalid("the search's script is no list", help=_SCRIPT_HELP, file=str(path))
         try:
             return cls(script, name=name)
         except SearchScriptInvalid as error:

@@ -160,7 +160,7 @@ class Research:
         the node that it led away from."""
         record = await self._store.run(self.run_id)
         placed = await self._store.last_position(self.run_id)
-        position = Position.from_bytes(placed.position) if placed and placed.position else None
+        position = Position.from_bytes(placed.position, placed.hash) if placed and placed.position else None
         if position is not None and position.interruption is not None and record.status in {"aborted", "failed"}:
             return position.interruption.active[0].node
         return record.nodes[0] if record.nodes else ""

@@ -270,7 +270,7 @@ def _check_rows(first: Write) -> None:
         positions.append(first.snapshot.position)
     try:
         for data in positions:
-            Position.from_bytes(data)
+            Position.from_bytes(data, b"")
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise BundleInvalid("a step's position cannot be read") from problem
 

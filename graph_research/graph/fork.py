@@ -125,7 +125,7 @@ async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _
     root = [row for row in rows if not row.scope]
     taken = root[-1].step == step and root[-1].node and root[-1].updates
     placed = [row for row in (root[:-1] if taken else root) if row.position is not None]
-    base = Position.from_bytes(placed[-1].position or b"")
+    base = Position.from_bytes(placed[-1].position or b"", placed[-1].hash)
     ended = _ended(base, root)
     order = {name: place for place, name in enumerate(graph.spec.nodes)}
     _check_nodes(graph, run_id, base)

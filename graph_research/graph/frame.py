@@ -239,7 +239,7 @@ class Frame:
         growing = {spec.name: spec.reduce == "upsert" for spec in channels if spec.reduce in ("append", "upsert")}
         values = encode(packed(self.state, growing, texts), texts)
         self._snapshot_bytes, self._tail_bytes = len(values), 0
-        return Snapshot(scope=self.scope, step=self.step, values=values, position=position)
+        return Snapshot(self.scope, self.step, values, self.position.chain, position)
 
     def ending(self, *, cancelled: bool) -> tuple[RunPatch | None, list[Draft]]:
         """What the run's own row and log say when its root has ended, or has followed a request to cancel."""

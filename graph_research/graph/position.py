@@ -10,6 +10,7 @@ import orjson
 __all__ = ["Active", "Interruption", "Position"]
 
 _NONE: Mapping[str, Any] = {}
+_ONLY_TO_RUN = (False, False, None)
 
 
 class Active(NamedTuple):
@@ -30,15 +31,9 @@ class Active(NamedTuple):
         """The same, done."""
         return Active(self.node, self.visit, self.entered, True, self.passed, self.error)
 
-    def to_json(self) -> dict[str, Any]:
-        values: dict[str, Any] = {"node": self.node, "visit": self.visit, "entered": self.entered}
-        if self.done:
-            values["done"] = True
-        if self.passed:
-            values["passed"] = True
-        if self.error is not None:
-            values["error"] = self.error
-        return values
+    def to_json(self) -> tuple[Any, ...]:
+        """Its fields; of a node that is only to run no more than three."""
+        return self[:3] if self[3:] == _ONLY_TO_RUN else self[:]
 
 
 class Interruption(NamedTuple):
@@ -78,24 +73,27 @@ class Position(NamedTuple):
     applied: Sequence[int] | None = None
 
     def to_bytes(self) -> bytes:
-        values: dict[str, Any] = {"active": list(map(Active.to_json, self.active)), "chain": self.chain.hex()}
-        if self.loops:
-            values["loops"] = self.loops
-        if self.arrived:
-            values["arrived"] = self.arrived
-        if self.interruption is not None:
-            values["interruption"] = self.interruption.to_json()
-        if self.applied is not None:
-            values["applied"] = self.applied
+        """All but the chain, which is the hash of the row that the position stands in."""
+        active, _, loops, arrived, interruption, applied = self
+        values: dict[str, Any] = {"active": list(map(Active.to_json, active))}
+        if loops:
+            values["loops"] = loops
+        if arrived:
+            values["arrived"] = arrived
+        if interruption is not None:
+            values["interruption"] = interruption.to_json()
+        if applied is not None:
+            values["applied"] = applied
         return orjson.dumps(values)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Position:
+    def from_bytes(cls, data: bytes, chain: bytes) -> Position:
+        """The position that `to_bytes` wrote."""
         values = orjson.loads(data)
         interruption = values.get("interruption")
         return cls(
             active=_actives(values["active"]),
-            chain=bytes.fromhex(values["chain"]),
+            chain=chain,
             loops=values.get("loops", {}),
             arrived=values.get("arrived", {}),
             interruption=interruption and Interruption(**{**interruption, "active": _actives(interruption["active"])}),
@@ -103,5 +101,5 @@ class Position(NamedTuple):
         )
 
 
-def _actives(values: list[dict[str, Any]]) -> tuple[Active, ...]:
-    return tuple(Active(**value) for value in values)
+def _actives(values: list[list[Any]]) -> tuple[Active, ...]:
+    return tuple(Active(*value) for value in values)

@@ -299,11 +299,13 @@ async def _loaded(session: Session, graph: Graph) -> Frame | None:
 
 async def _compare_ends(scratch: _Scratch, log: Sequence[StepRow], run_id: str) -> None:
     """Beside the chain, the last position holds the loops as they were counted after the last node."""
-    placed = [step.position for step in log if not step.scope and step.position is not None]
+    placed = [step for step in log if not step.scope and step.position is not None]
     reached = await scratch.last_position(run_id)
     if reached is None or reached.position is None or not placed:
         return
-    here, there = Position.from_bytes(reached.position), Position.from_bytes(placed[-1])
+    recorded = placed[-1]
+    here = Position.from_bytes(reached.position, reached.hash)
+    there = Position.from_bytes(recorded.position or b"", recorded.hash)
     if (here.chain, here.loops) != (there.chain, there.loops):
         scratch.differ(reached, "another edge was taken after it, or a loop counted otherwise")
 
@@ -339,7 +341,7 @@ def _interruptions(log: Sequence[StepRow]) -> Iterator[tuple[int, str]]:
     for step in log:
         if step.scope or step.position is None:
             continue
-        now = Position.from_bytes(step.position).interruption
+        now = Position.from_bytes(step.position, step.hash).interruption
         if now is not None and now != before and not _of_a_node(now.error):
             yield step.step, now.cause
         before = now

@@ -305,8 +305,10 @@ async def _until(events: AsyncIterator[Event], cut: int | None) -> AsyncIterator
 
 
 async def end_of_run(store: Checkpointer, run_id: str = RUN) -> Any:
-    """What must be the same whatever happened on the way: status, state, every hash by path, the chain at the end."""
+    """What must be the same whatever happened on the way: status, state, every hash by path, the chain and the counters
+    of loops at the end."""
     hashes = {(step.path, step.visit, step.item, step.status, step.hash) for step in await store.steps(run_id)}
     last = await store.last_position(run_id)
     assert last is not None and last.position is not None
-    return (await store.run(run_id)).status, await store.state(run_id), hashes, Position.from_bytes(last.position).chain
+    loops = tuple(sorted(Position.from_bytes(last.position, last.hash).loops.items()))
+    return (await store.run(run_id)).status, await store.state(run_id), hashes, (last.hash, loops)

@@ -111,14 +111,14 @@ async def live(graph: Graph, log: Log, moment: int | None) -> None:
 
 async def outcome(home: Path) -> dict[str, Any]:
     store = SqliteCheckpointer(home / "runs.db")
-    status, state, hashes, chain = await end_of_run(store)
+    status, state, hashes, place = await end_of_run(store)
     events, calls = await store.events(RUN), await store.calls(RUN)
     await store.close()
     return {
         "status": status,
         "state": state,
         "hashes": sorted(map(str, hashes)),
-        "chain": chain.hex(),
+        "place": str(place),
         "seqs": [event.seq for event in events],
         "lost": sum(call.status == "lost" for call in calls),
         "log": Log(home / "log").lines(),

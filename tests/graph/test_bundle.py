@@ -179,7 +179,7 @@ def test_links_duplicates_bombs_and_crowds_are_refused(whole: bytes, tmp_path: P
         ("steps.jsonl", b'"step":1,', b'"step":0,'),
         ("steps.jsonl", b'"step":1,', b'"step":"1",'),
         ("steps.jsonl", b'"hash":"', b'"hash":"zz'),
-        ("steps.jsonl", b'\\"active\\":[{', b'\\"active\\":[{\\"other\\":1,'),
+        ("steps.jsonl", b'\\"active\\":[[', b'\\"active\\":[[1,2,3,4,5,6,7],['),
         ("calls.jsonl", b'"seq":2,', b'"seq":1,'),
         ("events.jsonl", b'"seq":1,', b'"seq":null,'),
         ("texts.jsonl", b'"', b"["),

@@ -54,7 +54,7 @@ def test_each_moment_of_the_run_killed_it(moments: list[dict[str, Any]]) -> None
 
 def test_wherever_it_was_killed_it_ends_with_the_same_state_and_hashes(moments: list[dict[str, Any]]) -> None:
     for moment in moments:
-        for part in ("status", "state", "hashes", "chain"):
+        for part in ("status", "state", "hashes", "place"):
             assert moment[part] == moments[-1][part], f"{part} after the kill at {moment['moment']}"
         assert moment["status"] == "completed"
         assert moment["seqs"] == list(range(1, len(moment["seqs"]) + 1))

@@ -153,11 +153,12 @@ class CallRow(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """All channels of one scope at a step."""
+    """All channels of one scope at a step, and that step's hash and position."""
 
     scope: str
     step: int
     values: bytes
+    hash: bytes
     position: bytes
 
 
@@ -348,7 +349,7 @@ class Checkpointer(ABC):
 
     async def _record(self, row: RunRow) -> RunRecord:
         last, placed = await self.last_step(row.run_id), await self.last_position(row.run_id)
-        position = Position.from_bytes(placed.position) if placed and placed.position else None
+        position = Position.from_bytes(placed.position, placed.hash) if placed and placed.position else None
         nodes = tuple(active.node for active in position.active) if position else ()
         updated_at = max(row.updated_at, last.started_at + last.seconds if last else 0.0)
         texts = await self.texts(references(row.input) | references(row.metadata))

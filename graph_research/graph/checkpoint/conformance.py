@@ -87,7 +87,7 @@ class CheckpointerConformance:
 
     async def test_a_snapshot_stands_for_the_deltas_before_it(self, store: Checkpointer) -> None:
         await store.create(run_row("a"), first("a", {"n": 0}))
-        taken = Snapshot(scope="", step=1, values=orjson.dumps({"n": 10}), position=position().to_bytes())
+        taken = Snapshot("", 1, orjson.dumps({"n": 10}), hash=bytes(32), position=position().to_bytes())
         await store.write(Write(run_id="a", steps=[row(1, {"add": {"n": 1}})], snapshot=taken))
         await store.write(Write(run_id="a", steps=[row(2, {"add": {"n": 1}})]))
         assert await store.state("a") == {"n": 11}

@@ -34,14 +34,14 @@ async def fold(store: Checkpointer, run_id: str, scope: str, upto: int | None = 
     names = {name for data in [*parts, *([snapshot.values] if snapshot else [])] for name in references(data)}
     texts = await store.texts(names)
     state = await _unpacked(store, snapshot.values, texts) if snapshot else State({})
-    position = Position.from_bytes(snapshot.position) if snapshot else None
+    position = Position.from_bytes(snapshot.position, snapshot.hash) if snapshot else None
     step = snapshot.step if snapshot else 0
     pending: dict[int, bytes] = {}
     for row in rows:
         if row.updates and row.delta is not None:
             pending[row.step] = row.delta
         if row.position is not None:
-            position, step = Position.from_bytes(row.position), row.step
+            position, step = Position.from_bytes(row.position, row.hash), row.step
             for applied in (row.step,) if position.applied is None else position.applied:
                 if applied in pending:
                     state.apply(decode(pending.pop(applied), texts))

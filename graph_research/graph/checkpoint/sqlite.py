@@ -114,7 +114,7 @@ class SqliteCheckpointer(Checkpointer):
         number = await self._number(run_id)
         values = {"run": number, "scope": scope, "upto": _LAST if upto is None else upto}
         for row in await self._all("latest_snapshot", values):
-            _verify(row[-1], row[2:4], f"snapshot {row[1]} of run {run_id}")
+            _verify(row[-1], row[2:5], f"snapshot {row[1]} of run {run_id}")
             return Snapshot(*row[:-1])
         return None
 
@@ -284,7 +284,7 @@ def _put(number: int, write: Write, connection: sqlite3.Connection) -> None:
     if write.shares is not None:
         connection.execute(_query("share_texts"), {"run": number, "owner": write.shares})
     if (taken := write.snapshot) is not None:
-        checksum = _checksum(taken.values, taken.position)
+        checksum = _checksum(taken.values, taken.hash, taken.position)
         connection.execute(_query("insert_snapshot"), (number, *taken, checksum))
     if (patch := write.run) is not None:
         _patch(connection, number, patch)

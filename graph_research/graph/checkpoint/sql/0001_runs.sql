@@ -50,6 +50,7 @@ CREATE TABLE snapshots (
     scope TEXT NOT NULL,
     step INTEGER NOT NULL,
     content BLOB NOT NULL,
+    hash BLOB NOT NULL,
     position BLOB NOT NULL,
     checksum INTEGER NOT NULL,
     UNIQUE (run, scope, step)

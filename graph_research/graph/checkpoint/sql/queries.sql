@@ -61,10 +61,10 @@ SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, s
 FROM steps WHERE id >> 32 = :run AND scope <> '' AND scope = :scope AND id BETWEEN :low AND :high ORDER BY id
 
 -- name: insert_snapshot
-INSERT INTO snapshots (run, scope, step, content, position, checksum) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO snapshots (run, scope, step, content, hash, position, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)
 
 -- name: latest_snapshot
-SELECT scope, step, content, position, checksum
+SELECT scope, step, content, hash, position, checksum
 FROM snapshots WHERE run = :run AND scope = :scope AND step <= :upto ORDER BY step DESC LIMIT 1
 
 -- name: insert_events

@@ -56,6 +56,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _DAY_MICROSECONDS = 86_400_000_000
 _INTEGER_BITS = 63
 _LEAVES = frozenset({int, bool, type(None)})
+_NESTED = frozenset({dict, list})
 
 
 class NotStorable(GraphResearchError, TypeError):
@@ -247,8 +248,11 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
     if isinstance(value, Apart):
         names = [_reference(name) for name in value.names]
         return {_TAG: _APART, "value": names, "entries": value.entries, **({_BY_ID: True} if value.by_id else {})}
-    if isinstance(value, Mapping):
-        return {_escaped(key): _shape(part, texts) for key, part in value.items()}
+    if isinstance(value, (dict, Mapping)):
+        return {
+            _escaped(key): part if type(part) is str and len(part) < LARGE_CHARS else _shape(part, texts)
+            for key, part in value.items()
+        }
     dumped = _dumped(value)
     return value if dumped is value else _shape(dumped, texts)
 
@@ -311,17 +315,20 @@ def _reference(name: str) -> dict[str, str]:
 
 
 def _escaped(key: Any) -> Any:
-    return f"${key}" if isinstance(key, str) and _TAG_KEY.fullmatch(key) else key
+    return f"${key}" if isinstance(key, str) and key.endswith("type") and _TAG_KEY.fullmatch(key) else key
 
 
 def _revive(value: Any, texts: Mapping[str, str]) -> Any:
-    if isinstance(value, list):
-        return [_revive(part, texts) for part in value]
-    if not isinstance(value, dict):
+    """A look at the type is enough: `value` is what orjson read."""
+    if type(value) is list:
+        return [_revive(part, texts) if type(part) in _NESTED else part for part in value]
+    if type(value) is not dict:
         return value
     if _TAG not in value:
         return {
-            key[1:] if key.endswith("type") and _TAG_KEY.fullmatch(key) else key: _revive(part, texts)
+            key[1:] if key.endswith("type") and _TAG_KEY.fullmatch(key) else key: (
+                _revive(part, texts) if type(part) in _NESTED else part
+            )
             for key, part in value.items()
         }
     if value[_TAG] == "text":

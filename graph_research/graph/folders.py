@@ -35,20 +35,28 @@ class FolderResolver:
     def find(self, name: str) -> tuple[str, str] | None:
         """`(text, file name to show)`, or None. `ResourceUnreadable` for a file that cannot be read as UTF-8."""
         found = self._found.get(name)
-        if found is None and (path := self.path(name)) is not None:
-            found = self._found[name] = (_read(path), _shown(path))
+        if found is None and (place := self._place(name)) is not None:
+            path, whole = place
+            shown = _shown(path, whole)
+            found = self._found[name] = (_read(path, shown), shown)
         return found
 
     def path(self, name: str) -> Path | None:
         """The file that `find` would read, or None."""
+        place = self._place(name)
+        return place and place[0]
+
+    def _place(self, name: str) -> tuple[Path, Path] | None:
+        """The file, and what it is without links."""
         if not _NAME.fullmatch(name):
             return None
         for folder in reversed(self.folders):
             candidate = folder / f"{name}{self.suffix}"
-            if folder in self.flat and "/" in name:
+            if (folder in self.flat and "/" in name) or not candidate.is_file():
                 continue
-            if candidate.is_file() and _stays_inside(candidate, self._whole[folder]):
-                return candidate
+            whole = candidate.resolve()
+            if whole.is_relative_to(self._whole[folder]):
+                return candidate, whole
         return None
 
     @cached_property
@@ -91,30 +99,23 @@ class ResourceUnreadable(UserMistake):
     code = "resource-unreadable"
 
 
-def _stays_inside(path: Path, folder: Path) -> bool:
-    """False for a symbolic link that leads out of the folder, which is given without links."""
-    return path.resolve().is_relative_to(folder)
-
-
-def _read(path: Path) -> str:
+def _read(path: Path, shown: str) -> str:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ResourceUnreadable(
-                f"the file is larger than {_MOST_BYTES:,} bytes", help="make it smaller", file=_shown(path)
+                f"the file is larger than {_MOST_BYTES:,} bytes", help="make it smaller", file=shown
             )
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ResourceUnreadable(
-            f"not UTF-8 text (byte {error.start})", help="save it as UTF-8", file=_shown(path)
-        ) from error
+        raise ResourceUnreadable(f"not UTF-8 text (byte {error.start})", help="save it as UTF-8", file=shown) from error
     except OSError as error:
         raise ResourceUnreadable(
-            f"cannot be read: {error.strerror}", help="check its permissions", file=_shown(path)
+            f"cannot be read: {error.strerror}", help="check its permissions", file=shown
         ) from error
 
 
-def _shown(path: Path) -> str:
+def _shown(path: Path, whole: Path) -> str:
     try:
-        return path.resolve().relative_to(Path.cwd()).as_posix()
+        return whole.relative_to(Path.cwd()).as_posix()
     except (ValueError, OSError):
         return str(path)

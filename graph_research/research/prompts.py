@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from types import CodeType
 from typing import Any
 
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateError, TemplateNotFound
@@ -126,6 +127,10 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset({"*", "**", "%"})
 
+    def call(self, context: Context, obj: Any, *args: Any, **kwargs: Any) -> Any:
+        """Our own function is called a thousand times in a research, and needs none of the checks."""
+        return quoted(*args, **kwargs) if obj is quoted else super().call(context, obj, *args, **kwargs)
+
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "**" or not all(isinstance(value, (int, float)) for value in (left, right)):
             raise SecurityError(f"`{operator}` is only for numbers, and `**` for none")
@@ -142,16 +147,14 @@ class _Compiled(BytecodeCache):
     """The compiled templates of this process, by name and text: a server renders the same ones again and again."""
 
     def __init__(self) -> None:
-        self._code: dict[tuple[str, str], bytes] = {}
+        self._code: dict[tuple[str, str], CodeType] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        code = self._code.get((bucket.key, bucket.checksum))
-        if code is not None:
-            bucket.bytecode_from_string(code)
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        if len(self._code) < _MOST_COMPILED:
-            self._code[bucket.key, bucket.checksum] = bucket.bytecode_to_string()
+        if bucket.code is not None and len(self._code) < _MOST_COMPILED:
+            self._code[bucket.key, bucket.checksum] = bucket.code
 
 
 @cache

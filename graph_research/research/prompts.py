@@ -127,10 +127,6 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset({"*", "**", "%"})
 
-    def call(self, context: Context, obj: Any, *args: Any, **kwargs: Any) -> Any:
-        """Our own function is called a thousand times in a research, and needs none of the checks."""
-        return quoted(*args, **kwargs) if obj is quoted else super().call(context, obj, *args, **kwargs)
-
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "**" or not all(isinstance(value, (int, float)) for value in (left, right)):
             raise SecurityError(f"`{operator}` is only for numbers, and `**` for none")

@@ -249,3 +249,50 @@ edges:
 """,
     )
     assert layers_of(graph.spec).upwards == {4}
+
+
+def test_an_arrow_into_a_cluster_points_at_it() -> None:
+    inner = """
+graph: inner
+version: "1"
+state: {n: {type: integer, default: 0, output: true}, m: {type: integer, default: 0}}
+start: work
+loops: {again: {while: n < 2, most: 5}}
+nodes:
+  work: {set: {n: n + 1, m: n}}
+  check: {set: {n: 9 // n}}
+  ok: {end: completed}
+  bad: {end: aborted}
+edges:
+  - {from: work, to: work, loop: again}
+  - {from: work, to: check}
+  - {from: check, to: ok}
+  - {from: check, to: bad, on: [error]}
+"""
+    outer = """
+graph: outer
+version: "1"
+state: {n: {type: integer, default: 0}, items: {type: array, default: []}}
+start: split
+nodes:
+  split: {set: {}, fork: all}
+  many: {graph: inner, each: items, as: one, at_once: 2, output: {into: {n: len(outputs)}}}
+  side: {set: {n: n}}
+  side2: {set: {n: n}}
+  meet: {set: {}, join: [many, side2]}
+  done: {end: completed}
+edges:
+  - {from: split, to: many}
+  - {from: split, to: side}
+  - {from: many, to: meet}
+  - {from: side, to: side2}
+  - {from: side2, to: meet}
+  - {from: meet, to: done}
+"""
+    specs = [read_spec(text, "x.yaml", registry().schemas)[0] for text in (outer, inner)]
+    assert specs[0]
+    assert specs[1]
+    svg = render_svg(Picture(spec=specs[0], inner={"many": Picture(spec=specs[1])}))
+    heads = [line for line in svg.splitlines() if 'class="head"' in line and 'data-edge="#' in line]
+    assert len(heads) == 6
+    assert all("l-4.5,-9h9z" in line for line in heads)

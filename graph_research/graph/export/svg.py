@@ -74,6 +74,8 @@ _RULES = """\
 .gr .note{fill:$ran;font-size:11px}.gr .failed>.box{stroke:$bad}.gr .failed>.note{fill:$bad}
 """
 _MOST_TITLE_CHARS = 500
+_SEEN = 0.05
+"""Pixels; what is nearer than that is the same place."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -223,9 +225,11 @@ def _towards(corner: tuple[float, float], other: tuple[float, float], most: floa
 
 
 def _head(points: tuple[tuple[float, float], ...]) -> str:
-    """The arrow's head, as its last stretch points: left, up or down."""
-    (before_x, before_y), (x, y) = points[-2:]
-    shape = "l9,-4.5v9z" if before_y == y and before_x != x else "l-4.5,-9h9z" if before_y <= y else "l-4.5,9h9z"
+    """The arrow's head, as its last stretch points that can be seen: left, up or down."""
+    x, y = points[-1]
+    ways = ((before_x - x, before_y - y) for before_x, before_y in reversed(points[:-1]))
+    aside, above = next((way for way in ways if max(map(abs, way)) > _SEEN), (0.0, -1.0))
+    shape = "l9,-4.5v9z" if aside and abs(above) <= _SEEN else "l-4.5,-9h9z" if above < 0 else "l-4.5,9h9z"
     return f'<path class="head" d="M{_pair((x, y))}{shape}"/>'
 
 

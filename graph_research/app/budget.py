@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from graph_research.app.limits import Reached
 from graph_research.errors import UserMistake
+from graph_research.providers.errors import AnswerWithheld
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.prices import Prices
 from graph_research.research.services import ModelRouter
@@ -119,6 +120,10 @@ class _Budgeted:
         if self._budget.spent() is not None:
             await self._stop(self._budget.run_id)
             await asyncio.Event().wait()
-        reply = await self._model.complete(request)
+        try:
+            reply = await self._model.complete(request)
+        except AnswerWithheld as error:
+            self._budget.count(self.spec, Usage(input_tokens=error.input_tokens, output_tokens=error.output_tokens))
+            raise
         self._budget.count(reply.model, reply.usage)
         return reply

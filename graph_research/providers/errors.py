@@ -61,9 +61,17 @@ class FetchRefused(ProviderRefused):
 
 
 class AnswerWithheld(ProviderRefused):
-    """A model that declines to answer this prompt, or whose answer its provider's filter held back."""
+    """A model that declines to answer this prompt, or whose answer its provider's filter held back; it may be paid for
+    all the same."""
 
     code = "answer-withheld"
+
+    def __init__(
+        self, message: str, *, provider: str, input_tokens: int = 0, output_tokens: int = 0, help: str = ""
+    ) -> None:
+        super().__init__(message, provider=provider, help=help)
+        self.input_tokens = input_tokens
+        self.output_tokens = output_tokens
 
 
 class ContextExceeded(ProviderError):

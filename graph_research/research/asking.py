@@ -109,6 +109,9 @@ class Conversation:
         retries = 0
         while True:
             answer = await self._call(turn, model, fitted.text, output_tokens)
+            if "withheld" in answer:
+                self.tokens += int(answer["input_tokens"]) + int(answer["output_tokens"])
+                raise AnswerWithheld(answer["withheld"], provider=model.spec)
             if "exceeded" not in answer:
                 break
             length = len(turn.system) + len(fitted.text)
@@ -274,7 +277,7 @@ def _recorded(request: ModelRequest, model: Model) -> dict[str, Any]:
 
 def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[dict[str, Any]]]:
     """The call as it is recorded. That a prompt was too long is an answer: it will be so again, and what is asked
-    next depends on it."""
+    next depends on it. So it is that a model declined, which may be paid for."""
     told = {"model": model.spec, "role": request.role, "agent": request.agent}
 
     async def complete() -> dict[str, Any]:
@@ -283,6 +286,9 @@ def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[d
         except ContextExceeded as error:
             exceeded = {"message": error.message, "limit_tokens": error.limit_tokens}
             return {**told, "text": "", "input_tokens": 0, "output_tokens": 0, "exceeded": exceeded}
+        except AnswerWithheld as error:
+            counts = {"input_tokens": error.input_tokens, "output_tokens": error.output_tokens}
+            return {**told, "text": "", **counts, "withheld": error.message}
         answer = {
             **told,
             "text": reply.text,

@@ -23,10 +23,11 @@ from graph_research.app.request import request_for
 from graph_research.app.workspace import open_workspace
 from graph_research.config import SettingInvalid, Settings, load_configuration
 from graph_research.errors import UserMistake
-from graph_research.providers.errors import KeyMissing, UnknownModel
+from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel
 from graph_research.providers.http import HttpxHttp
-from graph_research.providers.llm.base import Usage
+from graph_research.providers.llm.base import ModelRequest, Usage
 from graph_research.providers.llm.prices import Prices
+from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.llm.spec import is_local, parse_spec
 from graph_research.research.services import ModelRouter
 
@@ -258,6 +259,18 @@ def test_a_budget_in_money_is_refused_where_no_price_is_known() -> None:
     router = ModelRouter(default=(build_model("openai:gpt-unknown", outside()),))
     with pytest.raises(BudgetUnknowable, match="model_price_overrides"):
         within_budget(router, Budget(run_id="r", max_cost=1.0), stop=stop)
+
+
+async def test_what_a_model_took_to_decline_counts_for_the_budget() -> None:
+    async def stop(run_id: str) -> None:
+        raise AssertionError
+
+    declined = AnswerWithheld("declined", provider="m", input_tokens=70, output_tokens=30)
+    budget = Budget(run_id="r", max_tokens=1_000)
+    router = within_budget(ModelRouter(default=(ScriptedModel({"*": [declined]}),)), budget, stop=stop)
+    with pytest.raises(AnswerWithheld):
+        await router.default[0].complete(ModelRequest(agent="a", role="research", system="s", user="u"))
+    assert budget.tokens == 100
 
 
 @pytest.mark.parametrize(

@@ -121,11 +121,14 @@ async def test_models_that_all_refuse_are_not_worth_a_retry(context: PlainContex
 
 
 async def test_where_a_model_declines_the_next_is_asked_and_then_the_fallback_answers(context: PlainContext) -> None:
-    declines = [AnswerWithheld("first declined to answer: /home/somebody", provider="first")] * 2
+    declined = AnswerWithheld("declined: /home/somebody", provider="first", input_tokens=20, output_tokens=20)
+    declines = [declined] * 2
     first = ScriptedModel({"planner": declines}, spec="first")
     result = await AGENT.call(make_services([first, ScriptedModel({"planner": [PLAN]})]), MATERIAL, context)
     assert (result.output, result.degraded) == (PLAN, None)
     assert "first did not answer (AnswerWithheld)" in result.notes[0]["reason"]
+    assert result.tokens > 40
+    assert [answer["output_tokens"] for _, _, answer in context.calls if "withheld" in answer] == [20]
     alone = await AGENT.call(make_services([first]), MATERIAL, context, fallback=lambda reply: PLAN)
     assert alone.output == PLAN
     assert alone.degraded is not None

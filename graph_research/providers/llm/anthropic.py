@@ -247,11 +247,17 @@ class AnthropicModel:
 
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = answer.tool[0] if len(answer.tool) == 1 else "".join(answer.tool or answer.text)
+        usage = _counted(answer.usage, request, text)
         if answer.stop == "refusal":
-            raise AnswerWithheld(f"{self._spec} declined to answer", provider=self._peer.name)
+            raise AnswerWithheld(
+                f"{self._spec} declined to answer",
+                provider=self._peer.name,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+            )
         return ModelReply(
             text=text,
-            usage=_counted(answer.usage, request, text),
+            usage=usage,
             model=self._spec,
             cut=answer.stop in ("max_tokens", "model_context_window_exceeded"),
         )

@@ -220,11 +220,17 @@ class GeminiModel:
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = "".join(answer.text)
         held_back = answer.blocked or (answer.finish if answer.finish in _HELD_BACK else None)
+        usage = _counted(answer.usage, request, text)
         if held_back and not text:
             what = "the question" if answer.blocked else "the answer"
-            raise AnswerWithheld(f"{self._spec} blocked {what}: {held_back[:60]}", provider=self._peer.name)
+            raise AnswerWithheld(
+                f"{self._spec} blocked {what}: {held_back[:60]}",
+                provider=self._peer.name,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+            )
         cut = answer.finish == "MAX_TOKENS" or held_back is not None
-        return ModelReply(text=text, usage=_counted(answer.usage, request, text), model=self._spec, cut=cut)
+        return ModelReply(text=text, usage=usage, model=self._spec, cut=cut)
 
 
 def reasons(model: str) -> bool:

@@ -272,12 +272,21 @@ class OpenAIModel:
 
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = _THINKING.sub("", "".join(answer.text))
+        usage = _usage(answer.usage, request, text)
         if answer.refusal and not text.strip():
-            raise AnswerWithheld(f"{self._spec} declined to answer: {answer.refusal[:200]}", provider=self._peer.name)
+            raise self._withheld(f"{self._spec} declined to answer: {answer.refusal[:200]}", usage)
         if answer.finish == "content_filter" and not text.strip():
-            raise AnswerWithheld(f"{self._spec}: the answer was held back by a filter", provider=self._peer.name)
+            raise self._withheld(f"{self._spec}: the answer was held back by a filter", usage)
         cut = answer.finish in ("length", "content_filter")
-        return ModelReply(text=text, usage=_usage(answer.usage, request, text), model=self._spec, cut=cut)
+        return ModelReply(text=text, usage=usage, model=self._spec, cut=cut)
+
+    def _withheld(self, what: str, usage: Usage) -> AnswerWithheld:
+        return AnswerWithheld(
+            what,
+            provider=self._peer.name,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+        )
 
 
 def reasons(model: str) -> bool:

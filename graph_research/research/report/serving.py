@@ -18,6 +18,7 @@ _WHY: Mapping[str, str] = {
     "TimeoutError": "took too long",
 }
 _TOO_LONG = "found the prompt too long"
+_WITHHELD = "declined to answer"
 
 
 class JournalledCall(Protocol):
@@ -66,7 +67,10 @@ class _Tally:
             self.failures[model, _TOO_LONG] += 1
             self.too_long += 1
             return
-        self.models[model] += 1
+        if "withheld" in answer:
+            self.failures[model, _WITHHELD] += 1
+        else:
+            self.models[model] += 1
         self.repair_turns += int(request.get("attempt") or 1) > 1
         tokens_in, tokens_out = int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0)
         self.input_tokens += tokens_in

@@ -148,6 +148,7 @@ def test_who_served_a_role_what_it_cost_and_who_was_passed_over_is_read_from_the
     calls = [
         Journalled(first, {"type": "ProviderUnavailable", "message": "/home/somebody"}, status="failed"),
         Journalled(first, {**reply, "model": "openai:a", "exceeded": {"limit_tokens": 10}}),
+        Journalled(first, {**reply, "model": "openai:a", "output_tokens": 0, "withheld": "/home/somebody"}),
         Journalled(second, reply),
         Journalled({"query": "q"}, [], kind="search"),
         Journalled({**first, "role": "report", "model": "extractive"}, {**reply, "model": "extractive"}),
@@ -157,10 +158,11 @@ def test_who_served_a_role_what_it_cost_and_who_was_passed_over_is_read_from_the
     assert list(served) == ["research", "report"]
     research = served["research"]
     assert (research.models, research.calls, research.repair_turns, research.too_long) == ({"openai:b": 1}, 1, 1, 1)
-    assert (research.input_tokens, research.output_tokens, research.cost_usd) == (100, 50, 0.15)
+    assert (research.input_tokens, research.output_tokens, research.cost_usd) == (200, 50, 0.25)
     assert [(one.model, one.reason, one.calls) for one in research.failures] == [
         ("openai:a", "did not answer", 1),
         ("openai:a", "found the prompt too long", 1),
+        ("openai:a", "declined to answer", 1),
     ]
     assert served["report"].cost_usd == 0.0
     assert "somebody" not in json.dumps(research.to_json())

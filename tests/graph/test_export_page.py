@@ -130,6 +130,25 @@ def test_clicking_shows_visits_with_inputs_outputs_and_prompts(page: Page, tmp_p
     assert panel.is_hidden()
 
 
+def test_what_a_failed_visit_left_is_called_its_error(page: Page, tmp_path: Path) -> None:
+    visit = Visit(
+        where="c/count",
+        visit=1,
+        attempt=1,
+        status="failed",
+        started_at="noon",
+        seconds=0.25,
+        output={"type": "GuardFailed", "message": "division by zero"},
+    )
+    inner = Overlay(nodes={"count": Tally(visits=1, errors=1)}, visits={"count": [visit]})
+    show(page, tmp_path, tangled().with_overlay(replace(OVERLAY, inner={"c": inner})))
+    page.click('[data-node="c/count"] > .box')
+    panel = page.locator("#panel")
+    panel.locator("summary").all()[1].click()
+    assert panel.locator("summary").all()[1].inner_text() == "error"
+    assert "division by zero" in panel.inner_text()
+
+
 def test_wheel_buttons_and_dragging_zoom_and_move_the_picture(page: Page, tmp_path: Path) -> None:
     show(page, tmp_path, tangled())
     box = page.locator('[data-node="b"] > .box')

@@ -141,7 +141,8 @@ class _Entries:
 
     def _visit(self, visit: Visit) -> dict[str, Any]:
         again = f" · attempt {visit.attempt}" if visit.attempt > 1 else ""
-        parts = [(name, value) for name, value in (("input", visit.input), ("output", visit.output)) if value]
+        came = "error" if visit.status in ("failed", "retried") else "output"
+        parts = [(name, value) for name, value in (("input", visit.input), (came, visit.output)) if value]
         return {
             "title": f"{visit.where} · visit {visit.visit}{again} · {visit.status} · {visit.seconds:.3f} s · "
             f"{visit.started_at}",

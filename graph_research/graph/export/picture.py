@@ -42,7 +42,8 @@ class Visit:
     """One attempt of a node, or of one of its items, in full; `where` is its path with the items around it,
     `started_at` is for reading.
 
-    `input`, `output` and the requests and answers of `calls` are JSON values; None where nothing is known.
+    `input`, `output` and the requests and answers of `calls` are JSON values; None where nothing is known. The `output`
+    of what failed is its error.
     """
 
     where: str

@@ -14,7 +14,7 @@ from graph_research.research.fitting import Cut, Fitted
 from graph_research.research.services import Services
 from graph_research.research.windows import LearnedWindow, Windows
 from graph_research.tokens.budget import WindowBudget
-from graph_research.tokens.counter import CharacterCounter, TokenCounter
+from graph_research.tokens.counter import ScriptCounter, TokenCounter
 
 __all__ = ["TOKEN_LIMIT_RETRIES", "Conversation", "Told", "Turn"]
 
@@ -25,8 +25,11 @@ _SHORTER = 0.9
 _LARGE_WINDOW_TOKENS = 128_000
 """Of a hosted model that is not in the table: newer than it, and so at least as large as was usual."""
 
+_ROOM_TRIES = 5
+_ROOM_USED = 0.85
+
 _SHOWN_EVERY_CHARS = 200
-_COUNTER = CharacterCounter()
+_COUNTER = ScriptCounter()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,8 +185,15 @@ class Conversation:
         if self.counter.tokens(turn.system) + self.counter.tokens(whole) <= budget.prompt_tokens():
             return None
         least = turn.prompt(0).text
-        scaffold = self.counter.tokens(turn.system) + self.counter.tokens(least)
-        return len(least) + self.counter.chars(budget.material_tokens(scaffold))
+        own = self.counter.tokens(least)
+        most = budget.material_tokens(self.counter.tokens(turn.system) + own)
+        if whole.isascii():
+            return len(least) + self.counter.chars(most, whole)
+
+        def taken(chars: int) -> int:
+            return self.counter.tokens(turn.prompt(len(least) + chars).text) - own
+
+        return len(least) + _room_of(most, len(whole) - len(least), self.counter.tokens(whole) - own, taken)
 
     async def _call(self, turn: Turn, model: Model, user: str, output_tokens: int) -> Mapping[str, Any]:
         shown = _Shown(self.ctx, {"agent": turn.agent, "role": turn.role, "model": model.spec})
@@ -235,6 +245,23 @@ class Conversation:
         entry = {"node": self.ctx.path, "agent": turn.agent, "reason": reason, "kind": kind, **more}
         if entry not in self.notes:
             self.notes.append(entry)
+
+
+def _room_of(most_tokens: int, chars: int, tokens: int, taken: Callable[[int], int]) -> int:
+    """How many characters of a material of so many take `most_tokens`, which is less than the whole does. It is looked
+    for between what was too little and what too much: what is shown of a material may be in another script than most
+    of it."""
+    fits, fits_tokens, exceeds, exceeds_tokens = 0, 0, chars, tokens
+    for _ in range(_ROOM_TRIES):
+        if fits_tokens >= _ROOM_USED * most_tokens or exceeds_tokens <= fits_tokens:
+            break
+        tried = fits + (exceeds - fits) * (most_tokens - fits_tokens) // (exceeds_tokens - fits_tokens)
+        tokens = taken(tried)
+        if tokens <= most_tokens:
+            fits, fits_tokens = tried, tokens
+        else:
+            exceeds, exceeds_tokens = tried, tokens
+    return fits
 
 
 def _too_long(turn: Turn, model: Model, retries: int, exceeded: Mapping[str, Any]) -> ContextExceeded:

@@ -4,26 +4,87 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["CharacterCounter", "TokenCounter"]
+__all__ = ["ScriptCounter", "TokenCounter", "quarter_tokens"]
 
 
 class TokenCounter(Protocol):
-    """How many tokens a text takes, and how many characters so many tokens hold."""
+    """How many tokens a text takes, and how many characters of a text like it so many tokens hold."""
 
     def tokens(self, text: str) -> int: ...
 
-    def chars(self, tokens: int) -> int: ...
+    def chars(self, tokens: int, like: str) -> int: ...
 
 
-class CharacterCounter:
-    """A fixed number of characters a token: 4, the rule of thumb for English (requirements 13.11)."""
-
-    def __init__(self, chars_a_token: int = 4) -> None:
-        self._chars_a_token = chars_a_token
+class ScriptCounter:
+    """Four characters a token, the rule of thumb for English (requirements 13.11), and fewer in other scripts."""
 
     def tokens(self, text: str) -> int:
         """Rounded up, so that a text is never thought shorter than it is."""
-        return -(-len(text) // self._chars_a_token)
+        return -(-quarter_tokens(text) // 4)
 
-    def chars(self, tokens: int) -> int:
-        return max(tokens, 0) * self._chars_a_token
+    def chars(self, tokens: int, like: str) -> int:
+        """At the average of `like`, whose parts may be denser."""
+        return max(tokens, 0) * 4 * len(like) // (quarter_tokens(like) or 1) if like else max(tokens, 0) * 4
+
+
+def quarter_tokens(text: str) -> int:
+    """About four times the tokens of a text, by the scripts of its characters; of ASCII its length.
+
+    What a character counts was measured with the Universal Declaration of Human Rights in 37 languages and the
+    vocabularies o200k (GPT-4o and later), cl100k (GPT-4), Llama 3, Mistral 7B and Claude 2. These differ by up to five
+    times for one script; what counts is about the larger of cl100k and Llama 3, since a prompt that is too long costs a
+    call, and one that is too short some sources. Characters a token, measured (o200k, cl100k, Llama 3) and as counted
+    here: English 5.4 5.4 5.4, 4.0; Russian 4.3 2.3 3.7, 2.2; Vietnamese 3.6 2.0 3.8, 2.1; Greek 2.8 1.1 2.7, 1.2;
+    Arabic 3.3 1.5 2.7, 1.2; Hindi 3.5 1.0 1.9, 1.2; Tamil 3.0 0.7 0.7, 0.6; Thai 2.4 1.0 2.2, 1.0; Georgian
+    3.6 0.5 0.5, 0.6; Amharic 0.5 0.3 0.3, 0.4; Chinese 1.3 0.9 1.2, 0.8; Japanese 1.2 0.9 1.4, 0.8; Korean
+    1.8 1.0 1.8, 1.0.
+
+    A character's script shows in the first bytes of its UTF-8, which are counted as bytes: tens of milliseconds for a
+    million characters, none for ASCII.
+    """
+    if text.isascii():
+        return len(text)
+    data = text.encode("utf-8", "surrogatepass")
+    firsts = data.translate(_QUARTERS)
+    total = sum(quarters * firsts.count(quarters) for quarters in set(_QUARTERS) - {0})
+    for first, seconds, more in _BLOCKS:
+        if first in data:
+            total += more * data.translate(_marking(seconds)).count(bytes((first, _MARK)))
+    return total
+
+
+def _quarters_of_first_bytes() -> bytes:
+    """By the byte that a character begins with, its quarters of a token; 0 for bytes that go on with one."""
+    quarters = bytearray(0x100)
+    for first, last, each in (
+        (0x00, 0x7F, 1),
+        (0xC2, 0xCF, 4),  # Latin with marks, Greek
+        (0xD0, 0xD3, 2),  # Cyrillic
+        (0xD4, 0xD6, 8),  # Armenian
+        (0xD7, 0xDF, 4),  # Hebrew, Arabic
+        (0xE0, 0xE1, 8),  # the scripts of India and South-East Asia, Georgia and Ethiopia
+        (0xE2, 0xE2, 4),  # punctuation and signs
+        (0xE3, 0xED, 5),  # Chinese, Japanese, Korean
+        (0xEE, 0xEF, 5),
+        (0xF0, 0xF4, 12),  # emoji and rare characters
+    ):
+        quarters[first : last + 1] = bytes((each,)) * (last + 1 - first)
+    return bytes(quarters)
+
+
+_QUARTERS = _quarters_of_first_bytes()
+_BLOCKS = (
+    (0xE0, (0xA4, 0xA5, 0xB8, 0xB9), -4),  # Devanagari, Thai
+    (0xE0, (0xA6, 0xA7), -3),  # Bengali
+    (0xE1, (*range(0x88, 0x8F),), 4),  # Ethiopic
+    (0xE1, (*range(0xB8, 0xBC),), -3),  # the letters of Vietnamese
+    (0xEF, (0xBC,), -1),  # full-width letters and marks
+)
+"""First byte, second bytes, and how many quarters these characters count more than others with that first byte."""
+
+_MARK = 0x80
+
+
+def _marking(seconds: tuple[int, ...]) -> bytes:
+    """A table that turns these bytes that go on with a character into the mark, and the others into something else."""
+    return bytes(byte if not 0x80 <= byte < 0xC0 else _MARK if byte in seconds else 0xBF for byte in range(0x100))

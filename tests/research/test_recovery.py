@@ -19,6 +19,7 @@ from graph_research.research.agents.agent import Agent
 from graph_research.research.fitting import Part
 from graph_research.research.report.build import build_report
 from graph_research.research.report.facts import RunFacts
+from graph_research.tokens.counter import quarter_tokens
 
 PLAN = {"research_brief": "A brief.", "sub_queries": [{"query": "a query of some length"}]}
 AGENT = Agent(name="planner", parts=(Part(name="background", noun="passage", text="text", keep=0),))
@@ -70,6 +71,24 @@ async def test_a_prompt_is_cut_straight_to_the_limit_that_the_error_tells(contex
     assert window["retries"] == 1
     assert "8 of 8 passages in part" in cut["reason"]
     assert "4,000 tokens" in cut["reason"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["人人有思想、良心和宗教自由的权利。" * 300] * 8,
+        ["Каждый человек имеет право на свободу мысли. " * 200] * 8,
+        ["人人有思想、良心和宗教自由的权利。" * 300] * 2 + ["Everyone has the right to freedom of thought. " * 200] * 6,
+        ["Everyone has the right to freedom of thought. " * 20] * 6 + ["ทุกคนมีสิทธิในอิสรภาพแห่งความคิด " * 400] * 6,
+    ],
+)
+async def test_a_prompt_in_any_script_fits_the_window_at_once(texts: list[str], context: PlainContext) -> None:
+    model = ScriptedModel({"planner": [PLAN]}, spec="known", window_tokens=6_000)
+    given = {**material(10), "background": [{"title": "A passage", "text": text} for text in texts]}
+    await AGENT.call(make_services([model]), given, context)
+    [request] = model.requests
+    taken = quarter_tokens(request.system) + quarter_tokens(request.user)
+    assert 0.6 * 6_000 < taken / 4 <= 6_000 - request.max_output_tokens
 
 
 async def test_without_a_told_limit_each_cut_takes_a_tenth_of_the_user_prompt_and_none_of_the_system_prompt(

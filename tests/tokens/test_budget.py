@@ -6,20 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_research.tokens.budget import WindowBudget, usable_tokens
-from graph_research.tokens.counter import CharacterCounter
 
 
 def test_the_margin_is_taken_after_overhead_and_output() -> None:
     assert usable_tokens(200_000, overhead_tokens=60_000) == 119_000
     assert usable_tokens(100_000, reserved_tokens=20_000, safety_margin=0.25) == 60_000
     assert usable_tokens(32_000, overhead_tokens=60_000) == 0
-
-
-def test_a_token_has_four_characters_and_a_broken_one_counts_whole() -> None:
-    counter = CharacterCounter()
-    assert [counter.tokens("x" * length) for length in (0, 1, 4, 5)] == [0, 1, 1, 2]
-    assert counter.chars(3) == 12
-    assert counter.chars(-1) == 0
 
 
 def test_a_prompts_own_words_count_up_to_a_quarter_of_the_window() -> None:

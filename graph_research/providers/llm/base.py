@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-__all__ = ["CHARS_A_TOKEN", "Model", "ModelReply", "ModelRequest", "Usage", "estimated"]
+from graph_research.tokens.counter import quarter_tokens
 
-CHARS_A_TOKEN = 4
-"""What counts as a token where nobody counted (requirement 13.11)."""
+__all__ = ["Model", "ModelReply", "ModelRequest", "Usage", "estimated"]
 
 _MOST_TOKENS = 10**12
 """More than any call takes, and little enough that many of them add up to a number JSON can hold."""
@@ -17,7 +16,7 @@ _MOST_TOKENS = 10**12
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Tokens of one call as the provider counted them, or 4 characters a token where it did not say.
+    """Tokens of one call as the provider counted them, or by the scripts of its texts where it did not say.
 
     `cached_input_tokens` are those of `input_tokens` that the provider had kept from an earlier call; they cost less.
     """
@@ -89,6 +88,6 @@ class Model(Protocol):
 def estimated(request: ModelRequest, text: str) -> Usage:
     """The usage of a call that nobody counted."""
     return Usage(
-        input_tokens=(len(request.system) + len(request.user)) // CHARS_A_TOKEN,
-        output_tokens=len(text) // CHARS_A_TOKEN,
+        input_tokens=(quarter_tokens(request.system) + quarter_tokens(request.user)) // 4,
+        output_tokens=quarter_tokens(text) // 4,
     )

@@ -49,7 +49,7 @@ class ScriptedModel:
 
     The key `"*"` serves agents without a list of their own. `requests` keeps what was asked. Errors are named
     `unavailable`, `refused` and `context_exceeded`. Delays go through `sleep`, so that a test need not wait.
-    Usage is counted at 4 characters a token. It stands in for a model behind a wire: it has a window where one is
+    Usage is counted by characters. It stands in for a model behind a wire: it has a window where one is
     given, and is no model `in_process`.
     """
 

@@ -39,11 +39,13 @@ async def overlay_of(store: Store, run_id: str, graph: Graph, *, in_full: bool) 
     return _overlay(graph, "", trace, visits, facts)
 
 
-async def trace_of(store: Store, run_id: str, calls: Sequence[CallRecord] | None = None) -> Trace:
-    """What a run did, counted, whatever its graph was. Its `calls` are read where they are not given."""
+async def trace_of(
+    store: Store, run_id: str, calls: Sequence[CallRecord] | None = None, events: Sequence[Event] | None = None
+) -> Trace:
+    """What a run did, counted, whatever its graph was. Its `calls` and `events` are read where they are not given."""
     record = await store.run(run_id)
     trace = Trace(graph_hash=record.graph_hash)
-    for event in await store.events(run_id):
+    for event in await store.events(run_id) if events is None else events:
         trace.event(event)
     for row in await store.step_rows(run_id, None):
         if row.node:

@@ -26,6 +26,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import CallRecord, RunRecord
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
+from graph_research.graph.events import Event
 from graph_research.graph.export import picture_of, render_svg
 from graph_research.providers.llm.prices import Prices
 from graph_research.research.report.build import archived, build_report, cited_texts
@@ -33,6 +34,7 @@ from graph_research.research.report.facts import RunFacts, usage_of
 from graph_research.research.report.html import render_html
 from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report
+from graph_research.research.report.retries import retries_of
 from graph_research.research.report.serving import roles_served
 
 __all__ = ["Built", "NoReport", "build_from_store", "render_report", "write_report"]
@@ -124,9 +126,11 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
         for one, layout in hashes.items()
         if layout and (text := await _text(store, layout, cited)) is not None
     }
-    calls = await store.calls(run_id)
-    report = build_report(state, texts=texts, layouts=layouts, run=_facts(record, calls, request, prices, limit))
-    trace = await trace_of(store, run_id, calls)
+    calls, events = await store.calls(run_id), await store.events(run_id)
+    report = build_report(
+        state, texts=texts, layouts=layouts, run=_facts(record, calls, events, request, prices, limit)
+    )
+    trace = await trace_of(store, run_id, calls, events)
     return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace)
 
 
@@ -168,7 +172,12 @@ async def _text(store: Store, name: str, cited: Collection[str]) -> str | None:
 
 
 def _facts(
-    record: RunRecord, calls: Sequence[CallRecord], request: ResearchRequest, prices: Prices, limit: Reached | None
+    record: RunRecord,
+    calls: Sequence[CallRecord],
+    events: Sequence[Event],
+    request: ResearchRequest,
+    prices: Prices,
+    limit: Reached | None,
 ) -> RunFacts:
     answered = [call for call in calls if call.status == "answered"]
     started, finished = record.created_at, record.updated_at
@@ -188,5 +197,6 @@ def _facts(
         searches=sum(call.kind == "search" for call in answered),
         usage=usage_of(answered, prices),
         model_roles=roles_served(calls, prices),
+        retries=retries_of(events),
         possibly_paid_twice=sum(call.status == "lost" for call in calls),
     )

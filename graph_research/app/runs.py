@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from graph_research.graph.codec import decode, references
 from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged
 from graph_research.graph.events import InputRequested
 from graph_research.providers.llm.prices import Prices
+from graph_research.research.report.retries import retries_of
 
 __all__ = [
     "RunStatus",
@@ -36,7 +38,7 @@ __all__ = [
 @dataclass(frozen=True, kw_only=True)
 class RunStatus:
     """Where a run stands. `interrupted` is true for a `running` one that no process drives, `limit` is what ended an
-    aborted one; times are ISO 8601."""
+    aborted one, `retries` counts requests that were sent again (`report.json` has the same); times are ISO 8601."""
 
     run_id: str
     status: str
@@ -52,6 +54,7 @@ class RunStatus:
     interrupted: bool
     waiting_for: str | None
     limit: Reached | None
+    retries: Sequence[Mapping[str, Any]]
     created_at: str
     updated_at: str
 
@@ -195,6 +198,7 @@ async def _status(store: Store, run_id: str, prices: Prices) -> RunStatus:
         interrupted=await _is_interrupted(store, record),
         waiting_for=await waiting_for(store, record),
         limit=limit,
+        retries=[one.to_json() for one in retries_of(await store.events(run_id))],
         created_at=record.created_at.isoformat(),
         updated_at=record.updated_at.isoformat(),
     )

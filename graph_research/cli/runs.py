@@ -14,7 +14,7 @@ from graph_research.cli.failure import FAILED, CommandEnded
 from graph_research.cli.folder import open_here
 from graph_research.cli.loop import wait_for
 from graph_research.cli.options import Json, RunId, examples
-from graph_research.cli.output import counted, say, show, show_document, show_json, show_table
+from graph_research.cli.output import counted, in_line, say, show, show_document, show_json, show_table
 
 if TYPE_CHECKING:
     from graph_research.app.runs import RunStatus
@@ -65,6 +65,11 @@ def _show_status(status: RunStatus, *, json: bool) -> None:
         show(f"question:  {status.question}")
     show(f"phase:     {status.phase or '-'}, iteration {status.iteration}")
     show(f"found:     {counted(status.sources, 'source')}, {counted(status.findings, 'finding')}")
+    if status.retries:
+        told = [
+            f"{one['requests']} to {in_line(one['provider'])} ({one['role'] or one['kind']})" for one in status.retries
+        ]
+        show(f"retries:   {', '.join(told)}")
     show(f"updated:   {status.updated_at}")
     if status.error:
         show(f"{'ended by:  ' if status.limit else 'error:     '}{status.error}")

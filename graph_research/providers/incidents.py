@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-__all__ = ["BreakerClosed", "BreakerOpened", "Incident", "Retried", "Throttled", "listening", "tell"]
+__all__ = [
+    "BreakerClosed",
+    "BreakerOpened",
+    "Incident",
+    "Retried",
+    "Throttled",
+    "asked_for",
+    "asking_for",
+    "listening",
+    "tell",
+]
 
 _LISTENER: ContextVar[Callable[[Incident], None] | None] = ContextVar("listener", default=None)
 """Whose request it is that meets with an incident: requests of many nodes share one transport."""
+
+_PURPOSE: ContextVar[Mapping[str, str] | None] = ContextVar("purpose", default=None)
+"""What the request is for that meets with an incident."""
 
 
 @contextmanager
@@ -22,6 +35,21 @@ def listening(listener: Callable[[Incident], None]) -> Iterator[None]:
         yield
     finally:
         _LISTENER.reset(before)
+
+
+@contextmanager
+def asking_for(kind: str, **more: str) -> Iterator[None]:
+    """Within the block requests are made for a `model`, a `search` or a `page`; `more` may say for which role."""
+    before = _PURPOSE.set({"kind": kind, **more})
+    try:
+        yield
+    finally:
+        _PURPOSE.reset(before)
+
+
+def asked_for() -> Mapping[str, str]:
+    """What the request of this moment is for, `{kind, …}`; empty where nobody said."""
+    return _PURPOSE.get() or {}
 
 
 def tell(incident: Incident) -> None:

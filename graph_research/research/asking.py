@@ -9,6 +9,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
+from graph_research.providers.incidents import asking_for
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.fitting import Cut, Fitted
 from graph_research.research.services import Services
@@ -309,7 +310,8 @@ def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[d
 
     async def complete() -> dict[str, Any]:
         try:
-            reply = await model.complete(request)
+            with asking_for("model", role=request.role):
+                reply = await model.complete(request)
         except ContextExceeded as error:
             exceeded = {"message": error.message, "limit_tokens": error.limit_tokens}
             return {**told, "text": "", "input_tokens": 0, "output_tokens": 0, "exceeded": exceeded}

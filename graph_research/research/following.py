@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.incidents import asking_for
 from graph_research.providers.pages import PageReader
 from graph_research.providers.search.base import Passage, SearchHit
 from graph_research.research.fusion import FusedHit, ranked_again
@@ -121,7 +122,8 @@ def _fetching(url: str, reading: Reading) -> Callable[[], Awaitable[dict[str, An
     async def fetch() -> dict[str, Any]:
         try:
             async with asyncio.timeout(reading.seconds):
-                page = await reading.pages.read(url)
+                with asking_for("page"):
+                    page = await reading.pages.read(url)
         except TimeoutError as error:
             raise ProviderUnavailable(
                 f"the page took longer than {reading.seconds:g} seconds", provider="fetch", help="raise page_timeout"

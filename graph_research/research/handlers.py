@@ -8,7 +8,7 @@ from typing import Any
 from graph_research.errors import GraphResearchError
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler, Prompter
-from graph_research.providers.incidents import Incident, listening
+from graph_research.providers.incidents import Incident, asked_for, listening
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
 from graph_research.research.agents.clarifier import clarifier
@@ -89,10 +89,11 @@ def _announcing(handler: Handler) -> Handler:
 
 
 def _noting(ctx: Context) -> Callable[[Incident], None]:
-    """Incidents are shown at once, and stored with the node's next commit."""
+    """Incidents are shown at once, with what the request was for, and stored with the node's next commit."""
 
     def note(incident: Incident) -> None:
-        ctx.progress(f"wire:{incident.type}", **incident.to_json())
-        ctx.emit(f"wire:{incident.type}", **incident.to_json())
+        told = {**incident.to_json(), **asked_for()}
+        ctx.progress(f"wire:{incident.type}", **told)
+        ctx.emit(f"wire:{incident.type}", **told)
 
     return note

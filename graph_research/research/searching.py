@@ -9,6 +9,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
+from graph_research.providers.incidents import asking_for
 from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.fusion import fuse
 from graph_research.research.outgoing import LimitedQuery, PublicWords
@@ -158,7 +159,8 @@ def _searching(
     async def search() -> list[dict[str, Any]]:
         try:
             async with asyncio.timeout(seconds):
-                return [_row(hit) for hit in await provider.search(request)]
+                with asking_for("search"):
+                    return [_row(hit) for hit in await provider.search(request)]
         except TimeoutError as error:
             raise ProviderUnavailable(
                 f"{provider.name} took longer than {seconds:g} seconds",

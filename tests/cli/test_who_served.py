@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
 from world import Faults, open_world
 
 from tests.cli.conftest import User
@@ -30,6 +32,46 @@ def test_models_searches_and_what_fell_back_are_told_at_the_start_and_at_the_end
     report = (user.folder / "out" / "report.md").read_text()
     assert f"; report: extractive ({world.model} did not answer). Search: searxng." in report
     assert report.count("research, reflection") == 1
+
+
+def test_requests_that_were_sent_again_are_counted_by_provider_and_role(user: User, tmp_path: Path) -> None:
+    with open_world(tmp_path / "world.log", faults=Faults(rate=0.2, status=503)) as world:
+        done = user.run(
+            *("run", "What does the lagoon do to salmon smolts?", "--llm", world.model, "--search", "searxng"),
+            *("--max-iterations", "1", "--out", "out", "--run-id", "again", "--json"),
+            environ=world.environ(),
+        )
+        failed = [call.kind for call in world.calls() if call.status == 503]
+    retries = done.json["statistics"]["retries"]
+    assert failed
+    assert sum(one["requests"] for one in retries) == len(failed)
+    assert {(one["kind"], one["provider"]) for one in retries} == {(kind, world.host) for kind in failed}
+    roles = {one["role"] for one in retries if one["kind"] == "model"}
+    assert roles <= set(done.json["statistics"]["model_roles"])
+    first = f"{retries[0]['requests']} to {world.host} "
+    assert f"Requests sent again after a failure: {first}(" in (user.folder / "out" / "report.md").read_text()
+    assert f"<dd>{first}(" in (user.folder / "out" / "report.html").read_text()
+    assert f"retries:   {first}(" in user.run("status", "again").out
+    assert user.run("status", "again", "--json").json["retries"] == retries
+
+
+@pytest.mark.parametrize(
+    ("agent", "retries", "told"),
+    [
+        ("claim_extractor", 1, "; 1 prompt was cut and sent again."),
+        ("decomposer", 0, "; what was asked could not be cut any further."),
+    ],
+)
+def test_a_prompt_that_a_pipeline_had_to_cut_stands_among_what_was_lost(
+    user: User, agent: str, retries: int, told: str
+) -> None:
+    too_long = {"error": "context_exceeded", "message": "the prompt is too long"}
+    spec = user.script("small.json", {agent: [too_long, {}], "*": [{}]})
+    options = ("--graph", "pipeline", "--library", "library", "--llm", spec, "--out", "out")
+    done = user.run("run", "How do tide mills store water?", *options, "--json")
+    assert done.json["statistics"]["token_limit_retries"] == retries
+    limitations = json.loads((user.folder / "out" / "report.json").read_text())["limitations"]
+    assert f"The window of scripted:small.json was too small{told}" in limitations
 
 
 def test_searches_that_nobody_chose_are_told_with_the_reason(user: User) -> None:

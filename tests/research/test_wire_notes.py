@@ -39,6 +39,7 @@ async def test_a_retried_search_is_shown_and_stored_at_its_node(server: WireServ
     shown, stored = [data for name, data in ctx.events if name == "wire:retried"]
     assert shown == stored
     assert stored == {
+        "kind": "search",
         "peer": "asking",
         "attempt": 1,
         "reason": "asking answered 429 (Too Many Requests)",

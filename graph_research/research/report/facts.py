@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from graph_research.research.report.model import RoleUse, Usage
+from graph_research.research.report.model import Retries, RoleUse, Usage
 
 __all__ = ["Price", "RecordedCall", "RunFacts", "usage_of"]
 
@@ -38,6 +38,7 @@ class RunFacts:
     wall_seconds: float = 0.0
     searches: int = 0
     usage: Sequence[Usage] = ()
+    retries: Sequence[Retries] = ()
     model_roles: Mapping[str, RoleUse] = field(default_factory=dict)
     possibly_paid_twice: int = 0
 

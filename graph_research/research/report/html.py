@@ -20,6 +20,7 @@ from graph_research.research.report import display
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.passage import Mark, Paragraph, around, paragraphs
 from graph_research.research.report.picture import safe_picture
+from graph_research.research.report.retries import retries_in_words
 
 __all__ = ["WHOLE_TEXT_BYTES", "render_html"]
 
@@ -52,6 +53,7 @@ def render_html(
         disputed=report.disputed(),
         places=_Places(),
         display=display,
+        retries_in_words=retries_in_words,
     )
 
 

@@ -22,6 +22,7 @@ from graph_research.research.report.display import (
     who_served,
 )
 from graph_research.research.report.model import Report, ReportSource
+from graph_research.research.report.retries import retries_in_words
 
 __all__ = ["escape", "render_markdown"]
 
@@ -224,6 +225,11 @@ class _Page:
             f"from {_count(numbers.origins_cited, 'origin')}.",
             f"Of {_count(len(report.citations), 'citation')} {sum(one.valid for one in report.citations)} found word "
             "for word in the archived texts.",
+            *(
+                [f"Requests sent again after a failure: {escape(again)}."]
+                if (again := retries_in_words(numbers.retries))
+                else []
+            ),
         ]
         return _bullets(lines)
 

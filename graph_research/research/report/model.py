@@ -22,6 +22,7 @@ __all__ = [
     "ReportGap",
     "ReportSource",
     "ReportStatistics",
+    "Retries",
     "RoleUse",
     "SearchUse",
     "SubQueryOutcome",
@@ -179,6 +180,16 @@ class GatheringStatistics(Record):
     compressions_failed: int = 0
 
 
+class Retries(Record):
+    """How many requests to a provider were sent again, since it was overloaded, out of reach or broke off. `kind` is
+    `model`, `search` or `page`; `role` that of a model, else null; `provider` a page's host."""
+
+    kind: str
+    provider: str
+    role: str | None
+    requests: int
+
+
 class ReportStatistics(Record):
     """Time, calls, tokens and cost, by role and phase (`usage`) and by role and model (`model_roles`). Seconds are wall
     clock; `model_seconds` sums calls that may have overlapped. `token_limit_retries` counts prompts that were cut and
@@ -188,6 +199,7 @@ class ReportStatistics(Record):
     model_seconds: float
     calls: int
     searches: int
+    retries: list[Retries] = Field(default_factory=list)
     possibly_paid_twice: int
     usage: list[Usage]
     totals: UsageTotals

@@ -38,6 +38,7 @@ def statistics_of(
         model_seconds=round(sum(row.seconds for row in run.usage), 3),
         calls=sum(row.calls for row in run.usage),
         searches=run.searches,
+        retries=list(run.retries),
         possibly_paid_twice=0 if _is_free(run) else run.possibly_paid_twice,
         usage=list(run.usage),
         totals=_totals(run.usage),

@@ -225,11 +225,26 @@ async def test_what_gemini_prints_is_understood(make: Make) -> None:
         await make('print(\'{"error": {"message": "quota of the day"}}\')', output="gemini").complete(asked())
 
 
-@pytest.mark.parametrize("output", ["claude", "gemini"])
-async def test_output_that_is_not_what_was_asked_for_is_unavailable(output: str, make: Make) -> None:
-    for printed in ("hello", "[]", "{}"):
-        with pytest.raises(ProviderUnavailable):
-            await make(f"print({printed!r})", output=output).complete(asked())
+@pytest.mark.parametrize("output", ["claude", "gemini", "text"])
+@pytest.mark.parametrize("printed", ["hello", "[]", "{}", '{"a": 1}', '{"response": "yes"', '[1]\n{"b": 2}'])
+async def test_a_tool_that_prints_no_document_prints_its_answer(output: str, printed: str, make: Make) -> None:
+    assert (await make(f"print({printed!r})", output=output).complete(asked())).text == printed
+
+
+@pytest.mark.parametrize("output", ["claude", "gemini", "text"])
+@pytest.mark.parametrize(
+    "printed",
+    [
+        {"type": "result", "subtype": "success", "is_error": False, "result": "yes"},
+        [{"type": "system", "subtype": "init"}, {"type": "result", "is_error": False, "result": "yes"}],
+        {"response": "yes", "stats": {"models": {}}},
+    ],
+)
+async def test_a_document_is_understood_from_any_command_line_and_after_other_lines(
+    output: str, printed: Any, make: Make
+) -> None:
+    code = f"print('Loaded cached credentials.'); print({json.dumps(printed, indent=1)!r})"
+    assert (await make(code, output=output).complete(asked())).text == "yes"
 
 
 def test_known_tools_are_called_without_tools_of_their_own() -> None:

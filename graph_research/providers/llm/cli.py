@@ -105,23 +105,24 @@ class CommandModel:
             raise self._refused(f"wrote more than {_MOST_BYTES:,} bytes") from error
 
     def _answer(self, output: str, request: ModelRequest) -> tuple[str, Usage]:
-        if self._command.output == "text":
-            text = output.strip()
-            return text, estimated(request, text)
-        try:
-            told = orjson.loads(output)
-        except ValueError as error:
-            raise self._unreadable() from error
-        if not isinstance(told, dict):
-            raise self._unreadable()
-        return self._of_claude(told, request) if self._command.output == "claude" else self._of_gemini(told, request)
+        """What stands in the tool's JSON document, whichever tool a command line calls; else all that was printed: a
+        tool of another version, or one that is wrapped, may print the answer itself."""
+        told = _document(output)
+        kind = self._command.output
+        if told.get("type") == "result" or (kind == "claude" and isinstance(told.get("result"), str)):
+            return self._of_claude(told, request)
+        if kind == "gemini" or "stats" in told:
+            error = told.get("error")
+            if error:
+                raise self._meant(str(error.get("message", error)) if isinstance(error, dict) else str(error))
+            if isinstance(told.get("response"), str):
+                return told["response"], estimated(request, told["response"])
+        return output.strip(), estimated(request, output.strip())
 
     def _of_claude(self, told: Mapping[str, Any], request: ModelRequest) -> tuple[str, Usage]:
         text = told.get("result")
-        if told.get("is_error"):
+        if told.get("is_error") or not isinstance(text, str):
             raise self._meant(str(text or told.get("subtype") or "an error"))
-        if not isinstance(text, str):
-            raise self._unreadable()
         usage = told.get("usage")
         counted = usage if isinstance(usage, dict) else {}
         cached = _count(counted, "cache_read_input_tokens")
@@ -130,14 +131,6 @@ class CommandModel:
             return text, estimated(request, text)
         written = _count(counted, "output_tokens")
         return text, Usage(input_tokens=sent, output_tokens=written, cached_input_tokens=cached)
-
-    def _of_gemini(self, told: Mapping[str, Any], request: ModelRequest) -> tuple[str, Usage]:
-        text, error = told.get("response"), told.get("error")
-        if error:
-            raise self._meant(str(error.get("message", error)) if isinstance(error, dict) else str(error))
-        if not isinstance(text, str):
-            raise self._unreadable()
-        return text, estimated(request, text)
 
     def _failed(self, finished: Finished) -> ProviderError:
         how = f"ended with {finished.code}" if finished.code > 0 else f"was ended by signal {-finished.code}"
@@ -166,8 +159,16 @@ class CommandModel:
     def _refused(self, what: str) -> ProviderRefused:
         return ProviderRefused(f"{self._spec} {what}", provider=self._spec)
 
-    def _unreadable(self) -> ProviderUnavailable:
-        return ProviderUnavailable(f"{self._spec}: its output is not the JSON it was asked for", provider=self._spec)
+
+def _document(output: str) -> Mapping[str, Any]:
+    """The JSON document that was printed, after lines of other kinds or as the last of a list; empty where none was."""
+    start = re.search(r"^[{\[]", output, re.MULTILINE)
+    try:
+        told = orjson.loads(output[start.start() :] if start else output)
+    except ValueError:
+        return {}
+    last = told[-1] if isinstance(told, list) and told else told
+    return last if isinstance(last, dict) else {}
 
 
 def _found(command: Command, environ: Mapping[str, str], spec: str) -> str:

@@ -33,7 +33,7 @@ class Command:
 
 
 def own_command(arguments: Sequence[str], key_name: str) -> Command:
-    """A command line of the user's own, whose standard output is the answer."""
+    """A command line of the user's own, whose standard output is the answer, or a document that has it."""
     return Command(arguments=tuple(arguments), key_name=key_name)
 
 

@@ -84,8 +84,11 @@ class Terminal:
         name, _, rest = line.strip().partition(" ")
         if not name:
             return True
+        command = self._command(name)
+        if rest.strip() and not self._commands[command].usage:
+            raise UnknownCommand(f"`{command}` takes nothing behind it, not {rest.strip()[:40]!r}", help="leave it out")
         async with self._interruptible():
-            await self._commands[self._command(name)].run(rest.strip())
+            await self._commands[command].run(rest.strip())
         return not self._over
 
     async def show_stop(self, stop: Stop) -> None:
@@ -146,7 +149,7 @@ class Terminal:
             ("fork", "f", "[STEP]", "go on as a new run from here, or from a step", self._fork),
             ("resume", "", "", "go on with a run that was stopped or has failed", moving(debugger.resume)),
             ("restart", "", "", "a new run with the same input", moving(debugger.restart)),
-            ("help", "?", "", "this list", self._help),
+            ("help", "?", "[COMMAND]", "this list, or the line of one command", self._help),
             ("quit", "q", "", "leave; the run is kept and can be resumed", self._quit),
         ]
         return {name: _Command(short=short, usage=usage, does=does, run=run) for name, short, usage, does, run in rows}
@@ -274,8 +277,11 @@ class Terminal:
             for line in lines.source(level, self._debugger.stop.event, _SOURCE_LINES):
                 show(line)
 
-    async def _help(self, _: str) -> None:
+    async def _help(self, rest: str) -> None:
+        asked = self._command(rest) if rest else None
         for name, command in self._commands.items():
+            if asked not in (None, name):
+                continue
             left = f"{name} {command.usage}".strip()
             show(f"{left:32} {command.short:4} {command.does}")
         show("An empty line repeats the last command; a unique beginning of a command is enough.")

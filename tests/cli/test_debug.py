@@ -9,6 +9,8 @@ import signal
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import NOW, QUESTION, Run, User
 from tests.cli.test_run import SLOW, until
 from tests.countdown import COUNTDOWN
@@ -59,6 +61,23 @@ def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User, he
     user.write("script", "break tock\n")
     done = here("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
     assert 'graph-research: script:1: no node "tock" in' in done.err
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("goto 99", "there is no step 99; the last so far is 0"),
+        ("step 3", "`step` takes nothing behind it"),
+        ("break tick:0", "no breakpoint 'tick:0'"),
+        ("help flyy", "no command 'flyy'"),
+    ],
+)
+def test_what_a_script_cannot_mean_is_not_done_in_another_way(user: User, here: Run, line: str, why: str) -> None:
+    user.write("countdown.yaml", COUNTDOWN)
+    user.write("script", f"help step\n{line}\n")
+    done = here("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
+    assert f"script:2: {why}" in done.err
+    assert "to the next moment" in done.out
 
 
 def test_a_question_is_debugged_down_to_its_prompts(user: User) -> None:

@@ -22,7 +22,7 @@ BreakpointKind = Literal["node", "edge", "guard", "condition"]
 
 _EDGE = re.compile(r"(?P<kind>edge|guard)\s+(?P<source>\S+)\s*->\s*(?P<target>\S+)$")
 _LINE = re.compile(r"(?P<file>[^\s:]*):(?P<line>\d+)$")
-_NODE = re.compile(r"(?P<path>[^\s:]+)(?::(?P<visit>\d+))?$")
+_NODE = re.compile(r"(?P<path>[^\s:]+)(?::(?P<visit>[1-9]\d*))?$")
 _ALWAYS_KNOWN = frozenset({"loops", "error"})
 
 

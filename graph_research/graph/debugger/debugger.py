@@ -186,8 +186,9 @@ class Debugger:
             for place, event in enumerate(self._log)
             if isinstance(event, (NodeStarted, RunEnded)) and event.step is not None and event.step <= step
         ]
-        if not moments:
-            raise NotPossible(f"there is no step {step}", help="`history` lists the steps")
+        last = max((event.step for event in self._log if event.step is not None), default=0)
+        if not moments or step > last:
+            raise NotPossible(f"there is no step {step}", help=f"the last so far is {last}; `history` lists them")
         self._at = moments[-1]
         return await self._held("goto")
 

@@ -44,7 +44,8 @@ SEARCH_KINDS: Mapping[str, str] = {
     "local": "the local library: md, txt, html and pdf",
     "web": "tavily and google, as far as their keys are set, and semantic_scholar",
     "tavily": "the web and news, with the pages' texts; TAVILY_API_KEY",
-    "google": "the web, by snippet; GOOGLE_API_KEY and GOOGLE_CSE_ID",
+    "google": "the web, by snippet, for old customers (Google takes no new ones, and ends it on 2027-01-01); "
+    "GOOGLE_API_KEY and GOOGLE_CSE_ID",
     "semantic_scholar": "papers of all fields; works without SEMANTIC_SCHOLAR_API_KEY, more slowly",
     "arxiv": "preprints; no key",
     "openalex": "scholarly works of all fields; no key, ten times as many searches a day with OPENALEX_API_KEY",

@@ -306,3 +306,9 @@ async def test_nothing_is_left_running_when_a_look_is_broken_off(tmp_path: Path)
         with pytest.raises(asyncio.CancelledError):
             await looking
     assert len(asyncio.all_tasks()) == 1
+
+
+def test_who_has_no_key_of_googles_search_is_told_that_there_is_none_to_be_had(user: User) -> None:
+    told = user.run("doctor", "--offline", "google", expect=1).out
+    assert "not set" in told
+    assert "Google takes no new ones, and ends it on 2027-01-01" in told

@@ -139,6 +139,7 @@ async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _
         loops=base.loops,
         arrived=base.arrived,
         interruption=base.interruption,
+        dropped=base.dropped,
     )
     rows = [row._replace(position=None) if row.step == step else row for row in rows]
     return _Place(position=position, applied=[row.step for row in ended], rows=rows)

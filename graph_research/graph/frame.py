@@ -66,8 +66,10 @@ class Frame:
         self.visits = dict(session.history.visits.get(scope, {}))
         self.visits.pop("", None)
         came_from = folded.position.interruption
-        for active in (*folded.position.active, *(came_from.active if came_from else ())):
-            self.visits[active.node] = max(active.visit, self.visits.get(active.node, 0))
+        active = (*folded.position.active, *(came_from.active if came_from else ()))
+        unrecorded = [*((one.node, one.visit) for one in active), *folded.position.dropped.items()]
+        for node, visit in unrecorded:
+            self.visits[node] = max(visit, self.visits.get(node, 0))
         self.resumed = {(active.node, active.visit) for active in folded.position.active} if loaded else set()
         self.ended = self.end_of(folded.position)
         self._unturned = dict.fromkeys(graph.spec.loops, 0)
@@ -128,6 +130,11 @@ class Frame:
         return self.position.interruption is None
 
     @property
+    def cancelled(self) -> bool:
+        """Whether it is on the way to the end that a request to cancel has led to."""
+        return self.position.interruption is not None and self.position.interruption.cause == "cancelled"
+
+    @property
     def resumable(self) -> bool:
         """Whether there is something to go on with: it has not ended, or an event led it to its end."""
         return self.ended is None or (self.ended.status != "completed" and self.position.interruption is not None)
@@ -184,6 +191,7 @@ class Frame:
             chain=bytes.fromhex(came_from.chain),
             loops=came_from.loops,
             arrived=came_from.arrived,
+            dropped=self.position.without(self.position.active),
         )
         self.ended = None
         self.resumed = {(active.node, active.visit) for active in came_from.active}
@@ -202,8 +210,14 @@ class Frame:
 
     async def amend(self, status: str, delta: Delta) -> None:
         """Change the state outside of any node, at the position where the graph stands."""
+        await self.session.write(steps=[self.amended(status, delta)])
+
+    def amended(self, status: str, delta: Delta) -> StepRow:
+        """The row that `amend` writes; its texts go with the next write."""
         texts: dict[str, str] = {}
         data = encode(delta, texts)
+        for name, text in texts.items():
+            self.session.keep_text(name, text)
         self.state.apply(delta)
         self.look()
         self.step = self.session.next_step()
@@ -211,16 +225,24 @@ class Frame:
             self.session.forgive()
         self.position = self.position._replace(applied=None)
         self._tail_bytes += len(data) + _ROW_BYTES
-        row = self._mark(self.step, status, self.position, data)
-        await self.session.write(steps=[row], texts=texts)
+        return self._mark(self.step, status, self.position, data)
 
-    def commit(self, own: Outcome | None, events: Sequence[Draft], *, cancelled: bool = False) -> Awaitable[None]:
-        """Write the position, with the row of the only node of this step (`own`) or with a row of its own."""
+    def commit(
+        self,
+        own: Outcome | None,
+        events: Sequence[Draft],
+        *,
+        cancelled: bool = False,
+        kept: Sequence[StepRow] = (),
+        status: str = "moved",
+    ) -> Awaitable[None]:
+        """Write the position, with the row of the only node of this step (`own`), or after the rows `kept` with one of
+        its own that has `status`."""
         position, patch, taken = self.position.to_bytes(), None, None
         calls: Sequence[CallRow] = ()
         texts: dict[str, str] = {}
         if own is None:
-            row = self._mark(self.step, "moved", self.position, None)
+            row = self._mark(self.step, status, self.position, None)
         else:
             row, calls, texts = own.row(self.scope, position), own.calls, {**own.texts}
             events = [*own.events, *events]
@@ -230,7 +252,13 @@ class Frame:
         if self._tail_bytes > _LEAST_TAIL_BYTES and self._tail_bytes > self._snapshot_bytes:
             taken = self._snapshot(position, texts)
         return self.session.write(
-            steps=(row,), calls=calls, events=events, texts=texts, snapshot=taken, run=patch, alone=not self.scope
+            steps=(*kept, row) if kept else (row,),
+            calls=calls,
+            events=events,
+            texts=texts,
+            snapshot=taken,
+            run=patch,
+            alone=not self.scope,
         )
 
     def _snapshot(self, position: bytes, texts: dict[str, str]) -> Snapshot:

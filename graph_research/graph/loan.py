@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from graph_research.graph.address import Address
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow
 from graph_research.graph.errors import UnknownRun
 
-__all__ = ["AncestorLoan", "Loan", "ancestors"]
+__all__ = ["AncestorLoan", "Loan", "Pace", "ancestors"]
 
 
 class Loan(Protocol):
-    """Where an attempt finds answers that its own journal does not hold. Between attempts it `waits`, or does not."""
-
-    waits: bool
+    """Where an attempt finds answers that its own journal does not hold."""
 
     async def recorded(self, key: str) -> Sequence[CallRow]:
         """The entries of the attempt with this key (`Address.key`), the run's id apart."""
@@ -26,15 +24,21 @@ class Loan(Protocol):
         """Raise if a call may not be made anew; `known` is its entry when it has one without an answer."""
         ...
 
+
+class Pace(Protocol):
+    """Takes the place of time: ends what ran out of it in the run that is replayed, where it did, and nothing else."""
+
     async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
         """An attempt with a limit of time begins; `nested` says that it runs a subgraph."""
+        ...
+
+    def limited(self, scope: str, interrupt: Callable[[str], None]) -> None:
+        """A subgraph run begins or goes on; `interrupt` ends it, with the cause."""
         ...
 
 
 class AncestorLoan:
     """Lends what the runs recorded that a fork comes from, the nearest first. Whatever they lack is asked anew."""
-
-    waits = True
 
     def __init__(self, store: Checkpointer, run_ids: Sequence[str]) -> None:
         self._store = store
@@ -50,9 +54,6 @@ class AncestorLoan:
 
     async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
         """Everything may be asked."""
-
-    async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
-        """Time passes as ever."""
 
 
 async def ancestors(store: Checkpointer, row: RunRow) -> Mapping[str, RunRow]:

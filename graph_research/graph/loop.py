@@ -17,7 +17,10 @@ from graph_research.graph.position import Active, Interruption, Position
 from graph_research.graph.spec import EdgeSpec
 from graph_research.graph.visit import Outcome, Visit
 
-__all__ = ["Loop"]
+__all__ = ["LATE", "Loop"]
+
+LATE = "late"
+"""The status of the row that says that a subgraph run was out of time, and no edge led on."""
 
 
 _Taken = tuple[Active, EdgeSpec, Failure | None]
@@ -33,6 +36,8 @@ class Loop:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
+        self.diversions = 0
+        """How often an event led the graph away from its nodes; the request for it has been followed then."""
         self._cause: str | None = None
         self._fence: Fence | None = None
         self._deadline: float | None = None
@@ -151,7 +156,10 @@ class Loop:
                     graph, self.frame.session, handoff, scope=scope, chain=self.frame.position.chain
                 )
         loop = Loop(frame)
-        loop.limit(graph.spec.limits.seconds)
+        if (pace := frame.session.pace) is None:
+            loop.limit(graph.spec.limits.seconds)
+        else:
+            pace.limited(frame.scope, loop.interrupt)
         ended = await loop.run()
         if ended.status != "completed":
             reason = f": {ended.error['type']}: {ended.error['message']}" if ended.error else ""
@@ -168,7 +176,7 @@ class Loop:
     def _lead_on(self, outcome: Outcome) -> Awaitable[None]:
         """Nearly every step: one node has given its update, and one edge leads to a node that waits for no other."""
         frame, left, step = self.frame, outcome.active, outcome.step
-        _, _, loops, arrived, interruption, _ = frame.position
+        _, _, loops, arrived, interruption, _, dropped = frame.position
         frame.reduce(outcome)
         frame.look()
         try:
@@ -182,7 +190,7 @@ class Loop:
         if edge.target in frame.routes.hopeful:
             interruption = None
         entered = frame.entered(edge.target, step)
-        frame.stand(Position((entered,), outcome.hash, loops, arrived, interruption), step)
+        frame.stand(Position((entered,), outcome.hash, loops, arrived, interruption, None, dropped), step)
         return frame.commit(outcome, [self._told(left, edge, None), *frame.started((entered,))])
 
     async def _leave(self, outcomes: Sequence[Outcome]) -> None:
@@ -253,22 +261,28 @@ class Loop:
         loops: dict[str, int],
         outcomes: Sequence[Outcome],
         before: tuple[int, Position],
+        kept: Sequence[StepRow] | None = None,
     ) -> Awaitable[None]:
-        """Take the edges: enter their targets, and commit everything since the last step."""
+        """Take the edges: enter their targets, and commit everything since the last step. With `kept`, the rows of what
+        is kept of them, the nodes have not ended but are led away from."""
         frame, own = self.frame, _own(outcomes)
         step = own.step if own else frame.session.next_step()
         if any(failure is not None for _, _, failure in taken):
             taken = [one for one in taken if one[1].source == "*"][:1] or taken
         failed = next((failure for _, _, failure in taken if failure is not None), None)
         active, arrived = self._entered(taken, step)
-        _, chain, _, _, interruption, applied = frame.position
+        left, chain, _, _, interruption, applied, dropped = frame.position
         if failed is not None:
             interruption = _interruption(failed, *before)
         if any(one.node in frame.routes.hopeful for one in active):
             interruption = None
-        frame.stand(Position(active, chain, loops, arrived, interruption, applied), step)
+        status = "moved"
+        if kept is not None and failed is not None:
+            dropped, status = frame.position.without(left), failed.event
+        frame.stand(Position(active, chain, loops, arrived, interruption, applied, dropped), step)
         events = [*(self._told(*one) for one in taken), *frame.started(active)]
-        return frame.commit(own, events, cancelled=failed is not None and failed.event == "cancelled")
+        cancelled = failed is not None and failed.event == "cancelled"
+        return frame.commit(own, events, cancelled=cancelled, kept=kept or (), status=status)
 
     def _entered(self, taken: Sequence[_Taken], step: int) -> tuple[tuple[Active, ...], Mapping[str, Sequence[str]]]:
         """The nodes that become active, and who has arrived at joins that still wait."""
@@ -298,6 +312,7 @@ class Loop:
 
     async def _divert(self, failure: Failure) -> None:
         """Lead all active nodes over the one edge for an event, or end where they stand."""
+        late = failure.event == "timeout"
         self._cause = self._deadline = None
         loops = dict(self.frame.position.loops)
         for active in self.frame.position.active:
@@ -305,23 +320,28 @@ class Loop:
             if edge is not None:
                 self.frame.position = self.frame.position._replace(applied=None)
                 before = (self.frame.step, self.frame.position)
-                await self._keep_finished_items()
-                await self._move([(active, edge, failure)], loops, (), before)
+                kept = await self._finished_items()
+                await self._move([(active, edge, failure)], loops, (), before, kept)
                 self._cause = None  # a request to cancel that was noticed meanwhile is this one
+                self.diversions += 1
                 return
+        if late and self.frame.scope:
+            await self.frame.amend(LATE, {})
         await self._end_here(failure, ())
 
-    async def _keep_finished_items(self) -> None:
+    async def _finished_items(self) -> Sequence[StepRow]:
         """What the finished items of a fan-out gave is in the state of the aborted run, though the node never ends.
 
         A run that is resumed goes back to the state before, and reduces all items when all have ended.
         """
+        rows = []
         for active in self.frame.position.active:
             if self.frame.graph.programs[active.node].each is None or active.done:
                 continue
             delta = await Visit(self.frame, self.child, active, await self._rows_of(active)).finished_items()
             if delta is not None:
-                await self.frame.amend("kept", delta)
+                rows.append(self.frame.amended("kept", delta))
+        return rows
 
     def _event_edge(self, active: Active, failure: Failure, loops: dict[str, int]) -> tuple[EdgeSpec | None, Failure]:
         """The edge for a failure; if its guard fails there is none, and the guard's failure is what happened."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -63,6 +63,7 @@ class Position(NamedTuple):
     """`chain` is the hash (SHA-256) of everything that led here, apart from time.
 
     `applied` names the steps whose deltas were reduced on arriving here, in that order; None means the step's own.
+    `dropped` names nodes that were led away from before they had ended, with the latest such visit: no row tells of it.
     """
 
     active: tuple[Active, ...]
@@ -71,10 +72,15 @@ class Position(NamedTuple):
     arrived: Mapping[str, Sequence[str]] = _NONE
     interruption: Interruption | None = None
     applied: Sequence[int] | None = None
+    dropped: Mapping[str, int] = _NONE
+
+    def without(self, left: Iterable[Active]) -> Mapping[str, int]:
+        """`dropped` when these are led away from."""
+        return {**self.dropped, **{active.node: active.visit for active in left if not active.done}}
 
     def to_bytes(self) -> bytes:
         """All but the chain, which is the hash of the row that the position stands in."""
-        active, _, loops, arrived, interruption, applied = self
+        active, _, loops, arrived, interruption, applied, dropped = self
         values: dict[str, Any] = {"active": list(map(Active.to_json, active))}
         if loops:
             values["loops"] = loops
@@ -84,6 +90,8 @@ class Position(NamedTuple):
             values["interruption"] = interruption.to_json()
         if applied is not None:
             values["applied"] = applied
+        if dropped:
+            values["dropped"] = dropped
         return orjson.dumps(values)
 
     @classmethod
@@ -98,6 +106,7 @@ class Position(NamedTuple):
             arrived=values.get("arrived", {}),
             interruption=interruption and Interruption(**{**interruption, "active": _actives(interruption["active"])}),
             applied=values.get("applied"),
+            dropped=values.get("dropped", {}),
         )
 
 

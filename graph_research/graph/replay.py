@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
+import re
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
 from graph_research.graph.address import Address
@@ -17,10 +19,10 @@ from graph_research.graph.codec import canonical, decode, references
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.errors import StoreDamaged
-from graph_research.graph.failure import OUT_OF_TIME, Suspended, timed_out
+from graph_research.graph.failure import Suspended, timed_out
 from graph_research.graph.fork import FORKED, log_until
 from graph_research.graph.frame import Frame, NewRun
-from graph_research.graph.loop import Loop
+from graph_research.graph.loop import LATE, Loop
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.position import Position
 from graph_research.graph.session import Session
@@ -81,7 +83,7 @@ async def replay(
         store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive, outlet=_closed()
     )
     session.seed = row.seed
-    session.loan = _Recorded(store, run_id, scratch, failures or {})
+    session.loan = session.pace = _Recorded(store, run_id, scratch, failures or {})
     session.answers = await _answers(store, graph, log)
     work = _drive(scratch, session, graph, row, log[:start])
     await _driven(scratch, work, ended=row.status == "completed")
@@ -93,6 +95,23 @@ async def replay(
         first_difference=scratch.first,
         taken_over=sum(bool(step.node) for step in log[:start]),
     )
+
+
+class _Cut(NamedTuple):
+    """Where a graph run was interrupted: the step that tells, and the visits of nodes that this ended."""
+
+    scope: str
+    step: int
+    cause: str
+    visits: Mapping[str, int]
+
+    def ended(self, step: StepRow) -> bool:
+        """Whether `step` is part of what this ended."""
+        if not step.scope.startswith(self.scope):
+            return False
+        within = _address(step).key[len(self.scope) :]
+        node, visit = re.split(r"[:/\[~]", within, maxsplit=2)[:2]
+        return self.visits.get(node) == int(visit)
 
 
 class _Left(StoreDamaged):
@@ -109,11 +128,13 @@ class _Scratch(MemoryCheckpointer):
         self._expected = dict(_numbered(step for step in recorded if step.node or step.status == "started"))
         self._addresses = {tuple(_address(step)) for step in self._expected.values()}
         self._come: Counter[tuple[Any, ...]] = Counter()
-        self._interruptions = list(_interruptions(recorded))
-        self._fences: dict[str, asyncio.Timeout] = {}
-        self._scopes: set[str] = set()
-        """Subgraph runs that came to the end of their time."""
-        self.loop: Loop | None = None
+        self._cuts: defaultdict[str, deque[_Cut]] = defaultdict(deque)
+        """By graph run where it was interrupted."""
+        self._loops: dict[str, Callable[[str], None]] = {}
+        self._fences: dict[str, tuple[int, asyncio.Timeout]] = {}
+        """By graph run that ran out of its node's time the step that tells, and what ends it."""
+        for cut in _cuts(recorded):
+            self._cuts[cut.scope].append(cut)
         self.first: Difference | None = None
         self.matched = 0
         self.over = asyncio.Event()
@@ -128,16 +149,23 @@ class _Scratch(MemoryCheckpointer):
         """Whether the recorded attempt came to an end."""
         return tuple(address) in self._addresses
 
-    async def ran_out(self, address: Address) -> bool:
-        """Whether the recorded attempt came to the end of its time."""
-        steps = [step for step in self._expected.values() if tuple(_address(step)) == tuple(address)]
-        errors = [step.delta for step in steps if step.status in ("failed", "retried") and step.delta is not None]
-        return bool(errors) and timed_out(decode(errors[0], await self._source.texts(references(errors[0]))))
+    async def ran_out(self, address: Address) -> int | None:
+        """The step that tells that the recorded attempt came to the end of its time; None if it did not."""
+        for step in self._expected.values():
+            failed = step.status in ("failed", "retried") and step.delta is not None
+            if failed and tuple(_address(step)) == tuple(address):
+                error = decode(step.delta or b"", await self._source.texts(references(step.delta or b"")))
+                return step.step if timed_out(error) else None
+        return None
 
-    def expire(self, scope: str, fence: asyncio.Timeout) -> None:
-        """Let the time of a subgraph run be over when all that is recorded of it has come."""
-        self._fences[scope] = fence
-        self._scopes.add(scope)
+    def expire(self, scope: str, step: int, fence: asyncio.Timeout) -> None:
+        """Let the time of a subgraph run be over when all that is recorded of it before `step` has come."""
+        self._fences[scope] = (step, fence)
+        self.look()
+
+    def follow(self, scope: str, interrupt: Callable[[str], None]) -> None:
+        """Let the recorded run's interruptions of this graph run reach it."""
+        self._loops[scope] = interrupt
         self.look()
 
     def differ(self, at: StepRow | Address, difference: str, call: str | None = None) -> _Left:
@@ -149,29 +177,37 @@ class _Scratch(MemoryCheckpointer):
         return _Left(difference)
 
     def look(self) -> None:
-        """Interrupt the graph where the recorded run was, or see that there is nothing more to compare."""
-        for scope, fence in list(self._fences.items()):
-            if not any(step.scope.startswith(scope) for step in self._expected.values()):
+        """Interrupt each graph where the recorded one was, or see that there is nothing more to compare."""
+        for scope, (step, fence) in list(self._fences.items()):
+            if self._has_come(scope, step):
                 del self._fences[scope]
                 fence.reschedule(0)
-        first = min((step.step for step in self._expected.values()), default=None)
-        if not self._interruptions:
-            if first is None:
-                self.over.set()
-        elif self.loop is not None and (first is None or first > self._interruptions[0][0]):
-            self.loop.interrupt(self._interruptions.pop(0)[1])
+        for scope, cuts in self._cuts.items():
+            if cuts and scope in self._loops and self._has_come(scope, cuts[0].step):
+                self._loops[scope](cuts.popleft().cause)
+        if not self._expected and not self._cuts[""]:
+            self.over.set()
+
+    def _has_come(self, scope: str, before: int) -> bool:
+        """Whether all that is recorded of a graph run before a step has come."""
+        return not any(step.step < before and step.scope.startswith(scope) for step in self._expected.values())
 
     async def write(self, write: Write) -> None:
         for step in write.steps:
-            told = step.node or step.status == "started"
-            if told and not self.ended(_address(step)) and (self._died or self._expiring(step.scope)):
-                await asyncio.Event().wait()  # the recorded process died, or was out of time, before this step
+            if _is_told(step) and self._was_ended_before(step):
+                await asyncio.Event().wait()
             self._compare(step)
         await super().write(write)
         self.look()
 
-    def _expiring(self, scope: str) -> bool:
-        return any(scope.startswith(one) for one in self._scopes)
+    def _was_ended_before(self, step: StepRow) -> bool:
+        """Whether the recorded process died before this step, or was cancelled or out of time."""
+        recorded = self._expected.get((*_key(step), self._come[_key(step)]))
+        if recorded is None and self.ended(_address(step)):
+            return False
+        ends = [end for scope, (end, _) in self._fences.items() if step.scope.startswith(scope)]
+        ends += [cut.step for cuts in self._cuts.values() for cut in islice(cuts, 1) if cut.ended(step)]
+        return (recorded is None and self._died) or any(recorded is None or end < recorded.step for end in ends)
 
     async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -183,7 +219,7 @@ class _Scratch(MemoryCheckpointer):
         return found
 
     def _compare(self, step: StepRow) -> None:
-        if not step.node and step.status != "started":
+        if not _is_told(step):
             return
         key = _key(step)
         recorded = self._expected.pop((*key, self._come[key]), None)
@@ -200,10 +236,8 @@ class _Scratch(MemoryCheckpointer):
 
 
 class _Recorded:
-    """Lends the whole journal of the replayed run; what it does not hold is never asked. No time passes: an attempt
-    ends for lack of it exactly where the recorded one did."""
-
-    waits = False
+    """Lends the whole journal of the replayed run; what it does not hold is never asked. No time passes: an attempt or
+    a subgraph run ends for lack of it exactly where the recorded one did."""
 
     def __init__(self, store: Checkpointer, run_id: str, scratch: _Scratch, failures: Failures) -> None:
         self._store = store
@@ -224,14 +258,18 @@ class _Recorded:
         raise self._scratch.differ(address, f"the journal holds no such call: {shown}", call=kind)
 
     async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
-        if not await self._scratch.ran_out(address):
+        step = await self._scratch.ran_out(address)
+        if step is None:
             fence.reschedule(None)
         elif nested:
             fence.reschedule(None)
-            self._scratch.expire(f"{address.key}/", fence)
+            self._scratch.expire(f"{address.key}/", step, fence)
         else:
             fence.reschedule(0)
             await asyncio.Event().wait()  # whatever it did until then is of no account
+
+    def limited(self, scope: str, interrupt: Callable[[str], None]) -> None:
+        self._scratch.follow(scope, interrupt)
 
     def _error(self, name: str, message: str) -> Exception:
         make = self._failures.get(name)
@@ -275,8 +313,8 @@ async def _drive(scratch: _Scratch, session: Session, graph: Graph, row: RunRow,
     reached = (-1, -1)
     while frame is not None and (frame.step, scratch.matched) != reached:
         reached = (frame.step, scratch.matched)
-        scratch.loop = loop = Loop(frame)
-        scratch.look()
+        loop = Loop(frame)
+        scratch.follow("", loop.interrupt)
         with contextlib.suppress(Suspended):
             await loop.run()
         if not scratch.left and (loop.frame.ended or row.status != "completed"):
@@ -287,9 +325,7 @@ async def _drive(scratch: _Scratch, session: Session, graph: Graph, row: RunRow,
 
 
 async def _loaded(session: Session, graph: Graph) -> Frame | None:
-    loan = session.loan
     await session.recall()
-    session.loan = loan
     frame = await Frame.load(graph, session, "")
     if frame is None or not frame.resumable:
         return None
@@ -335,20 +371,31 @@ def _graph_of(graph: Graph, scope: str) -> Graph | None:
     return graph
 
 
-def _interruptions(log: Sequence[StepRow]) -> Iterator[tuple[int, str]]:
-    """Where the whole graph was cancelled or out of time: the step that tells, and the cause."""
-    before = None
-    for step in log:
-        if step.scope or step.position is None:
+def _cuts(log: Sequence[StepRow]) -> Iterator[_Cut]:
+    """Where a graph run was cancelled or out of time."""
+    for place, step in enumerate(log):
+        if step.node or step.position is None:
             continue
-        now = Position.from_bytes(step.position, step.hash).interruption
-        if now is not None and now != before and not _of_a_node(now.error):
-            yield step.step, now.cause
-        before = now
+        position = Position.from_bytes(step.position, step.hash)
+        if step.status == LATE and _was_noticed(step.scope, islice(log, place + 1, None)):
+            yield _Cut(step.scope, step.step, "timeout", {active.node: active.visit for active in position.active})
+        elif step.status in ("timeout", "cancelled"):
+            yield _Cut(step.scope, step.step, step.status, position.dropped)
 
 
-def _of_a_node(error: Mapping[str, Any]) -> bool:
-    return bool(error["type"] != "Cancelled" and error["message"] != OUT_OF_TIME)
+def _was_noticed(scope: str, later: Iterable[StepRow]) -> bool:
+    """Whether the node of a subgraph run that was out of time has failed of it; else the run went on after a crash."""
+    for step in later:
+        if step.scope.startswith(scope):
+            return False
+        if f"{_address(step).key}/" == scope:
+            return True
+    return False
+
+
+def _is_told(step: StepRow) -> bool:
+    """Whether a step is compared."""
+    return bool(step.node) or step.status == "started"
 
 
 def _address(step: StepRow) -> Address:

@@ -226,9 +226,12 @@ class Runtime:
 
     async def _watch(self, loop: Loop) -> None:
         run_id = loop.frame.session.run_id
-        while not await self.checkpointer.cancel_requested(run_id):  # noqa: ASYNC110 -- the flag is in the store
+        while True:
+            diversions = loop.diversions
+            requested = await self.checkpointer.cancel_requested(run_id)
+            if requested and loop.diversions == diversions and not loop.frame.cancelled:
+                loop.interrupt("cancelled")
             await asyncio.sleep(self._poll_seconds)
-        loop.interrupt("cancelled")
 
     async def _suspend(self, session: Session, stop: Suspended) -> None:
         waiting = stop.key if stop.status == "awaiting_input" else None

@@ -15,7 +15,7 @@ from graph_research.graph.codec import decode, references
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock
 from graph_research.graph.events import Draft, Event, event_of, packed_events
-from graph_research.graph.loan import AncestorLoan, Loan, ancestors
+from graph_research.graph.loan import AncestorLoan, Loan, Pace, ancestors
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.recent_texts import RecentTexts
 from graph_research.graph.routes import Routes
@@ -59,6 +59,8 @@ class Session:
         self.seed = run_id
         """What ids and random numbers derive from."""
         self.loan: Loan | None = None
+        self.pace: Pace | None = None
+        """What takes the place of time; None where it passes."""
         self.answers: dict[str, Any] = {}
         """Answers of a human, by the key of the node that asked."""
         self.forgiven = -1

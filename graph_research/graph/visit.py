@@ -238,8 +238,8 @@ class Visit:
                     output = await self._called(handoff, context)
                 else:
                     async with fence:
-                        if self._session.loan is not None:
-                            await self._session.loan.fenced(address, fence, nested=self._spec.kind == "graph")
+                        if self._session.pace is not None:
+                            await self._session.pace.fenced(address, fence, nested=self._spec.kind == "graph")
                         output = await self._called(handoff, context)
                 return made(self._accepted(output, scope)), context
             except (Suspended, StoreDamaged):
@@ -253,7 +253,7 @@ class Visit:
                     raise _GaveUp(failure, context, attempt) from problem
                 await self._record_retry(context, failure, self._session.clock.monotonic() - began)
                 wait = seconds_until_next(self._spec.retry, used, problem)
-            if self._session.loan is None or self._session.loan.waits:
+            if self._session.pace is None:
                 await asyncio.sleep(wait)
             attempt, used, began = attempt + 1, used + 1, self._session.clock.monotonic()
 

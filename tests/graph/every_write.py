@@ -1,4 +1,5 @@
-"""Run as a program: kills a run before and after every write of its store, resumes it, and tells what came.
+"""Run as a program: kills a run of one of `GRAPHS` before and after every write of its store, resumes it, and tells
+what came.
 
 One warm process forks a child for each life of a run, two runs at a time. Prints one JSON line for each moment.
 """
@@ -74,10 +75,59 @@ CHILD = """
 """
 
 
-def graph_with(log: Log) -> Graph:
+LED_AWAY = """
+    graph: led_away
+    version: "1"
+    state:
+      rounds: {type: integer, default: 0}
+      log: {type: array, reduce: append, default: []}
+    start: alone
+    loops: {again: {most: 2}}
+    nodes:
+      alone:
+        graph: stalling
+        input: {with: {word: '"alone"', stalls: rounds == 0}}
+        output: {into: {log: '[output]'}}
+      items:
+        each: '["a", "b"]'
+        as: word
+        at_once: 1
+        graph: stalling
+        input: {with: {word: word, stalls: rounds == 1 and word == "b"}}
+        output: {into: {log: outputs}}
+      turn: {set: {rounds: rounds + 1, log: '[error.type]'}}
+      beside: {run: work, input: {with: {word: '"beside"'}}, output: {into: {log: '[output.word]'}}}
+      done: {end: completed}
+    edges:
+      - {from: alone, to: items}
+      - {from: alone, to: turn, on: cancelled}
+      - {from: items, to: done}
+      - {from: items, to: turn, on: cancelled}
+      - {from: turn, to: beside}
+      - {from: beside, to: alone, loop: again}
+      - {from: beside, to: done}
+"""
+STALLING = """
+    graph: stalling
+    version: "1"
+    state:
+      word: {type: string, input: true}
+      stalls: {type: boolean, input: true}
+      said: {type: string, default: "", output: true}
+    start: say
+    nodes:
+      say: {run: work, input: {with: {word: word}}, output: {into: {said: output.word}}}
+      stall: {run: stall, input: {with: {stalls: stalls}}}
+      done: {end: completed}
+    edges: [{from: say, to: stall}, {from: stall, to: done}]
+"""
+GRAPHS = {"turns": PARENT, "led_away": LED_AWAY}
+
+
+def graph_with(log: Log, text: str) -> Graph:
     async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         async def fn() -> str:
-            log.add(f"call {ctx.path} {ctx.visit} {ctx.attempt}")
+            log.add(f"call {ctx.path} {ctx.visit} {ctx.attempt} {ctx.new_id('call')}")
             return f"{handoff['word']}!" + "." * 3000
 
         answer = await ctx.call("ask", {"word": handoff["word"]}, fn)
@@ -92,13 +142,23 @@ def graph_with(log: Log) -> Graph:
     async def refuse_b(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         return await (refuse if handoff["word"] == "b" else work)(handoff, ctx)
 
-    return graph_of(PARENT, {"child": CHILD}, work=work, refuse=refuse, refuse_b=refuse_b)
+    async def stall(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        """Has the run cancelled and waits for that, where it `stalls`."""
+        if handoff["stalls"]:
+            outside = SqliteCheckpointer(Path("runs.db"))
+            await outside.request_cancel(RUN)
+            await outside.close()
+            await asyncio.Event().wait()
+        return {}
+
+    handlers = {"work": work, "refuse": refuse, "refuse_b": refuse_b, "stall": stall}
+    return graph_of(text, {"child": CHILD, "stalling": STALLING}, **handlers)
 
 
 async def live(graph: Graph, log: Log, moment: int | None) -> None:
     """One life of the run, in the working folder, from the start or from where the last one left it."""
     store = MortalCheckpointer(Path("runs.db"), moment)
-    drive = Runtime(graph, checkpointer=store, clock=CLOCK, interactive=True)
+    drive = Runtime(graph, checkpointer=store, clock=CLOCK, interactive=True, poll_seconds=0.01)
     try:
         await store.run(RUN)
     except UnknownRun:
@@ -147,9 +207,9 @@ def ended(child: int) -> int:
     return os.WTERMSIG(status)
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, name: str) -> None:
     moment, killed, log = 0, [9], Log(Path("log"))
-    graph = graph_with(log)
+    graph = graph_with(log, GRAPHS[name])
     while all(killed):
         homes = [folder / str(moment + more) for more in range(2)]
         for home in homes:
@@ -165,4 +225,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])

@@ -37,10 +37,12 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture(scope="module")
-def moments(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What came of the run killed at each moment, the last ones of runs that nobody killed."""
-    command = [sys.executable, "-m", "tests.graph.every_write", str(tmp_path_factory.mktemp("writes"))]
+@pytest.fixture(scope="module", params=["turns", "led_away"])
+def moments(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What came of the run killed at each moment, the last ones of runs that nobody killed; in one of the graphs an
+    event edge leads on from a node that never ends."""
+    folder = tmp_path_factory.mktemp("writes")
+    command = [sys.executable, "-m", "tests.graph.every_write", str(folder), request.param]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]

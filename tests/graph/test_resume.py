@@ -269,6 +269,35 @@ async def test_a_node_that_was_cancelled_and_resumed_does_its_work_anew_in_the_n
     assert (await store.state("r"))["said"] == ["x1", "x2"]
 
 
+TWO_HANGS = """
+    graph: hangs
+    version: "1"
+    state: {log: {type: array, reduce: append, default: []}}
+    start: first
+    nodes:
+      first: {run: hang}
+      second: {run: hang}
+      done: {end: completed}
+      stopped: {end: aborted}
+    edges:
+      - {from: first, to: done}
+      - {from: first, to: second, on: cancelled}
+      - {from: second, to: done}
+      - {from: "*", to: stopped, on: cancelled}
+"""
+
+
+async def test_a_run_that_went_on_after_a_request_to_cancel_can_be_cancelled_again(store: Checkpointer) -> None:
+    async def hang(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        await store.request_cancel(ctx.run_id)
+        await asyncio.Event().wait()
+        return {}
+
+    async with asyncio.timeout(10):
+        result = await runtime(graph_of(TWO_HANGS, hang=hang), store).run({}, run_id="r")
+    assert (result.status, result.cause, result.error and result.error["node"]) == ("aborted", "cancelled", "second")
+
+
 # Changed definitions
 
 

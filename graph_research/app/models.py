@@ -16,6 +16,7 @@ from graph_research.providers.llm.cli import CommandModel
 from graph_research.providers.llm.commands import COMMANDS, Command, own_command
 from graph_research.providers.llm.prices import Price, Prices
 from graph_research.providers.llm.scripted import ScriptedModel, ScriptInvalid
+from graph_research.providers.llm.served import Service
 from graph_research.providers.llm.spec import CLI, ModelSpec, checked_model, parse_spec
 from graph_research.providers.llm.windows import window_of
 from graph_research.providers.peer import Peer
@@ -166,69 +167,75 @@ def _scripted(spec: ModelSpec, outside: Outside) -> Model:
 
 
 def _openai(spec: ModelSpec, outside: Outside) -> Model:
-    model = checked_model(spec)
     official = spec.url is None or _is_official(spec.url)
-    key_name = "OPENAI_API_KEY" if official else _own_key_name(spec.host, outside)
-    key = _key(spec, key_name, outside)
-    return openai.OpenAIModel(
-        outside.http,
-        _peer(
-            spec,
-            outside,
-            name="openai" if official else spec.host,
-            url=spec.url or openai.OFFICIAL_URL,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            key=key,
-            own=not official,
-        ),
-        spec=spec.text,
-        model=model,
-        official=official,
-        window_tokens=_window(spec, outside.settings),
-        effort=_effort(spec, outside, reasons=official and openai.reasons(model)),
-        key_name=key_name,
+    service = _service(
+        spec,
+        outside,
+        url=openai.OFFICIAL_URL,
+        key_name="OPENAI_API_KEY" if official else None,
+        header=lambda key: {"Authorization": f"Bearer {key}"},
+        reasons=official and openai.reasons(spec.model),
     )
+    return openai.OpenAIModel(service, official=official)
 
 
 def _anthropic(spec: ModelSpec, outside: Outside) -> Model:
-    reasons = anthropic.reasons(spec.model)
-    return _hosted(spec, outside, anthropic.AnthropicModel, anthropic.URL, "ANTHROPIC_API_KEY", "x-api-key", reasons)
+    service = _service(
+        spec,
+        outside,
+        url=anthropic.URL,
+        key_name="ANTHROPIC_API_KEY" if spec.url is None else None,
+        header=lambda key: {"x-api-key": key},
+        reasons=anthropic.reasons(spec.model),
+    )
+    return anthropic.AnthropicModel(service)
 
 
 def _gemini(spec: ModelSpec, outside: Outside) -> Model:
-    reasons = gemini.reasons(spec.model)
-    return _hosted(spec, outside, gemini.GeminiModel, gemini.URL, "GEMINI_API_KEY", "x-goog-api-key", reasons)
+    service = _service(
+        spec,
+        outside,
+        url=gemini.URL,
+        key_name="GEMINI_API_KEY" if spec.url is None else None,
+        header=lambda key: {"x-goog-api-key": key},
+        reasons=gemini.reasons(spec.model),
+    )
+    return gemini.GeminiModel(service)
 
 
-def _hosted(
+def _service(
     spec: ModelSpec,
     outside: Outside,
-    make: type[anthropic.AnthropicModel | gemini.GeminiModel],
+    *,
     url: str,
-    key_name: str,
-    header: str,
+    key_name: str | None,
+    header: Callable[[str], Mapping[str, str]],
     reasons: bool,
-) -> Model:
-    model = checked_model(spec)
-    if spec.url is not None:
-        key_name = _own_key_name(spec.host, outside)
-    key = _key(spec, key_name, outside)
-    return make(
-        outside.http,
-        _peer(
-            spec,
-            outside,
-            name=spec.host or spec.kind,
-            url=spec.url or url,
-            headers={header: key} if key else {},
-            key=key,
-            own=spec.url is not None,
-        ),
+) -> Service:
+    """What serves a spec: the provider itself at `url`, whose key `key_name` names; or a server of the user's own,
+    which is given the key that they named for it."""
+    model, own = checked_model(spec), key_name is None
+    name = _own_key_name(spec.host, outside) if key_name is None else key_name
+    key = _key(spec, name, outside)
+    seconds = outside.settings.model_timeout or (_OWN_SECONDS if own else _SECONDS)
+    peer = Peer(
+        name=spec.host if own else spec.kind,
+        base_url=spec.url or url,
+        headers=header(key) if key else {},
+        secrets=(key,) if key else (),
+        attempts=_TRIES,
+        timeout_seconds=seconds,
+        budget_seconds=seconds * _TRIES,
+        remedy=f"see `graph-research doctor` about {spec.kind}",
+    )
+    return Service(
+        http=outside.http,
+        peer=peer,
         spec=spec.text,
         model=model,
         window_tokens=_window(spec, outside.settings),
         effort=_effort(spec, outside, reasons=reasons),
-        key_name=key_name,
+        key_name=name,
     )
 
 
@@ -288,22 +295,6 @@ def _key(spec: ModelSpec, name: str, outside: Outside) -> str | None:
             help=f"set {name}, or use extractive, which needs no key",
         )
     return key
-
-
-def _peer(
-    spec: ModelSpec, outside: Outside, *, name: str, url: str, headers: Mapping[str, str], key: str | None, own: bool
-) -> Peer:
-    seconds = outside.settings.model_timeout or (_OWN_SECONDS if own else _SECONDS)
-    return Peer(
-        name=name,
-        base_url=url,
-        headers=headers,
-        secrets=(key,) if key else (),
-        attempts=_TRIES,
-        timeout_seconds=seconds,
-        budget_seconds=seconds * _TRIES,
-        remedy=f"see `graph-research doctor` about {spec.kind}",
-    )
 
 
 def _effort(spec: ModelSpec, outside: Outside, *, reasons: bool) -> str | None:

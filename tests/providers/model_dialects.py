@@ -14,6 +14,7 @@ from graph_research.providers.llm.anthropic import AnthropicModel
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.gemini import GeminiModel
 from graph_research.providers.llm.openai import OpenAIModel
+from graph_research.providers.llm.served import Service
 from graph_research.providers.peer import Peer
 
 KEY = "sk-MARKED-0123456789abcdef"
@@ -59,37 +60,31 @@ def peer(url: str, headers: Mapping[str, str], **changes: Any) -> Peer:
 
 
 def _openai(http: HttpxHttp, url: str, **changes: Any) -> Model:
-    model = changes.pop("model", "some-model")
     official = changes.pop("official", False)
-    return OpenAIModel(
-        http,
-        peer(url + "/v1", {"Authorization": f"Bearer {KEY}"}, **changes),
-        spec=f"openai:{model}",
-        model=model,
-        official=official,
-        key_name="OPENAI_API_KEY",
-    )
+    headers = {"Authorization": f"Bearer {KEY}"}
+    return OpenAIModel(_service(http, url + "/v1", headers, "openai", "some-model", **changes), official=official)
 
 
 def _anthropic(http: HttpxHttp, url: str, **changes: Any) -> Model:
-    model = changes.pop("model", "claude-sonnet-5-5")
-    return AnthropicModel(
-        http,
-        peer(url, {"x-api-key": KEY}, **changes),
-        spec=f"anthropic:{model}",
-        model=model,
-        key_name="ANTHROPIC_API_KEY",
-    )
+    return AnthropicModel(_service(http, url, {"x-api-key": KEY}, "anthropic", "claude-sonnet-5-5", **changes))
 
 
 def _gemini(http: HttpxHttp, url: str, **changes: Any) -> Model:
-    model = changes.pop("model", "gemini-3.7-flash")
-    return GeminiModel(
-        http,
-        peer(url + "/v1beta", {"x-goog-api-key": KEY}, **changes),
-        spec=f"gemini:{model}",
+    headers = {"x-goog-api-key": KEY}
+    return GeminiModel(_service(http, url + "/v1beta", headers, "gemini", "gemini-3.7-flash", **changes))
+
+
+def _service(
+    http: HttpxHttp, url: str, headers: Mapping[str, str], kind: str, usual_model: str, **changes: Any
+) -> Service:
+    model, effort = changes.pop("model", usual_model), changes.pop("effort", None)
+    return Service(
+        http=http,
+        peer=peer(url, headers, **changes),
+        spec=f"{kind}:{model}",
         model=model,
-        key_name="GEMINI_API_KEY",
+        effort=effort,
+        key_name=f"{kind.upper()}_API_KEY",
     )
 
 

@@ -12,8 +12,6 @@ from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.http import HttpxHttp
-from graph_research.providers.llm.anthropic import AnthropicModel
-from graph_research.providers.peer import Peer
 
 PATH = ANTHROPIC.path
 
@@ -78,9 +76,7 @@ async def test_an_answer_in_words_is_taken_where_the_tool_was_not_called(http: H
 
 async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpxHttp, server: WireServer) -> None:
     server.on(PATH, Answer(body=ANTHROPIC.whole))
-    peer = Peer(name="p", base_url=server.url)
-    model = AnthropicModel(http, peer, spec="anthropic:claude-opus-5", model="claude-opus-5", effort="low")
-    await model.complete(asked())
+    await ANTHROPIC.make(http, server.url, model="claude-opus-5", effort="low").complete(asked())
     assert server.received[0].json()["output_config"] == {"effort": "low"}
 
 

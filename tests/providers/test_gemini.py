@@ -13,8 +13,6 @@ from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import AnswerWithheld, ProviderRefused
 from graph_research.providers.http import HttpxHttp
-from graph_research.providers.llm.gemini import GeminiModel
-from graph_research.providers.peer import Peer
 
 PATH = GEMINI.path
 
@@ -87,6 +85,5 @@ async def test_a_schema_that_is_too_much_gives_way_to_json(http: HttpxHttp, serv
 
 async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpxHttp, server: WireServer) -> None:
     server.on("*", Answer(body=GEMINI.whole))
-    model = GeminiModel(http, Peer(name="p", base_url=server.url), spec="gemini:g", model="g", effort="low")
-    await model.complete(asked())
+    await GEMINI.make(http, server.url, effort="low").complete(asked())
     assert server.received[0].json()["generationConfig"]["thinkingConfig"] == {"thinkingLevel": "low"}

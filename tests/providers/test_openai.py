@@ -13,8 +13,7 @@ from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ContextExceeded, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http import HttpxHttp
-from graph_research.providers.llm.openai import OpenAIModel, reasons
-from graph_research.providers.peer import Peer
+from graph_research.providers.llm.openai import reasons
 
 PATH = OPENAI.path
 STRICT = {
@@ -69,9 +68,7 @@ async def test_a_reasoning_model_gets_room_to_think_and_no_temperature(http: Htt
 
 async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpxHttp, server: WireServer) -> None:
     server.on(PATH, Answer(body=OPENAI.whole))
-    peer = Peer(name="p", base_url=f"{server.url}/v1")
-    model = OpenAIModel(http, peer, spec="openai:o3", model="o3", official=True, effort="low")
-    await model.complete(asked())
+    await OPENAI.make(http, server.url, model="o3", official=True, effort="low").complete(asked())
     assert server.received[0].json()["reasoning_effort"] == "low"
 
 

@@ -12,10 +12,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
-from graph_research.providers.http import Http, Peer
 from graph_research.providers.llm.answer_schema import is_object, refers_outside
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.refusals import ParameterRefused, Refusals
+from graph_research.providers.llm.refusals import ParameterRefused
+from graph_research.providers.llm.served import ServedModel, Service
 from graph_research.providers.llm.streamed import events_of
 from graph_research.providers.probe import Probe
 
@@ -124,46 +124,16 @@ class _Gathered:
             self.usage = self.usage.model_copy(update=usage.model_dump(exclude_none=True))
 
 
-class AnthropicModel:
-    """One of Anthropic's models. `effort` is the effort of reasoning where the user wants a certain one.
+class AnthropicModel(ServedModel):
+    """One of Anthropic's models.
 
     The system prompt is marked for caching: it is the same for all calls of an agent. Models that think cannot be made
     to call a tool, which the server says once; from then on they are asked to.
     """
 
-    in_process = False
-
-    def __init__(
-        self,
-        http: Http,
-        peer: Peer,
-        *,
-        spec: str,
-        model: str,
-        window_tokens: int | None = None,
-        effort: str | None = None,
-        key_name: str = "",
-    ) -> None:
-        self._http = http
-        self._refusals = Refusals(peer.name, model=model, key_name=key_name, parameters=_OPTIONAL)
-        self._peer = replace(
-            peer,
-            classify=self._refusals,
-            headers={**peer.headers, "anthropic-version": ANTHROPIC_VERSION},
-        )
-        self._spec = spec
-        self._model = model
-        self._effort = effort
-        self._window_tokens = window_tokens
-        self._left_out = set[str]() if _TAKES_TEMPERATURE.match(model) else {"temperature"}
-
-    @property
-    def spec(self) -> str:
-        return self._spec
-
-    @property
-    def window_tokens(self) -> int | None:
-        return self._window_tokens
+    def __init__(self, service: Service) -> None:
+        super().__init__(service, _OPTIONAL, set() if _TAKES_TEMPERATURE.match(service.model) else {"temperature"})
+        self._peer = replace(self._peer, headers={**self._peer.headers, "anthropic-version": ANTHROPIC_VERSION})
 
     @property
     def probe(self) -> Probe:

@@ -11,10 +11,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
-from graph_research.providers.http import Http, Peer
 from graph_research.providers.llm.answer_schema import is_object, openapi_schema
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.refusals import ParameterRefused, Refusals
+from graph_research.providers.llm.refusals import ParameterRefused
+from graph_research.providers.llm.served import ServedModel, Service
 from graph_research.providers.llm.streamed import events_of
 from graph_research.providers.probe import Probe
 
@@ -99,41 +99,15 @@ class _Gathered:
                         on_text(one.text)
 
 
-class GeminiModel:
-    """One Gemini model. `effort` is the level of thinking where the user wants a certain one.
+class GeminiModel(ServedModel):
+    """One Gemini model. An effort is its level of thinking.
 
     Temperature 0 goes to the models before Gemini 3 alone: later ones are to be left at their default.
     """
 
-    in_process = False
-
-    def __init__(
-        self,
-        http: Http,
-        peer: Peer,
-        *,
-        spec: str,
-        model: str,
-        window_tokens: int | None = None,
-        effort: str | None = None,
-        key_name: str = "",
-    ) -> None:
-        self._http = http
-        self._refusals = Refusals(peer.name, model=model, key_name=key_name, parameters=_OPTIONAL)
-        self._peer = replace(peer, classify=self._refusals)
-        self._spec = spec
-        self._path = f"/models/{model.removeprefix('models/')}"
-        self._effort = effort
-        self._window_tokens = window_tokens
-        self._left_out = set[str]() if _TAKES_TEMPERATURE.match(model) else {"temperature"}
-
-    @property
-    def spec(self) -> str:
-        return self._spec
-
-    @property
-    def window_tokens(self) -> int | None:
-        return self._window_tokens
+    def __init__(self, service: Service) -> None:
+        super().__init__(service, _OPTIONAL, set() if _TAKES_TEMPERATURE.match(service.model) else {"temperature"})
+        self._path = f"/models/{service.model.removeprefix('models/')}"
 
     @property
     def probe(self) -> Probe:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graph_research.providers.errors import AnswerWithheld, ProviderError, ProviderUnavailable
-from graph_research.providers.http import Http, Peer
 from graph_research.providers.llm.answer_schema import is_object, refers_outside, strict_schema
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.refusals import ConstraintFailed, ParameterRefused, Refusals
+from graph_research.providers.llm.refusals import ConstraintFailed, ParameterRefused
+from graph_research.providers.llm.served import ServedModel, Service
 from graph_research.providers.llm.streamed import events_of
 from graph_research.providers.probe import Probe
 
@@ -107,48 +107,19 @@ class _Gathered:
                 on_text(piece)
 
 
-class OpenAIModel:
+class OpenAIModel(ServedModel):
     """One model of one server. `official` is OpenAI's own, whose reasoning models take other parameters.
 
-    `effort` is the effort of reasoning where the user wants a certain one. `key_name` is the variable that the peer's
-    key stands in, for messages. Temperature 0 and a seed are sent where they are taken, so that the same request is
+    Temperature 0 and a seed are sent where they are taken, so that the same request is
     answered alike as far as the server can. An empty answer is an answer: whoever asked may repair it. One
     that the server could not bend into the schema is asked for again without.
     """
 
-    in_process = False
-
-    def __init__(
-        self,
-        http: Http,
-        peer: Peer,
-        *,
-        spec: str,
-        model: str,
-        official: bool,
-        window_tokens: int | None = None,
-        effort: str | None = None,
-        key_name: str = "",
-    ) -> None:
-        self._http = http
-        self._refusals = Refusals(peer.name, model=model, key_name=key_name, parameters=_OPTIONAL)
-        self._peer = replace(peer, classify=self._refusals)
-        self._spec = spec
-        self._model = model
-        self._reasons = official and reasons(model)
-        self._effort = effort
-        self._window_tokens = window_tokens
+    def __init__(self, service: Service, *, official: bool) -> None:
+        self._reasons = official and reasons(service.model)
+        super().__init__(service, _OPTIONAL, {"temperature", "seed"} if self._reasons else set())
         self._format = 0
-        self._left_out = {"temperature", "seed"} if self._reasons else set[str]()
         self._limit_name = "max_completion_tokens" if official else "max_tokens"
-
-    @property
-    def spec(self) -> str:
-        return self._spec
-
-    @property
-    def window_tokens(self) -> int | None:
-        return self._window_tokens
 
     @property
     def probe(self) -> Probe:

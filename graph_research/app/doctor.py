@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import platform
 import sqlite3
@@ -69,12 +68,9 @@ async def examine(
         if names:
             found = await reach(with_names(workspace, names, known), outside, network=network)
             return [replace(_provider(one), optional=False) for one in found]
-        async with asyncio.TaskGroup() as group:
-            looking = group.create_task(reach(known, outside, network=network))
-            machine = group.create_task(_machine(workspace))
-    reached = {one.provider.name: one for one in looking.result()}
+        reached = {one.provider.name: one for one in await reach(known, outside, network=network)}
     return [
-        *machine.result(),
+        *await _machine(workspace),
         await _models(workspace, reached),
         await _searches(workspace, reached),
         *map(_provider, reached.values()),

@@ -28,6 +28,7 @@ from graph_research.providers.probe import PROBE_SECONDS, Probe, Sign, look_for
 from graph_research.providers.search.arxiv import arxiv_peer
 from graph_research.providers.search.crossref import crossref_peer
 from graph_research.providers.search.google import google_peer
+from graph_research.providers.search.mcp import load_client as load_mcp_client
 from graph_research.providers.search.openalex import openalex_peer
 from graph_research.providers.search.pubmed import pubmed_peer
 from graph_research.providers.search.searxng import searxng_peer
@@ -93,7 +94,11 @@ def with_names(workspace: Workspace, names: Sequence[str], known: Sequence[Provi
 
 
 async def reach(providers: Sequence[Provider], outside: Outside, *, network: bool) -> list[Reached]:
-    """Look for all of them at the same time, each within a few seconds; without `network` for none."""
+    """Look for all of them at the same time, each within a few seconds; without `network` for none. What asks them is
+    loaded before, so that their milliseconds are theirs."""
+    looks = [one.name for one in providers if network and one.look is not None]
+    if looks:
+        await _load(looks)
 
     async def one(provider: Provider) -> Reached:
         if provider.look is None or not network:
@@ -103,6 +108,14 @@ async def reach(providers: Sequence[Provider], outside: Outside, *, network: boo
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(provider)) for provider in providers]
     return [task.result() for task in tasks]
+
+
+async def _load(names: Sequence[str]) -> None:
+    from graph_research.providers.exchange import load_client
+
+    await load_client()
+    if any(name.startswith(f"{MCP}:") for name in names):
+        load_mcp_client()
 
 
 def name_of_model(spec: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import ssl
@@ -21,7 +22,7 @@ from graph_research.unreadable import why_unreadable
 
 _Headers = Sequence[tuple[bytes, bytes]]
 
-__all__ = ["Arriving", "Exchange", "Outgoing", "trusted_certificates"]
+__all__ = ["Arriving", "Exchange", "Outgoing", "load_client", "trusted_certificates"]
 
 _CONNECT_SECONDS = 10.0
 _IDLE_SECONDS = 30.0
@@ -152,6 +153,14 @@ class Exchange:
                 provider="proxy",
                 help="set HTTP_PROXY, HTTPS_PROXY or ALL_PROXY to http://HOST:PORT, or name hosts in NO_PROXY",
             ) from None
+
+
+async def load_client() -> None:
+    """Load what the first request would load, for who measures: code, which takes longer than many a server, and the
+    certificates. Where these cannot be read the request itself will say so."""
+    await httpcore.AnyIOBackend().sleep(0)
+    with contextlib.suppress(ProviderRefused):
+        trusted_certificates()
 
 
 def trusted_certificates() -> ssl.SSLContext:

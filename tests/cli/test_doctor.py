@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -211,6 +212,44 @@ async def test_all_are_looked_for_at_the_same_time(tmp_path: Path) -> None:
             [Provider(name=str(one), kind="search", look=look) for one in range(20)], outside, network=True
         )
     assert all(one.works for one in found)
+
+
+LOADS = """
+import asyncio, sys
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from graph_research.app.outside import open_outside
+from graph_research.app.reach import providers_of, reach, with_names
+from graph_research.app.workspace import open_workspace
+from graph_research.providers.exchange import _certificates
+from graph_research.providers.http import HttpxHttp
+
+class Watched(HttpxHttp):
+    async def ask(self, *arguments, **more):
+        before = set(sys.modules)
+        assert _certificates.cache_info().currsize == 1
+        reply = await super().ask(*arguments, **more)
+        print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
+        return reply
+
+async def main(home, url):
+    environ = {"GRAPH_RESEARCH_HOME": home, "GRAPH_RESEARCH_SEARXNG_URL": url}
+    space = open_workspace(environ, Path(home), may_use=lambda _: False)
+    async with open_outside(space) as outside, Watched() as http:
+        named = with_names(space, ["searxng"], providers_of(space, ()))
+        await reach(named, replace(outside, http=http), network=True)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def test_what_asks_is_loaded_before_the_milliseconds_are_counted(user: User, server: WireServer) -> None:
+    server.on("/healthz", Answer(body="OK"))
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS, str(user.home), server.url], capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) <= {"_queue", "queue", "sniffio"}
 
 
 async def test_models_in_force_of_which_none_answers_are_something_missing(tmp_path: Path, server: WireServer) -> None:

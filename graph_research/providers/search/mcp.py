@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
+import importlib
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp.types import CallToolResult, Tool
 
-__all__ = ["McpSearch", "McpServer", "Pins"]
+__all__ = ["McpSearch", "McpServer", "Pins", "load_client"]
 
 _MOST_DEPTH = 20
 _MOST_AUTHORS = 50
@@ -254,6 +256,13 @@ async def _listed(client: Client, used: Sequence[str]) -> tuple[dict[str, Tool],
         if cursor is None or len(found) == len(set(used)):
             break
     return found, others
+
+
+def load_client() -> None:
+    """Load what every server is called with, for who measures; without the MCP package the call itself will say so."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("graph_research.providers.search.mcp_http")
+        importlib.import_module("graph_research.providers.search.mcp_stdio")
 
 
 def _client(server: McpServer, errors: bytearray) -> Client:

@@ -7,11 +7,9 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -22,46 +20,13 @@ from graph_research.app.outside import open_outside
 from graph_research.app.reach import Provider, name_of_model, providers_of, reach, with_names
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.config import KEYS
-from graph_research.providers.errors import NoProvider, ProviderUnreachable
-from graph_research.providers.http import Peer, Reply
+from graph_research.providers.errors import NoProvider
 from graph_research.providers.probe import Sign
 from tests.cli.conftest import User
+from tests.providers.http_doubles import Everybody, Nobody
 
 SECRET = "sk-MARKED-4f1c9a7be2d05836"
 LIBRARY = Path(__file__).parents[1] / "providers" / "mcp_library.py"
-
-
-class Everybody:
-    """An `Http` at which every server answers; remembers who was asked for what."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[Peer, str]] = []
-
-    async def ask(
-        self,
-        peer: Peer,
-        method: str,
-        path: str,
-        *,
-        params: Mapping[str, str] | None = None,
-        json: Any = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Reply:
-        assert method == "GET"
-        self.asked.append((peer, path))
-        return Reply(status=200, headers={}, body=b"")
-
-    def stream(
-        self, peer: Peer, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
-    ) -> AsyncIterator[str]:
-        raise NotImplementedError
-
-
-class Nobody(Everybody):
-    """An `Http` of a machine without a network."""
-
-    async def ask(self, peer: Peer, method: str, path: str, **more: Any) -> Reply:
-        raise ProviderUnreachable(f"{peer.name}: its name is unknown", provider=peer.name, help="check the network")
 
 
 def workspace(folder: Path, **environ: str) -> Workspace:

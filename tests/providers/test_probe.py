@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
 from wire import Answer, WireServer
 
-from graph_research.providers.errors import ProviderUnreachable
-from graph_research.providers.http import HttpxHttp, Peer, Reply
+from graph_research.providers.http import HttpxHttp, Peer
 from graph_research.providers.probe import Probe, look_for
+from tests.providers.http_doubles import Nobody
 
 KEY = "sk-MARKED-4f1c9a7be2d05836"
-
-
-class Nowhere:
-    """An `Http` for a network whose name server knows nobody."""
-
-    async def ask(
-        self,
-        peer: Peer,
-        method: str,
-        path: str,
-        *,
-        params: Mapping[str, str] | None = None,
-        json: Any = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Reply:
-        raise ProviderUnreachable("it: the name nobody.example is unknown", provider="it", help="check the address")
-
-    def stream(
-        self, peer: Peer, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
-    ) -> AsyncIterator[str]:
-        raise NotImplementedError
 
 
 def probe(url: str, *, tells_key: bool = True) -> Probe:
@@ -118,5 +96,5 @@ async def test_a_certificate_that_is_not_trusted_is_told(tls_server: WireServer)
 
 
 async def test_a_name_that_nobody_knows_is_told() -> None:
-    sign = await look_for(Nowhere(), probe("http://nobody.example"))
-    assert (sign.reachable, sign.text) == (False, "it: the name nobody.example is unknown; check the address")
+    sign = await look_for(Nobody(), probe("http://nobody.example"))
+    assert (sign.reachable, sign.text) == (False, "it: its name is unknown; check the network")

@@ -161,7 +161,11 @@ async def test_breakpoints_on_lines_snap_to_the_next_and_know_conditions_and_hit
         await client.ask("continue", threadId=1)
         assert (await client.stopped("breakpoint"))["line"] == DONE
         await client.ask("reverseContinue", threadId=1)
-        assert (await client.stopped("step"))["name"] == "tick:3"
+        assert (await client.stopped("breakpoint"))["name"] == "tick:3"
+        await client.ask("reverseContinue", threadId=1)
+        assert (await client.stopped("breakpoint"))["name"] == "tick:2"
+        await client.ask("reverseContinue", threadId=1)
+        assert (await client.stopped("step"))["name"] == "tick:1"
 
 
 async def test_function_breakpoints_stop_in_subgraphs_with_their_stack() -> None:

@@ -228,6 +228,33 @@ async def test_a_completed_run_is_walked_from_its_start_and_forked_in_its_middle
     assert (await store.state(debugger.run_id))["seen"] == [1]
 
 
+@pytest.mark.parametrize(
+    ("where", "hits", "stops"),
+    [
+        ("tick", 1, [6, 5, 4, 3, 2, 1]),
+        ("tick if n == 5", 1, [2]),
+        ("if n < 4", 1, [4]),
+        ("tick", 4, [6, 5, 4]),
+        ("edge tick -> tick", 1, [5, 4, 3, 2, 1]),
+        ("guard tick -> done if n == 2", 1, [4]),
+    ],
+)
+async def test_the_way_back_stops_where_the_way_on_would(
+    store: Checkpointer, where: str, hits: int, stops: list[int]
+) -> None:
+    debugger = debugger_of(graph_of(COUNTDOWN), store)
+    await debugger.begin({"n": 6}, run_id="r")
+    assert (await debugger.proceed()).reason == "end"
+    debugger.add_breakpoint(where, hits=hits)
+    for visit in stops:
+        stop = await debugger.reverse()
+        assert (stop.reason, stop.event.visit or getattr(stop.event, "step", 0)) == ("breakpoint", visit), where
+    if stops[-1] > 1:
+        assert at(await debugger.reverse()) == ("step", "tick", 1)
+    if hits > 1:
+        assert at(await debugger.proceed()) == ("breakpoint", "tick", hits)
+
+
 async def test_a_cut_run_goes_on_under_the_debugger(store: Checkpointer) -> None:
     await until(runtime(NESTED, store).stream({}, run_id="r"), NodeStarted, "ask_all[0]/say")
     debugger = debugger_of(NESTED, store)

@@ -173,11 +173,22 @@ class Debugger:
 
     async def back(self) -> Stop:
         """To the moment before, in the stored history."""
-        return await self._backwards(lambda _: True)
+        self._at = self._begun()[-1]
+        return await self._held("step")
 
     async def reverse(self) -> Stop:
-        """Back to the breakpoint before, or to the start."""
-        return await self._backwards(lambda event: any(one.meets(event, self.graph) for one in self.breakpoints))
+        """Back to where a way here from the start would have been stopped at a breakpoint last, or to the start."""
+        first, here = self._begun()[0], self._at
+        watched = {text: self._seen[text] for text in self.watches if text in self._seen}
+        self._hits, self._seen = {}, dict(watched)
+        place, hit = first, list[Breakpoint]()
+        counted: tuple[dict[int, int], dict[str, Any]] = {}, watched
+        for self._at in range(here):
+            met, _ = await self._met_breakpoints(self._log[self._at])
+            if met or self._at == first:
+                place, hit, counted = self._at, met, (dict(self._hits), dict(self._seen))
+        self._at, (self._hits, self._seen) = place, counted
+        return await self._held("breakpoint" if hit else "step", hit=hit)
 
     async def goto(self, step: int) -> Stop:
         """To a step of the history: before the node that it led to, or at the end."""
@@ -423,8 +434,16 @@ class Debugger:
             self._tell(event)
 
     async def _met(self, event: Event) -> tuple[list[Breakpoint], str]:
-        """The breakpoints that count here, and what there is to say of them."""
-        hit, notes = [], []
+        """The breakpoints that count here, with changed watches, and what there is to say of them."""
+        hit, notes = await self._met_breakpoints(event)
+        if self.watches and isinstance(event, (NodeStarted, RunEnded)):
+            changed = await self._watched()
+            notes.extend(f"{text} has changed" for text in changed)
+            hit.extend(watching(text) for text in changed)
+        return hit, "; ".join(notes)
+
+    async def _met_breakpoints(self, event: Event) -> tuple[list[Breakpoint], list[str]]:
+        hit, notes = list[Breakpoint](), list[str]()
         for one in self.breakpoints:
             if not one.meets(event, self.graph):
                 continue
@@ -435,11 +454,7 @@ class Debugger:
             if self._hits[one.number] >= one.hits:
                 hit.append(one)
                 notes.extend([problem] if problem else [])
-        if self.watches and isinstance(event, (NodeStarted, RunEnded)):
-            changed = await self._watched()
-            notes.extend(f"{text} has changed" for text in changed)
-            hit.extend(watching(text) for text in changed)
-        return hit, "; ".join(notes)
+        return hit, notes
 
     async def _holds(self, one: Breakpoint) -> tuple[bool, str]:
         if one.condition is None:
@@ -487,12 +502,12 @@ class Debugger:
         self.stop = Stop(reason=reason, event=event, hit=tuple(hit), note=note, live=self.live)
         return self.stop
 
-    async def _backwards(self, goal: Goal) -> Stop:
+    def _begun(self) -> list[int]:
+        """The places in the history before this one where a node began."""
         places = [place for place in range(self._at) if isinstance(self._log[place], NodeStarted)]
         if not places:
             raise NotPossible("this is where the history begins", help="go on with `step`")
-        self._at = next((place for place in reversed(places) if goal(self._log[place])), places[0])
-        return await self._held("step")
+        return places
 
     async def _to_the_end(self) -> None:
         if (

@@ -72,9 +72,12 @@ def _say_why_pages_failed(failures: Sequence[Mapping[str, Any]]) -> None:
     for one in failures:
         if one["provider"] == FETCH:
             told.setdefault(one["message"].replace(one["url"], ""), {})[one["url"]] = one["message"]
+    more = len(told) - _MOST_REASONS
     for pages in list(told.values())[:_MOST_REASONS]:
         first, *others = pages.values()
         say(f"page not read: {in_line(first)[:_REASON_CHARS]}" + (f" ({len(others)} more likewise)" if others else ""))
+    if more > 0:
+        say(f"pages not read for {counted(more, 'more reason')}; `graph-research show` has them all")
 
 
 async def go_on(

@@ -40,10 +40,10 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """The documents in their final order, how many pages were read, and the failures as the state keeps them."""
+    """The documents in their final order, the addresses that were read, and the failures as the state keeps them."""
 
     fused: tuple[FusedHit, ...]
-    read: int = 0
+    read: tuple[str, ...] = ()
     failures: tuple[dict[str, str], ...] = ()
 
 
@@ -70,7 +70,7 @@ async def follow(fused: Sequence[FusedHit], query: str, ctx: Context, reading: R
             worths[place] = worth(one.hit, query)
     return Followed(
         fused=tuple(ranked_again(told, [worths[place] for place in range(len(told))])),
-        read=len(pages) - len(errors),
+        read=tuple(addresses[place] for place in pages if place not in errors),
         failures=tuple(_failure(addresses[place], query, error) for place, error in errors.items()),
     )
 

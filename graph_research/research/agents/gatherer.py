@@ -170,8 +170,8 @@ def _account(handoff: Mapping[str, Any], searched: Searched, followed: Followed)
         "asked": list(searched.asked),
         "skipped": list(searched.skipped),
         "withheld": list(searched.withheld),
-        "pages_read": followed.read,
-        "pages_failed": len(followed.failures),
+        "pages_read": list(followed.read),
+        "pages_failed": [failure["url"] for failure in followed.failures],
     }
 
 

@@ -26,6 +26,8 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
     failures = [row["provider"] for row in state.get("search_failures") or []]
     nobody = failures.count(_ALL)
     condensed = state.get("condensed") or []
+    read = {address for row in accounts for address in row["pages_read"]}
+    unread = {address for row in accounts for address in row["pages_failed"]} - read
     configured = map(provider_name, search)
     names = dict.fromkeys([*configured, *(name for row in accounts for name in (*row["asked"], *row["skipped"]))])
     return GatheringStatistics(
@@ -40,8 +42,8 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
         ],
         duplicates_skipped=_duplicates(state.get("topics") or []),
         queries_limited=sum(bool(row["withheld"]) for row in accounts),
-        pages_read=sum(row["pages_read"] for row in accounts),
-        pages_failed=sum(row["pages_failed"] for row in accounts),
+        pages_read=len(read),
+        pages_failed=len(unread),
         sources_summarized=_sum(condensed, "summary", "done"),
         summaries_failed=_sum(condensed, "summary", "failed"),
         excerpts_dropped=_sum(condensed, "summary", "excerpts_dropped"),

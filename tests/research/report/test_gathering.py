@@ -9,7 +9,7 @@ from graph_research.research.report.model import SearchUse
 
 
 def account(**more: Any) -> dict[str, Any]:
-    return {"asked": ["web"], "skipped": [], "withheld": [], "pages_read": 0, "pages_failed": 0, **more}
+    return {"asked": ["web"], "skipped": [], "withheld": [], "pages_read": [], "pages_failed": [], **more}
 
 
 def failure(provider: str) -> dict[str, str]:
@@ -18,8 +18,9 @@ def failure(provider: str) -> dict[str, str]:
 
 STATE = {
     "searches": [
-        account(asked=["web", "local"], skipped=["arxiv"], pages_read=3, pages_failed=1),
+        account(asked=["web", "local"], skipped=["arxiv"], pages_read=["a", "b"], pages_failed=["d", "c"]),
         account(asked=["local"], skipped=["web", "arxiv"], withheld=["secret"]),
+        account(asked=[], pages_read=["b", "c"], pages_failed=["d"]),
     ],
     "search_failures": [failure("web"), failure("fetch"), failure("all")],
     "condensed": [
@@ -55,4 +56,4 @@ def test_what_was_lost_has_a_sentence_each() -> None:
 
 def test_a_run_that_lost_nothing_says_nothing() -> None:
     assert what_was_lost(gathering_of({})) == []
-    assert what_was_lost(gathering_of({"searches": [account(pages_read=4)]})) == []
+    assert what_was_lost(gathering_of({"searches": [account(pages_read=["a"])]})) == []

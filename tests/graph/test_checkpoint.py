@@ -181,6 +181,31 @@ async def test_a_changed_byte_is_never_a_silent_wrong_state(tmp_path: Path, stat
             await store.text(text_hash("a text worth keeping " * 200))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "visit = 7",
+        "visit = 'seven'",
+        "seconds = 9.5",
+        "status = 'failed'",
+        "scope = 'other:1/'",
+        "hash = x'00'",
+        "hash = 'text'",
+        "last_seq = 1",
+        "checksum = checksum + 4294967296",
+        "checksum = 'none'",
+    ],
+)
+async def test_a_damaged_row_is_named_where_a_history_is_only_listed(tmp_path: Path, change: str) -> None:
+    await filled(tmp_path / "runs.db")
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+        connection.execute(f"UPDATE steps SET {change} WHERE id & 255 = 150")
+        connection.commit()
+    async with opened(tmp_path / "runs.db") as store:
+        with pytest.raises(StoreDamaged, match="step 150 of run a is damaged"):
+            await store.steps("a")
+
+
 async def test_pages_that_were_overwritten_are_found(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     await filled(path)

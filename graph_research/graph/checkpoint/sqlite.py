@@ -93,7 +93,7 @@ class SqliteCheckpointer(Checkpointer):
 
     async def last_step(self, run_id: str) -> StepRow | None:
         rows = await self._all("last_step", _span(await self._number(run_id)))
-        return StepRow(*rows[0]) if rows else None
+        return _listed(run_id, rows)[0] if rows else None
 
     async def last_position(self, run_id: str) -> StepRow | None:
         rows = await self._all("last_position", _span(await self._number(run_id)))
@@ -105,7 +105,7 @@ class SqliteCheckpointer(Checkpointer):
         number = await self._number(run_id)
         span = _span(number, after + 1, _LAST if upto is None else upto)
         if scope is None:
-            return list(map(StepRow._make, await self._all("all_steps", span)))
+            return _listed(run_id, await self._all("all_steps", span))
         name = "scope_steps" if scope else "root_steps"
         rows = await self._all(name, {**span, **({"run": number, "scope": scope} if scope else {})})
         return [_step(run_id, row) for row in rows]
@@ -311,7 +311,7 @@ def _step_row(base: int, step: StepRow, last_seq: int | None, events: bytes | No
         position and bytearray(position),
         last_seq,
         events and bytearray(events),
-        _checksum(_small_parts(step[:9]), hashed, delta, position, events),
+        _seal(step, last_seq, events),
     )
 
 
@@ -323,9 +323,9 @@ def _batches(connection: sqlite3.Connection, number: int, run_id: str, after: in
         _verify(checksum, (batch,), f"event {seq} of run {run_id}")
         batches[seq] = batch
     for row in connection.execute(_query("steps_with_events"), _span(number)):
+        _step(run_id, row)
         if row[-3] <= after:
             break
-        _step(run_id, row)
         batches[row[-3]] = row[-2]
     return batches
 
@@ -372,9 +372,26 @@ def _forget(connection: sqlite3.Connection, number: int, names: Sequence[bytes])
 
 
 def _step(run_id: str, row: tuple[Any, ...]) -> StepRow:
-    step = StepRow(*row[:-3])
-    _verify(row[-1], (*_step_parts(step), row[-2]), f"step {step.step} of run {run_id}")
+    step, (last_seq, events, seal) = StepRow(*row[:-3]), row[-3:]
+    try:
+        sound = _seal(step, last_seq, events) == seal
+    except TypeError:  # a damaged row may hold anything
+        sound = False
+    if not sound:
+        raise _damaged(f"step {step.step} of run {run_id}")
     return step
+
+
+def _listed(run_id: str, rows: Sequence[tuple[Any, ...]]) -> list[StepRow]:
+    """Rows without their deltas and positions, with the number of their last event and the seal at the end."""
+    for row in rows:
+        try:
+            sound = _seal_of_listed(row, row[-2]) >> 1 == row[-1] >> 32
+        except TypeError:  # a damaged row may hold anything
+            sound = False
+        if not sound:
+            raise _damaged(f"step {row[0]} of run {run_id}")
+    return [StepRow._make(row[:-2]) for row in rows]
 
 
 def _run(row: tuple[Any, ...]) -> RunRow:
@@ -388,8 +405,15 @@ def _run_parts(run: RunRow) -> tuple[bytes | None, ...]:
     return _small_parts((*run[:3], *run[4:6], *run[9:])), *large
 
 
-def _step_parts(step: StepRow) -> tuple[bytes, bytes, bytes | None, bytes | None]:
-    return _small_parts(step[:9]), step.hash, step.delta, step.position
+def _seal(step: StepRow, last_seq: int | None, events: bytes | None) -> int:
+    """The checksum of a step's row, 32 bits; above them 31 of what is listed of it, so that a history can be checked
+    without the large parts."""
+    listed = _seal_of_listed(step, last_seq)
+    return listed >> 1 << 32 | zlib.crc32((step.delta or b"") + (step.position or b"") + (events or b""), listed)
+
+
+def _seal_of_listed(step: tuple[Any, ...], last_seq: int | None) -> int:
+    return zlib.crc32(orjson.dumps((*step[:9], last_seq), default=repr) + step[9])
 
 
 def _call_parts(call: CallRow) -> tuple[bytes | None, ...]:
@@ -413,7 +437,11 @@ def _verify(checksum: int, parts: Sequence[bytes | None], what: str) -> None:
     except TypeError:  # a damaged row may hold anything
         sound = False
     if not sound:
-        raise StoreDamaged(f"{what} is damaged in the store", help="restore the store from a backup, or delete the run")
+        raise _damaged(what)
+
+
+def _damaged(what: str) -> StoreDamaged:
+    return StoreDamaged(f"{what} is damaged in the store", help="restore the store from a backup, or delete the run")
 
 
 def _span(number: int, first: int = 0, last: int = _LAST) -> dict[str, int]:

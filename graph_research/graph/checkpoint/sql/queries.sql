@@ -38,7 +38,8 @@ INSERT INTO steps (id, scope, node, visit, item, attempt, status, started_at, se
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: last_step
-SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, NULL, NULL
+SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, NULL, NULL,
+       last_seq, checksum
 FROM steps WHERE id BETWEEN :low AND :high ORDER BY id DESC LIMIT 1
 
 -- name: last_position
@@ -47,7 +48,8 @@ SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, s
 FROM steps WHERE id BETWEEN :low AND :high AND scope = '' AND position IS NOT NULL ORDER BY id DESC LIMIT 1
 
 -- name: all_steps
-SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, NULL, NULL
+SELECT id & 4294967295, scope, node, visit, item, attempt, status, started_at, seconds, hash, NULL, NULL,
+       last_seq, checksum
 FROM steps WHERE id BETWEEN :low AND :high ORDER BY id
 
 -- name: root_steps

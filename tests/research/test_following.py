@@ -179,7 +179,7 @@ async def test_the_web_is_asked_for_as_many_results_as_pages_may_be_read() -> No
     result = await research(topic, max_sources=2)
     assert topic.web.requests[0].max_results == 4
     assert len(result.state["sources"]) == 2
-    assert result.state["searches"][0]["pages_read"] == 4
+    assert len(result.state["searches"][0]["pages_read"]) == 4
 
 
 async def test_links_are_not_followed_where_the_settings_say_so() -> None:

@@ -7,12 +7,12 @@ import importlib.util
 import json
 import os
 import sys
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from graph_research.process_tree import ProcessTree
 from graph_research.text.document import Document
 from graph_research.text.pdf_document import PdfLine, pdf_document
 
@@ -60,6 +60,7 @@ class PdfExtractor:
     def __init__(self, limits: PdfLimits | None = None) -> None:
         self._limits = limits or PdfLimits()
         self._child: asyncio.subprocess.Process | None = None
+        self._tree = ProcessTree()
         self._turn = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
@@ -111,16 +112,16 @@ class PdfExtractor:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
+            env=self._tree.environ({name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}),
             limit=_ANSWER_BYTES,
+            start_new_session=True,
         )
 
     async def _end(self) -> None:
         child, self._child = self._child, None
         if child is None:
             return
-        with suppress(ProcessLookupError):
-            child.kill()
+        self._tree.kill(child.pid)
         if child.stdin is not None:
             child.stdin.close()
         await child.wait()

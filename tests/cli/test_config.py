@@ -8,6 +8,7 @@ import pytest
 
 from graph_research.config import Configuration, SettingInvalid, Settings, load_configuration
 from graph_research.folder_settings import why_not
+from graph_research.process_tree import ProcessTree
 from tests.cli.conftest import User
 
 
@@ -161,6 +162,10 @@ def test_a_key_in_a_file_is_refused_without_repeating_it(tmp_path: Path) -> None
 def test_a_list_may_be_written_as_one_text(tmp_path: Path) -> None:
     environ = {"GRAPH_RESEARCH_SEARCH_PROVIDERS": "local, scripted:x.json"}
     assert load(tmp_path, environ=environ).settings.search_providers == ("local", "scripted:x.json")
+
+
+def test_a_program_that_this_one_started_may_start_it_again(tmp_path: Path) -> None:
+    assert load(tmp_path, environ=ProcessTree().environ({})).origins == {}
 
 
 def test_hosts_of_ones_own_are_names_with_or_without_a_port(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ async def test_it_sees_of_the_environment_what_it_needs_and_nothing_else(make: M
     secrets = {"THE_KEY": KEY, "OPENAI_API_KEY": "sk-another", "GRAPH_RESEARCH_HOME": "/h", "SSH_AUTH_SOCK": "/s"}
     seen = json.loads((await make("print(json.dumps(dict(os.environ)))", **secrets).complete(asked())).text)
     seen.pop("LC_CTYPE", None)
-    assert len(seen.pop("GRAPH_RESEARCH_STARTED")) == 32, "by which it is found when it has to end"
+    assert len(seen.pop("STARTED_BY_GRAPH_RESEARCH")) == 32, "by which it is found when it has to end"
     assert seen == {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LANG": "C.UTF-8", "THE_KEY": KEY}
 
 

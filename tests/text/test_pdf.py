@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -202,3 +203,19 @@ def test_cells_at_one_height_are_a_row_and_dots_a_table_of_contents() -> None:
 )
 def test_divided_words_are_joined_as_the_document_writes_them(lines: list[str], text: str) -> None:
     assert Vocabulary(lines).join(lines) == text
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not tell what belongs together")
+async def test_what_the_child_would_start_is_known_as_its_own() -> None:
+    async with PdfExtractor() as extractor:
+        await extractor.extract(make_pdf([]))
+        [child] = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_child_with_mark(pid)]
+        assert os.getsid(int(child)) == int(child)
+
+
+def is_child_with_mark(pid: str) -> bool:
+    try:
+        parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+        return int(parent) == os.getpid() and b"STARTED_BY_GRAPH_RESEARCH=" in Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph_research.providers.process_tree import ProcessTree
+from graph_research.process_tree import ProcessTree
 
 __all__ = ["Finished", "OutputTooLong", "TookTooLong", "run_program"]
 

@@ -17,7 +17,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, RequestId, jsonrpc_message_adapter
 
-from graph_research.providers.process_tree import ProcessTree
+from graph_research.process_tree import ProcessTree
 from graph_research.providers.search.mcp_http import MOST_BYTES
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import contextlib
 import os
 import secrets
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 __all__ = ["ProcessTree"]
 
-_MARK = "GRAPH_RESEARCH_STARTED"
+_MARK = "STARTED_BY_GRAPH_RESEARCH"
 _MOST_ROUNDS = 100
 """How often it is looked again for what was started meanwhile; a program that starts more than it can lose wins."""
 
@@ -35,19 +35,19 @@ class ProcessTree:
         """End everything that is left of the program `leader`, at once and without asking; it may be over itself."""
         killed: set[int] = set()
         for _ in range(_MOST_ROUNDS):
-            found = self._found(leader) - killed
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(leader, signal.SIGKILL)
+            parents = _parents()
+            found = self._found(leader, parents) - killed
+            if parents.get(leader, os.getpid()) == os.getpid():
+                _kill(os.killpg, leader)
             for pid in found:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+                _kill(os.kill, pid)
             if not found:
                 return
             killed |= found
 
-    def _found(self, leader: int) -> set[int]:
-        """Every process that lives and has the mark, and all that descend from one of these or from the leader."""
-        parents = _parents()
+    def _found(self, leader: int, parents: Mapping[int, int]) -> set[int]:
+        """Every process that lives and has the mark, and all that descend from one of these or from the leader, as long
+        as its number has not become somebody else's."""
         found = {pid for pid in parents if self._has_mark(pid)}
         if parents.get(leader) == os.getpid():
             found.add(leader)
@@ -67,6 +67,11 @@ class ProcessTree:
                 return f"{_MARK}={self._mark}".encode() in environ.read().split(b"\0")
         except OSError:
             return False
+
+
+def _kill(how: Callable[[int, int], None], number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        how(number, signal.SIGKILL)
 
 
 def _parents() -> dict[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from graph_research.app.clock import make_clock
 from graph_research.app.graph_run import GraphRun, open_graph_run, reopen_graph_run
@@ -22,7 +22,11 @@ from graph_research.providers.llm.prices import Prices
 
 __all__ = ["DebugRequest", "NothingToDebug", "debug"]
 
-_OnNew = Callable[[ResearchRequest | GraphRequest], None] | None
+
+class Told(Protocol):
+    """Is told what a run asks, before it is debugged; `new` where that is chosen now."""
+
+    def __call__(self, request: ResearchRequest | GraphRequest, *, new: bool) -> None: ...
 
 
 class NothingToDebug(UserMistake):
@@ -50,19 +54,19 @@ class DebugRequest:
 
 
 @asynccontextmanager
-async def debug(workspace: Workspace, request: DebugRequest, *, on_new: _OnNew = None) -> AsyncIterator[Debugged]:
-    """The run that is asked for, under a debugger, not started yet. A stored one goes on with the graph as it is now;
-    of a new one `on_new` is told what it begins with.
+async def debug(workspace: Workspace, request: DebugRequest, *, told: Told) -> AsyncIterator[Debugged]:
+    """The run that is asked for, under a debugger, not started yet. A stored one goes on with the graph as it is now,
+    and with the models and searches that it began with.
 
     Raises `UnknownRun`, `NothingToDebug` and what a request that cannot be started raises.
     """
     async with AsyncExitStack() as stack:
         if request.what is not None and await _is_stored(workspace, request.what):
-            yield await _stored(workspace, request.what, request, stack)
+            yield await _stored(workspace, request.what, request, stack, told)
         elif request.what is not None:
-            yield await _research(workspace, request.what, request, stack, on_new)
+            yield await _research(workspace, request.what, request, stack, told)
         elif request.graph is not None:
-            yield await _graph_run(workspace, request.graph, request, stack, on_new)
+            yield await _graph_run(workspace, request.graph, request, stack, told)
         else:
             raise NothingToDebug(
                 "nothing to debug is named", help="name a question, the id of a run, or `--graph FILE`"
@@ -80,7 +84,9 @@ async def _is_stored(workspace: Workspace, text: str) -> bool:
     return True
 
 
-async def _stored(workspace: Workspace, run_id: str, request: DebugRequest, stack: AsyncExitStack) -> Debugged:
+async def _stored(
+    workspace: Workspace, run_id: str, request: DebugRequest, stack: AsyncExitStack, told: Told
+) -> Debugged:
     limits: dict[str, Any] = {
         "max_cost": request.max_cost,
         "max_tokens": request.max_tokens,
@@ -88,15 +94,17 @@ async def _stored(workspace: Workspace, run_id: str, request: DebugRequest, stac
     }
     if await is_research(workspace, run_id):
         research = await stack.enter_async_context(reopen_research(workspace, run_id, **limits))
+        told(research.request, new=False)
         debugger = _of_research(workspace, research, stack)
     else:
         run = await stack.enter_async_context(reopen_graph_run(workspace, run_id, **limits))
+        told(run.request, new=False)
         debugger = _of_graph_run(run, stack)
     return Debugged(debugger=debugger, start=lambda: debugger.attach(run_id))
 
 
 async def _research(
-    workspace: Workspace, question: str, request: DebugRequest, stack: AsyncExitStack, on_new: _OnNew
+    workspace: Workspace, question: str, request: DebugRequest, stack: AsyncExitStack, told: Told
 ) -> Debugged:
     asked = request_for(
         workspace,
@@ -109,15 +117,14 @@ async def _research(
         now=request.now,
     )
     research = await stack.enter_async_context(open_research(workspace, asked, run_id=request.run_id))
-    if on_new is not None:
-        on_new(research.request)
+    told(research.request, new=True)
     debugger = _of_research(workspace, research, stack)
     values, metadata = research.given()
     return Debugged(debugger=debugger, start=lambda: debugger.begin(values, run_id=research.run_id, metadata=metadata))
 
 
 async def _graph_run(
-    workspace: Workspace, name: str, request: DebugRequest, stack: AsyncExitStack, on_new: _OnNew
+    workspace: Workspace, name: str, request: DebugRequest, stack: AsyncExitStack, told: Told
 ) -> Debugged:
     interactive = request.interactive is not False
     asked = graph_request_for(
@@ -130,8 +137,7 @@ async def _graph_run(
         now=request.now,
     )
     run = await stack.enter_async_context(open_graph_run(workspace, asked, request.values, run_id=request.run_id))
-    if on_new is not None:
-        on_new(run.request)
+    told(run.request, new=True)
     debugger = _of_graph_run(run, stack)
     return Debugged(
         debugger=debugger,

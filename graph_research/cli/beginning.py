@@ -9,33 +9,41 @@ from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.workspace import Workspace
 from graph_research.cli.output import in_line, say
 
-__all__ = ["say_providers"]
+__all__ = ["provider_lines", "say_providers"]
 
 
-def say_providers(workspace: Workspace, request: ResearchRequest | GraphRequest) -> None:
-    """The models by role and the searches of a new run; of any other graph only what is not there by itself."""
+def say_providers(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool = True) -> None:
+    """Say the `provider_lines`."""
+    for line in provider_lines(workspace, request, new=new):
+        say(line)
+
+
+def provider_lines(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool = True) -> list[str]:
+    """The models by role and the searches of a run; of any other graph only what is not there by itself. Of a `new` one
+    also why these, where nobody chose them."""
     research = isinstance(request, ResearchRequest)
+    lines = []
     if research or set(request.models) != {EXTRACTIVE} or request.roles:
-        _say_models(workspace, request)
+        lines += _models(workspace, request, new=new)
     if research or request.skipped:
-        _say_searches(workspace, request)
+        lines += _searches(workspace, request, new=new)
+    return lines
 
 
-def _say_models(workspace: Workspace, request: ResearchRequest | GraphRequest) -> None:
-    """The models by role, and why these where nobody chose them."""
-    if not workspace.settings.default_provider and (why := why_default(workspace.environ)):
-        say(why)
-    say(f"models: {'; '.join([_in_order(request.models), *_own_models(request)])}")
+def _models(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool) -> list[str]:
+    why = why_default(workspace.environ) if new and not workspace.settings.default_provider else None
+    return [*([why] if why else []), f"models: {'; '.join([_in_order(request.models), *_own_models(request)])}"]
 
 
-def _say_searches(workspace: Workspace, request: ResearchRequest | GraphRequest) -> None:
-    """The searches, and why these where nobody chose them; and what is left out."""
+def _searches(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool) -> list[str]:
+    lines = []
     if request.search:
-        chosen = workspace.settings.search_providers or request.library
+        chosen = not new or workspace.settings.search_providers or request.library
         why = "" if chosen else " (what has documents or its key; --search chooses others)"
-        say(f"searches: {', '.join(map(in_line, request.search))}{why}")
+        lines.append(f"searches: {', '.join(map(in_line, request.search))}{why}")
     if request.skipped:
-        say(f"searches left out: {'; '.join(request.skipped)}")
+        lines.append(f"searches left out: {'; '.join(request.skipped)}")
+    return lines
 
 
 def _own_models(request: ResearchRequest | GraphRequest) -> list[str]:

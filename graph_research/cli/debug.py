@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -143,7 +144,7 @@ async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list
     from graph_research.cli.debug_terminal import Terminal
 
     text = None if script is None else _read(script)
-    async with debug(workspace, request, on_new=lambda begun: say_providers(workspace, begun)) as debugged:
+    async with debug(workspace, request, told=partial(say_providers, workspace)) as debugged:
         for one in breaks:
             debugged.debugger.add_breakpoint(one)
         terminal = Terminal(debugged.debugger, history=workspace.home.path / "debug_history")

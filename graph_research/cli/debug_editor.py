@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graph_research.cli.folder import open_with
@@ -13,6 +14,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.dap.server import serve_port, serve_stdio
 
 if TYPE_CHECKING:
+    from graph_research.app.request import GraphRequest, ResearchRequest
     from graph_research.graph.debugger.debugger import Debugged
 
 __all__ = ["serve"]
@@ -40,6 +42,7 @@ async def serve(port: int | None) -> None:
 async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
     """The run that a launch configuration asks for."""
     from graph_research.app.debug import DebugRequest, debug
+    from graph_research.cli.beginning import provider_lines
 
     _check(arguments)
     _enter(arguments.get("cwd") or ".")
@@ -62,8 +65,13 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
         run_id=arguments.get("newRunId"),
         now=arguments.get("now"),
     )
-    async with debug(workspace, request) as debugged:
-        yield debugged
+    said: list[str] = []
+
+    def told(request: ResearchRequest | GraphRequest, *, new: bool) -> None:
+        said.extend(provider_lines(workspace, request, new=new))
+
+    async with debug(workspace, request, told=told) as debugged:
+        yield replace(debugged, said=said)
 
 
 def _enter(folder: str) -> None:

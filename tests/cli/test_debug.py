@@ -10,9 +10,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from wire import Answer, WireServer
 
 from tests.cli.conftest import NOW, QUESTION, Run, User
-from tests.cli.test_run import SLOW, until
+from tests.cli.test_run import SLOW
 from tests.countdown import COUNTDOWN
 
 
@@ -51,6 +52,15 @@ def test_a_new_run_says_which_models_it_asks_and_why(user: User) -> None:
     assert "since ANTHROPIC_API_KEY is set" in done.err
     assert "models: anthropic:" in done.err
     assert "models: " not in user.run("debug", *options).err
+
+
+def test_a_stored_run_says_which_models_and_searches_it_goes_on_with(there: Run, tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("quit\n")
+    assert there("debug", "tides", "--script", str(script)).err.splitlines() == [
+        "models: extractive",
+        "searches: local",
+    ]
 
 
 def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User, here: Run) -> None:
@@ -124,12 +134,13 @@ def test_a_time_limit_ends_a_debugged_research(user: User) -> None:
     assert "late · the end: aborted (timeout)" in out
 
 
-def test_an_interrupt_tells_at_once_what_the_run_is_doing(user: User) -> None:
+def test_an_interrupt_tells_at_once_what_the_run_is_doing(user: User, server: WireServer) -> None:
     user.write("script", "continue\n")
-    options = ["--library", "library", "--llm", user.script("slow.json", SLOW), "--run-id", "r", "--script", "script"]
-    log = user.home / "audit" / "r.jsonl"
+    server.on("*", Answer(fault="hang"))
+    model = f"openai:m@{server.url}/v1"
+    options = ["--library", "library", "--llm", model, "--run-id", "r", "--script", "script"]
     with user.start("debug", QUESTION, *options) as process:
-        until(lambda: log.exists() and '"path":"plan"' in log.read_text())
+        server.wait_for_request(30)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
         told = ""
@@ -137,7 +148,7 @@ def test_an_interrupt_tells_at_once_what_the_run_is_doing(user: User) -> None:
             told += process.stderr.readline()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
-    assert "plan:1 is at work for" in told
+    assert "clarify:1 is at work for" in told
     assert process.returncode == 130
     assert err == "graph-research: interrupted; go on with: graph-research resume r\n"
     assert user.run("status", "r", "--json").json["interrupted"]

@@ -332,8 +332,12 @@ async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path)
     assert "cannot be entered" in (await client.try_("launch", graph="test.yaml", cwd="nowhere"))["message"]
     refused = await client.try_("launch", graph="nowhere.yaml")
     assert "no graph file" in refused["message"]
-    await client.ask("launch", graph=file, cwd=str(project), input={"n": 2}, newRunId="mine")
+    (project / "answers.json").write_text("{}")
+    launch = {"graph": file, "cwd": str(project), "input": {"n": 2}, "llm": ["scripted:answers.json"]}
+    await client.ask("launch", **launch, newRunId="mine")
     await client.event("initialized")
+    told = await client.event("output")
+    assert told == {"category": "console", "output": f"models: scripted:{project / 'answers.json'}\n"}
     await client.ask("setBreakpoints", source={"path": file}, breakpoints=[{"line": TICK, "condition": "n == 1"}])
     await client.ask("configurationDone")
     frame = await client.stopped("breakpoint")

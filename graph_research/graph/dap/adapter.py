@@ -7,6 +7,7 @@ import hmac
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from typing import Any
 
 from graph_research.errors import GraphResearchError, UserMistake
@@ -115,6 +116,8 @@ class Adapter:
         for text in arguments.get("break") or ():
             self._debugger.add_breakpoint(str(text))
         self._after.append(lambda: self._event("initialized"))
+        for line in self._debugged.said:
+            self._after.append(partial(self._output, line, "console"))
 
     _on_attach = _on_launch
 

@@ -49,10 +49,12 @@ Failures = Literal["all", "final", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class Debugged:
-    """A debugger with a run that is ready: `start` begins it or takes it up. Breakpoints may be set before."""
+    """A debugger with a run that is ready: `start` begins it or takes it up. Breakpoints may be set before. `said` is
+    what whoever debugs is told first, line by line."""
 
     debugger: Debugger
     start: Callable[[], Awaitable[Stop]]
+    said: Sequence[str] = ()
 
 
 class Debugger:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -40,10 +41,13 @@ def reply(asked: dict[str, Any], *, page_of_tool: int | None = 0, found: str = "
 
 
 def main() -> None:
-    """A server on standard input and output: `paged N`, or `endless` (a line without end in place of a result)."""
+    """A server on standard input and output: `paged N`; `endless`, a line without end in place of a result; or `once
+    FILE`, which ends without a result, and does better when it is started again."""
     how = sys.argv[1]
     for line in sys.stdin.buffer:
         asked = orjson.loads(line)
+        if how == "once" and asked["method"] == "tools/call" and not Path(sys.argv[2]).exists():
+            sys.exit(Path(sys.argv[2]).write_text("It ended once."))
         while how == "endless" and asked["method"] == "tools/call":
             sys.stdout.write("x" * 1_000_000)
         if (answer := reply(asked, page_of_tool=int(sys.argv[2]) if how == "paged" else 0)) is not None:

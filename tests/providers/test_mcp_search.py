@@ -179,6 +179,15 @@ async def test_a_server_is_left_with_everything_it_started(tmp_path: Path) -> No
         assert not is_running(int(pid))
 
 
+async def test_a_server_that_ended_is_started_again_by_the_next_search(closing: AsyncExitStack, tmp_path: Path) -> None:
+    search = McpSearch(speaking("once", str(tmp_path / "ended")), Notebook(), closing)
+
+    with pytest.raises(ProviderUnavailable, match="did not answer: Connection closed"):
+        await search.search(SearchRequest(query="lagoon"))
+
+    assert len(await search.search(SearchRequest(query="lagoon"))) == 1
+
+
 KEY = "hush-7c31ab90e4d2"
 
 
@@ -197,6 +206,20 @@ async def test_a_server_at_an_address_is_let_in_by_its_key_and_never_quoted_with
 
     assert [hit.document.text for hit in hits] == ["You came in with [key]."]
     assert KEY not in repr(given)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_server_that_lets_nobody_in_is_told_with_the_setting_of_its_key(
+    status: int, closing: AsyncExitStack, server: WireServer
+) -> None:
+    server.on("*", Answer(status=status, body=f"not with {KEY}"))
+    given = McpServer(name="speech", url=server.url, key=KEY, timeout_seconds=20)
+
+    with pytest.raises(
+        ProviderRefused, match=rf"mcp:speech: .* \(HTTP {status}\); name the variable .* `key_name`"
+    ) as caught:
+        await McpSearch(given, Notebook(), closing).search(SearchRequest(query="lagoon"))
+    assert KEY not in str(caught.value)
 
 
 async def test_a_key_does_not_follow_a_redirect(closing: AsyncExitStack, server: WireServer) -> None:

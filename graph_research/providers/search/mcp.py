@@ -98,6 +98,7 @@ class McpSearch:
     closing: AsyncExitStack
     _session: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
     _ready: asyncio.Future[_Ready] | None = field(default=None, init=False, repr=False)
+    _leave: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -110,11 +111,11 @@ class McpSearch:
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """The tool's results in its order, at most as many as were asked for."""
         ready = await self._open()
-        rows = _rows(await self._call(ready.client, self.server.search_tool, ready.arguments(request)))
+        rows = _rows(await self._call(ready, self.server.search_tool, ready.arguments(request)))
         rows = rows[: request.max_results]
         if self.server.fetch_tool is not None:
             fetch = self.server.fetch_tool
-            rows = await asyncio.gather(*(self._fetched(ready.client, fetch, row) for row in rows))
+            rows = await asyncio.gather(*(self._fetched(ready, fetch, row) for row in rows))
         hits = [_hit(row, rank, request.query, self.name) for rank, row in enumerate(rows)]
         return [hit for hit in hits if hit is not None]
 
@@ -123,24 +124,29 @@ class McpSearch:
         unchanged. For a person to look at: their words are the server's own."""
         return (await self._open()).used
 
-    async def _fetched(self, client: Client, tool: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _fetched(self, ready: _Ready, tool: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """The row with its whole text; where the server has none, the row as it was."""
         key = row.get("id")
         if not isinstance(key, str | int):
             return row
         try:
-            answer = await self._call(client, tool, {"id": key})
+            answer = await self._call(ready, tool, {"id": key})
         except ProviderError:
             return row
         whole = answer if isinstance(answer, Mapping) else {"text": answer}
         return {**row, **{name: value for name, value in whole.items() if value}}
 
-    async def _call(self, client: Client, tool: str, arguments: Mapping[str, Any]) -> Any:
+    async def _call(self, ready: _Ready, tool: str, arguments: Mapping[str, Any]) -> Any:
         from mcp import MCPError
+        from mcp.types import CONNECTION_CLOSED
 
         try:
-            result = await client.call_tool(tool, dict(arguments), read_timeout_seconds=self.server.timeout_seconds)
+            result = await ready.client.call_tool(
+                tool, dict(arguments), read_timeout_seconds=self.server.timeout_seconds
+            )
         except (MCPError, OSError, TimeoutError) as error:
+            if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
+                ready.leave.set()
             raise ProviderUnavailable(
                 self.server.black_out(f"{self.name}: the tool {tool!r} did not answer: {error}"), provider=self.name
             ) from None
@@ -161,12 +167,12 @@ class McpSearch:
         return None if isinstance(value, Mapping | list) else value
 
     async def _open(self) -> _Ready:
-        """The open session; it lives in a task of its own, since a session is left by the task that entered it."""
-        if self._session is None or self._session.done():
-            self._ready = asyncio.get_running_loop().create_future()
-            leave = asyncio.Event()
-            self._session = asyncio.create_task(self._live(self._ready, leave))
-            self.closing.push_async_callback(_left, self._session, self._ready, leave)
+        """The open session, or a new one where that broke off; it lives in a task of its own, since a session is left
+        by the task that entered it."""
+        if self._session is None or self._session.done() or self._leave.is_set():
+            self._ready, self._leave = asyncio.get_running_loop().create_future(), asyncio.Event()
+            self._session = asyncio.create_task(self._live(self._ready, self._leave))
+            self.closing.push_async_callback(_left, self._session, self._ready, self._leave)
         assert self._ready is not None
         return await asyncio.shield(self._ready)
 
@@ -174,7 +180,7 @@ class McpSearch:
         errors = bytearray()
         try:
             async with _client(self.server, errors) as client:
-                ready.set_result(await self._checked(client))
+                ready.set_result(await self._checked(client, leave))
                 await leave.wait()
         except Exception as error:  # noqa: BLE001 -- whatever keeps a foreign server from starting is its failure
             if not ready.done():
@@ -197,7 +203,7 @@ class McpSearch:
             help=f"check [research.mcp_servers.{self.server.name}]; `graph-research doctor` tries it",
         )
 
-    async def _checked(self, client: Client) -> _Ready:
+    async def _checked(self, client: Client, leave: asyncio.Event) -> _Ready:
         used = [name for name in (self.server.search_tool, self.server.fetch_tool) if name is not None]
         tools, others = await _listed(client, used)
         for name in used:
@@ -220,7 +226,7 @@ class McpSearch:
                 provider=self.name,
                 help=f"look at what changed, then accept it with: graph-research doctor --accept {self.name}",
             )
-        return _Ready(client=client, tool=tools[self.server.search_tool], used=tuple(definitions))
+        return _Ready(client=client, tool=tools[self.server.search_tool], used=tuple(definitions), leave=leave)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,6 +234,8 @@ class _Ready:
     client: Client
     tool: Tool
     used: tuple[Mapping[str, Any], ...]
+    leave: asyncio.Event
+    """Set where the session is to be left: at the end, or since it broke off."""
 
     def arguments(self, request: SearchRequest) -> dict[str, Any]:
         """The query under the name that the tool's own schema has for it, and how many results, if it takes that."""
@@ -277,7 +285,10 @@ def _client(server: McpServer, errors: bytearray) -> Client:
             f"search mcp:{server.name} needs the MCP package", help="install it with: pip install 'graph-research[mcp]'"
         ) from error
     if server.url is not None:
-        return Client(over_http(server.url, server.key), read_timeout_seconds=server.timeout_seconds)
+        return Client(
+            over_http(server.url, name=f"mcp:{server.name}", key=server.key),
+            read_timeout_seconds=server.timeout_seconds,
+        )
     started = over_stdio(server.command, server.environ, errors)
     return Client(started, read_timeout_seconds=server.timeout_seconds)
 

@@ -10,6 +10,8 @@ import httpx2
 from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
 
+from graph_research.providers.errors import ProviderRefused
+
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
@@ -18,27 +20,38 @@ __all__ = ["MOST_BYTES", "over_http"]
 MOST_BYTES = 20_000_000
 """Of one answer, as of any other provider's."""
 
+_NOT_LET_IN = (401, 403)
+
 _TIMES = httpx2.Timeout(30.0, read=300.0)
 """Seconds, as the MCP package has them; the server's own limit of the settings ends each call."""
 
 
-def over_http(url: str, key: str | None = None) -> Transport:
+def over_http(url: str, *, name: str, key: str | None = None) -> Transport:
     """The transport of a server at `url`, to which `key` goes as a bearer token; redirects are not followed. An answer
     that is longer than `MOST_BYTES`, or compressed although nobody asked for that, is an error: a few kilobytes of it
-    could fill the memory."""
-    return _transport(url, {"authorization": f"Bearer {key}"} if key else {})
+    could fill the memory. `ProviderRefused` where the server lets nobody in like this."""
+    return _transport(url, name, {"authorization": f"Bearer {key}"} if key else {})
 
 
 @asynccontextmanager
-async def _transport(url: str, headers: Mapping[str, str]) -> AsyncIterator[TransportStreams]:
+async def _transport(url: str, name: str, headers: Mapping[str, str]) -> AsyncIterator[TransportStreams]:
+    async def looked_at(response: httpx2.Response) -> None:
+        if response.status_code in _NOT_LET_IN:
+            raise ProviderRefused(
+                f"{name}: its server lets nobody in like this (HTTP {response.status_code})",
+                provider=name,
+                help="name the variable that holds your key for it as `key_name`, and see that it is a valid one",
+            )
+        _bound(response)
+
     client = httpx2.AsyncClient(
-        timeout=_TIMES, headers={"accept-encoding": "identity", **headers}, event_hooks={"response": [_bound]}
+        timeout=_TIMES, headers={"accept-encoding": "identity", **headers}, event_hooks={"response": [looked_at]}
     )
     async with client, streamable_http_client(url, http_client=client) as streams:
         yield streams
 
 
-async def _bound(response: httpx2.Response) -> None:
+def _bound(response: httpx2.Response) -> None:
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     assert isinstance(response.stream, httpx2.AsyncByteStream), "an asynchronous client was asked"
     response.stream = _Bounded(response.stream, most_bytes=MOST_BYTES if encoding == "identity" else 0)

@@ -15,7 +15,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client import Transport
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
-from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, RequestId, jsonrpc_message_adapter
+from mcp.types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCRequest, RequestId, jsonrpc_message_adapter
 
 from graph_research.process_tree import ProcessTree
 from graph_research.providers.search.mcp_http import MOST_BYTES
@@ -123,7 +123,7 @@ async def _complain(process: asyncio.subprocess.Process, errors: bytearray) -> N
 
 def _too_long(question: RequestId) -> JSONRPCError:
     told = f"the server wrote a line of more than {MOST_BYTES:,} bytes"
-    return JSONRPCError(jsonrpc="2.0", id=question, error=ErrorData(code=INTERNAL_ERROR, message=told))
+    return JSONRPCError(jsonrpc="2.0", id=question, error=ErrorData(code=CONNECTION_CLOSED, message=told))
 
 
 async def _end(process: asyncio.subprocess.Process, tree: ProcessTree) -> None:

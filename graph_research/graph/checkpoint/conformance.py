@@ -1,5 +1,5 @@
 """What every store of runs must pass. Inherit from `CheckpointerConformance` in a test file and give it a fixture
-`store` that makes an empty store; pytest with asyncio support does the rest."""
+`store` that makes an empty store; pytest with pytest-asyncio in its mode `auto` does the rest."""
 
 from __future__ import annotations
 

@@ -86,9 +86,11 @@ def description_beside_values(contradiction: CitedContradiction) -> str:
 
 
 def closed(gap: ReportGap) -> str:
-    """What became of a gap that is addressed."""
+    """What became of a gap that is addressed, which a model may have judged without anything new."""
+    if gap.addressed_in == gap.iteration:
+        return "no longer open after a second analysis"
     again = "looked into again" if gap.addressed_in is None else f"looked into again in round {gap.addressed_in}"
-    return f"{again}, with new sources"
+    return f"{again}, and no longer open"
 
 
 def day(timestamp: str | None) -> str:

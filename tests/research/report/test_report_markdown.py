@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from graph_research.research.report.build import build_report
-from graph_research.research.report.display import one_line
+from graph_research.research.report.display import closed, one_line
 from graph_research.research.report.markdown import escape, render_markdown
+from graph_research.research.report.model import ReportGap
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OUR_NUMBER = re.compile(r"(?<!\\)\[(\d+)\]")
@@ -105,6 +106,13 @@ def test_a_description_that_only_strings_the_values_together_is_left_out():
     assert render_markdown(built(contradictions=[strung])) == render_markdown(built())
     told = {**disagreement, "description": "They count interest differently."}
     assert "They count interest differently." in render_markdown(built(contradictions=[told]))
+
+
+def test_a_gap_says_when_it_was_closed_and_no_more_than_that():
+    row = {"id": "gap-1", "description": "d", "priority": 1, "severity": None, "addressed": True}
+    gap = ReportGap.model_validate({**row, "suggested_queries": [], "addressed_in": 3})
+    assert closed(gap) == "looked into again in round 3, and no longer open"
+    assert closed(gap.model_copy(update={"iteration": 3})) == "no longer open after a second analysis"
 
 
 def test_what_has_no_support_is_marked():

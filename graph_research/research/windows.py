@@ -12,11 +12,9 @@ from typing import Any
 __all__ = ["LearnedWindow", "WindowMemory", "Windows", "model_windows", "token_limit_retries"]
 
 _SMALLER = 0.9
-_LEAST_PROMPT_CHARS = 8_000
+_LEAST_CHARS = 8_000
 """No model in use has a smaller window (2,048 tokens at 4 characters): a shorter prompt that is refused tells of a
 server that erred, and nothing of the prompts of other agents."""
-_LEAST_CHARS = 8_000
-"""No model's window is smaller: a shorter prompt that was refused says nothing of the others."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,9 +44,10 @@ def quarter_tokens(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    data = text.encode("utf-8", "surrogatepass")
+    whole = text.encode("utf-8", "surrogatepass")
+    data = whole.translate(None, _ASCII)
     firsts = data.translate(_QUARTERS)
-    total = sum(quarters * firsts.count(quarters) for quarters in set(_QUARTERS) - {0})
+    total = len(whole) - len(data) + sum(quarters * firsts.count(quarters) for quarters in set(_QUARTERS) - {0})
     for first, seconds, more in _BLOCKS:
         if first in data:
             total += more * data.translate(_marking(seconds)).count(bytes((first, _MARK)))
@@ -54,10 +55,9 @@ def quarter_tokens(text: str) -> int:
 
 
 def _quarters_of_first_bytes() -> bytes:
-    """By the byte that a character begins with, its quarters of a token; 0 for bytes that go on with one."""
+    """By the byte that a character beyond ASCII begins with, its quarters of a token; 0 for all other bytes."""
     quarters = bytearray(0x100)
     for first, last, each in (
-        (0x00, 0x7F, 1),
         (0xC2, 0xCF, 4),  # Latin with marks, Greek
         (0xD0, 0xD3, 2),  # Cyrillic
         (0xD4, 0xD6, 8),  # Armenian
@@ -72,6 +72,7 @@ def _quarters_of_first_bytes() -> bytes:
     return bytes(quarters)
 
 
+_ASCII = bytes(range(0x80))
 _QUARTERS = _quarters_of_first_bytes()
 _BLOCKS = (
     (0xE0, (0xA4, 0xA5, 0xB8, 0xB9), -4),  # Devanagari, Thai

@@ -119,8 +119,9 @@ class Conversation:
             if "exceeded" not in answer:
                 break
             length = len(turn.system) + len(fitted.text)
+            tokens = self.counter.tokens(turn.system) + self.counter.tokens(fitted.text)
             known = self.windows.get(model.spec).tokens
-            self.windows = self.windows.refused(model.spec, length, answer["exceeded"]["limit_tokens"])
+            self.windows = self.windows.refused(model.spec, length, tokens, answer["exceeded"]["limit_tokens"])
             self.services.memory.learn(model.spec, self.windows.get(model.spec))
             limit = int(len(fitted.text) * _SHORTER)
             if self.windows.get(model.spec).tokens != known:

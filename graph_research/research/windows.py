@@ -12,9 +12,9 @@ from typing import Any
 __all__ = ["LearnedWindow", "WindowMemory", "Windows", "model_windows", "token_limit_retries"]
 
 _SMALLER = 0.9
-_LEAST_CHARS = 8_000
-"""No model in use has a smaller window (2,048 tokens at 4 characters): a shorter prompt that is refused tells of a
-server that erred, and nothing of the prompts of other agents."""
+_LEAST_TOKENS = 2_000
+"""No model in use has a smaller window (2,048 tokens): a shorter prompt that is refused tells of a server that erred,
+and nothing of the prompts of other agents."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +50,15 @@ class Windows:
         """What is known of a model; nothing for one that refused nothing."""
         return self.learned.get(spec) or LearnedWindow()
 
-    def refused(self, spec: str, prompt_chars: int, told_tokens: int | None) -> Windows:
-        """A prompt of so many characters was too long. Without a limit from the server, or once a prompt that should
-        fit it is refused, only shorter ones are worth sending."""
+    def refused(self, spec: str, prompt_chars: int, prompt_tokens: int, told_tokens: int | None) -> Windows:
+        """A prompt of so many characters, about so many tokens, was too long. Without a limit from the server, or once
+        a prompt that should fit it is refused, only shorter ones are worth sending."""
         known = self.get(spec)
         if told_tokens is not None and told_tokens != known.tokens:
             return self._with(spec, replace(known, tokens=told_tokens))
-        shorter = max(int(prompt_chars * _SMALLER), _LEAST_CHARS)
-        if prompt_chars <= _LEAST_CHARS:
+        if prompt_tokens <= _LEAST_TOKENS:
             return self
+        shorter = max(int(prompt_chars * _SMALLER), prompt_chars * _LEAST_TOKENS // prompt_tokens)
         return self._with(spec, replace(known, prompt_chars=min(shorter, known.prompt_chars or shorter)))
 
     def joined(self, spec: str, other: LearnedWindow) -> Windows:

@@ -188,6 +188,17 @@ async def test_a_short_prompt_that_is_refused_says_nothing_of_others(context: Pl
     assert len(model.requests[-1].user) > 15_000
 
 
+async def test_of_a_refused_prompt_of_few_but_dense_characters_is_learned_what_fits(context: PlainContext) -> None:
+    model = small(7_000)
+    given = {**material(10), "background": [{"title": "A passage", "text": "人人有思想、良心和宗教自由的权利。" * 230}]}
+    services = make_services([model], default_context_tokens=16_000)
+    await AGENT.call(services, given, context)
+    refused = len(lengths(model))
+    assert refused > 1
+    await AGENT.call(services, given, context)
+    assert len(lengths(model)) == refused + 1, "the second prompt fits at once"
+
+
 async def test_an_unavailable_model_beside_one_with_a_small_window_is_worth_a_retry(context: PlainContext) -> None:
     busy = ScriptedModel({"*": [{"error": "unavailable"}]}, spec="busy")
     with pytest.raises(ProviderUnavailable):

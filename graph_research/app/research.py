@@ -385,7 +385,7 @@ async def _assembled(
         registry = offline_registry(there, request)
     else:
         models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
-        search = build_searches(workspace, request.search, request.library, outside)
+        search = build_searches(workspace, request.search, request.library, outside).remembering()
         folders = [str(one) for one in search.folders]
         services = build_services(
             there, models=models, search=search.providers, folders=folders, pages=outside.pages, hooks=hooks

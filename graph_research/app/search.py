@@ -20,6 +20,7 @@ from graph_research.providers.search.arxiv import ArxivSearch, arxiv_peer
 from graph_research.providers.search.base import SOURCE_TYPES, SearchProvider
 from graph_research.providers.search.crossref import CrossrefSearch, crossref_peer
 from graph_research.providers.search.google import GoogleSearch, google_peer
+from graph_research.providers.search.kept import KeptSearch
 from graph_research.providers.search.local import Library, LocalSearch
 from graph_research.providers.search.openalex import OpenAlexSearch, openalex_peer
 from graph_research.providers.search.pubmed import PubmedSearch, pubmed_peer
@@ -102,6 +103,11 @@ class Searches:
     providers: tuple[SearchProvider, ...]
     library: Library | None
     folders: tuple[Path, ...]
+
+    def remembering(self) -> Searches:
+        """The same, but for searches over the network, which answer a request once."""
+        kept = (one if one.name == "local" else KeptSearch(provider=one) for one in self.providers)
+        return replace(self, providers=tuple(kept))
 
     async def prepare(self, workspace: Workspace, *, index: bool, on_index: Indexing | None = None) -> None:
         """Index the folders that the run names, unless it goes on with one that did, and see that there is something

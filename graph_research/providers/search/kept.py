@@ -1,0 +1,42 @@
+"""A search over the network answers the same request of a run once, however many of its steps make it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from graph_research.providers.search.base import SearchHit, SearchProvider, SearchRequest
+
+__all__ = ["KeptSearch"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptSearch:
+    """A `SearchProvider` that remembers what `provider` answered. Who makes a request that is being answered waits for
+    it; a failure is not remembered. An answer with more results serves a request for fewer."""
+
+    provider: SearchProvider
+    _answers: dict[SearchRequest, tuple[int, Sequence[SearchHit]]] = field(default_factory=dict, init=False, repr=False)
+    _turns: defaultdict[SearchRequest, asyncio.Lock] = field(
+        default_factory=lambda: defaultdict(asyncio.Lock), init=False, repr=False
+    )
+
+    @property
+    def name(self) -> str:
+        return self.provider.name
+
+    @property
+    def serves(self) -> frozenset[str]:
+        return self.provider.serves
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        """The answer, from memory where it was given before."""
+        same = replace(request, max_results=0, source_types=tuple(request.source_types), folders=tuple(request.folders))
+        async with self._turns[same]:
+            asked, hits = self._answers.get(same, (0, ()))
+            if asked < request.max_results:
+                asked, hits = request.max_results, await self.provider.search(request)
+                self._answers[same] = (asked, hits)
+            return hits[: request.max_results]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from graph_research.text.document import Document
 from graph_research.text.pages import page_end, page_of
@@ -21,8 +21,7 @@ _CLAUSE_SIGNS = ",;:"
 _SPACE = re.compile(r"\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """`document.text[start:end]`, without white space around it; `page` is 1-based, None in a text without pages."""
 
     start: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 __all__ = ["MAX_TITLE_CHARS", "Block", "BlockKind", "Document", "source_id", "text_hash"]
 
@@ -14,8 +14,7 @@ MAX_TITLE_CHARS = 500
 BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A block of the source: `text[start:end]` of the canonical text. `level` is a heading's, 1 to 6, else 0."""
 
     kind: BlockKind
@@ -50,7 +49,7 @@ class Document:
         """The side tables as JSON: `{title, blocks: [[kind, start, end, level]], pages}`; the text is not in it."""
         return {
             "title": self.title,
-            "blocks": [[block.kind, block.start, block.end, block.level] for block in self.blocks],
+            "blocks": list(map(list, self.blocks)),
             "pages": list(self.pages),
         }
 
@@ -59,7 +58,7 @@ class Document:
         """The inverse of `layout()`."""
         return cls(
             text=text,
-            blocks=tuple(Block(*row) for row in layout["blocks"]),
+            blocks=tuple(map(Block._make, layout["blocks"])),
             pages=tuple(layout["pages"]),
             title=layout["title"],
         )

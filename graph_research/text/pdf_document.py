@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
@@ -50,7 +50,7 @@ def pdf_document(pages: Sequence[Sequence[PdfLine]], title: str = "") -> Documen
     documents = [reader.page(number, lines) for number, lines in enumerate(pages)]
     text, starts = join_pages([document.text for document in documents])
     blocks = [
-        replace(block, start=block.start + start, end=block.end + start)
+        block._replace(start=block.start + start, end=block.end + start)
         for document, start in zip(documents, starts, strict=True)
         for block in document.blocks
     ]

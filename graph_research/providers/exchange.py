@@ -17,6 +17,7 @@ import httpx
 from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
 from graph_research.providers.peer import Peer, Reply
+from graph_research.providers.sockets import Sockets
 from graph_research.providers.user_agent import user_agent
 from graph_research.unreadable import why_unreadable
 
@@ -144,7 +145,9 @@ class Exchange:
         else:
             trust = self._trust = self._trust or trusted_certificates()
         if proxy is None:
-            return httpcore.AsyncConnectionPool(trust, max_connections=None, keepalive_expiry=_IDLE_SECONDS)
+            return httpcore.AsyncConnectionPool(
+                trust, max_connections=None, keepalive_expiry=_IDLE_SECONDS, network_backend=Sockets()
+            )
         try:
             return _proxied(httpx.Proxy(proxy), trust)
         except (RuntimeError, ValueError, httpx.InvalidURL):

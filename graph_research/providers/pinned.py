@@ -16,6 +16,7 @@ from graph_research.providers.address import OwnHosts, WebAddress, why_private
 from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
 from graph_research.providers.exchange import trusted_certificates
+from graph_research.providers.sockets import Sockets
 from graph_research.providers.user_agent import user_agent
 
 __all__ = ["Answer", "PinnedConnections", "Resolver", "resolve_by_system"]
@@ -59,7 +60,7 @@ class PinnedConnections:
             ssl_context=trust or trusted_certificates(),
             max_connections=20,
             keepalive_expiry=10.0,
-            network_backend=_CheckedBackend(own, resolve, backend or httpcore.AnyIOBackend()),
+            network_backend=Sockets(_CheckedBackend(own, resolve, backend or httpcore.AnyIOBackend())),
         )
 
     async def aclose(self) -> None:

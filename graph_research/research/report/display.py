@@ -117,16 +117,17 @@ def _authors(source: ReportSource) -> str:
     return names[0] + (" et al." if len(names) > 2 else f" and {names[1]}" if len(names) == 2 else "") if names else ""
 
 
-def who_served(report: Report) -> str:
-    """The model that answered; by role, with those that were passed over, where there were several."""
+def who_served(report: Report) -> list[str]:
+    """The model that answered; by role, with those that were passed over, where there were several. Empty where none
+    is known."""
     uses = report.statistics.model_roles
     named = {model for use in uses.values() for model in (*use.models, *(one.model for one in use.failures))}
     if len(named) < 2:
-        return next(iter(named), report.model)
+        return [one for one in (next(iter(named), report.model),) if one]
     roles: dict[str, list[str]] = {}
     for role, use in uses.items():
         roles.setdefault(_served(use), []).append(role)
-    return "; ".join(f"{', '.join(names)}: {served}" for served, names in roles.items())
+    return [f"{', '.join(names)}: {served}" for served, names in roles.items()]
 
 
 def _served(use: RoleUse) -> str:

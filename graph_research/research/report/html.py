@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +27,10 @@ __all__ = ["WHOLE_TEXT_BYTES", "render_html"]
 
 WHOLE_TEXT_BYTES = 2_000_000
 """Whole archived texts are carried up to this many bytes in all (contract)."""
+
+
+_JOINT = re.compile(r"(?<=[/@:._])(?=[^\s/@:._])")
+"""Where a model's spec, an address or another name without spaces may be broken."""
 
 
 def render_html(
@@ -99,7 +104,13 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters["groupby_run"] = _runs
+    environment.filters["breakable"] = _breakable
     return environment.from_string(files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8"))
+
+
+def _breakable(text: str) -> Markup:
+    """The text on one line, with places where a name may be broken; who copies it gets nothing of them."""
+    return Markup("<wbr>").join(_JOINT.split(display.one_line(text)))
 
 
 def _runs(statements: Iterable[CitedStatement]) -> list[list[CitedStatement]]:

@@ -217,20 +217,18 @@ class _Page:
     def _how(self) -> str:
         report = self.report
         numbers = report.statistics
+        model = "; ".join(who_served(report)) or "none"
         lines = [
-            f"Model: {escape(who_served(report)) or 'none'}. Search: {escape(', '.join(report.search)) or 'none'}.",
+            f"Model: {escape(model)}. Search: {escape(', '.join(report.search)) or 'none'}.",
             f"Graph: {escape(report.graph)}, {_count(report.iterations, 'iteration')}, "
             f"{_count(len(report.sub_queries), 'question')} asked on the way.",
             f"{_count(numbers.sources_found, 'source')} found, {numbers.sources_cited} cited, "
             f"from {_count(numbers.origins_cited, 'origin')}.",
             f"Of {_count(len(report.citations), 'citation')} {sum(one.valid for one in report.citations)} found word "
             "for word in the archived texts.",
-            *(
-                [f"Requests sent again after a failure: {escape(again)}."]
-                if (again := retries_in_words(numbers.retries))
-                else []
-            ),
         ]
+        if again := ", ".join(retries_in_words(numbers.retries)):
+            lines.append(f"Requests sent again after a failure: {escape(again)}.")
         return _bullets(lines)
 
 

@@ -28,8 +28,6 @@ def retries_of(events: Iterable[Event]) -> list[Retries]:
     ]
 
 
-def retries_in_words(retries: Iterable[Retries]) -> str:
-    """`3 to 127.0.0.1:8080 (model, report), 1 to searxng (search)`; empty where nothing was sent again."""
-    return ", ".join(
-        f"{one.requests} to {one.provider} ({one.kind}{f', {one.role}' if one.role else ''})" for one in retries
-    )
+def retries_in_words(retries: Iterable[Retries]) -> list[str]:
+    """Such as `3 to 127.0.0.1:8080 (model, report)` and `1 to searxng (search)`."""
+    return [f"{one.requests} to {one.provider} ({one.kind}{f', {one.role}' if one.role else ''})" for one in retries]

@@ -5,13 +5,35 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import study
 from test_report_html import rendered
 from test_report_markdown import HOSTILE, built, hostile_report
+
+from graph_research.research.report.model import ModelFailure, Retries, RoleUse
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no Chromium at /usr/bin/chromium")
+
+
+BROKEN_WORDS = """
+() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll("#run .facts dd")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      for (const word of text.data.matchAll(/[^\\s-]+/g)) {
+        const range = document.createRange();
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return broken;
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +103,27 @@ def test_the_page_fits_a_phone(visit):
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.locator("#r-1-1").click()
     assert page.locator("#q-1").is_visible()
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_model_spec_or_host_is_broken_in_the_middle_of_a_word(visit, width, scheme):
+    spec = "openai:qwen3-coder-30b-a3b-instruct-q4_k_m@http://gpu-server-02.lab.internal.example:8080/v1"
+    served = {"calls": 3, "repair_turns": 0, "too_long": 0, "input_tokens": 1, "output_tokens": 1, "cost_usd": None}
+    failure = ModelFailure(model=spec, reason="did not answer", calls=2)
+    other = RoleUse(models={"gemini:gemini-3.1-flash-lite": 3}, failures=[failure], **served)
+    run = study.facts(
+        models={"report": spec},
+        model_roles={"research": RoleUse(models={spec: 3}, failures=[], **served), "report": other},
+        retries=[Retries(kind="model", provider="gpu-server-02.lab.internal.example:8080", role="report", requests=2)],
+    )
+    page, _, _ = visit(rendered(built(run=run)), color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    broken = page.evaluate(BROKEN_WORDS)
+    assert broken == []
+    shown = page.locator("#run .facts dd").all_inner_texts()
+    assert f"report: gemini:gemini-3.1-flash-lite ({spec} did not answer)" in shown
 
 
 def test_hostile_sources_run_and_fetch_nothing(visit):

@@ -108,14 +108,14 @@ def test_the_page_fits_a_phone(visit):
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_model_spec_or_host_is_broken_in_the_middle_of_a_word(visit, width, scheme):
-    spec = "openai:qwen3-coder-30b-a3b-instruct-q4_k_m@http://gpu-server-02.lab.internal.example:8080/v1"
+    spec = "openai:qwen3-coder-30b-a3b-instruct-q4_k_m@http://gpu.number.two.in.the.basement.of.lab.internal.example:8080/v1"
     served = {"calls": 3, "repair_turns": 0, "too_long": 0, "input_tokens": 1, "output_tokens": 1, "cost_usd": None}
     failure = ModelFailure(model=spec, reason="did not answer", calls=2)
     other = RoleUse(models={"gemini:gemini-3.1-flash-lite": 3}, failures=[failure], **served)
     run = study.facts(
         models={"report": spec},
         model_roles={"research": RoleUse(models={spec: 3}, failures=[], **served), "report": other},
-        retries=[Retries(kind="model", provider="gpu-server-02.lab.internal.example:8080", role="report", requests=2)],
+        retries=[Retries(kind="model", provider="gpu.number.two", role="report", requests=2)],
     )
     page, _, _ = visit(rendered(built(run=run)), color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})

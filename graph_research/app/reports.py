@@ -120,12 +120,9 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
         raise _no_report(record, state.get("phase"), limit, driven=driven)
     hashes = archived(state)
     cited = cited_texts(state)
-    texts = {one: text for one in hashes if (text := await _text(store, one, cited)) is not None}
-    layouts = {
-        one: orjson.loads(text)
-        for one, layout in hashes.items()
-        if layout and (text := await _text(store, layout, cited)) is not None
-    }
+    kept = await _texts(store, [*hashes, *filter(None, hashes.values())], cited)
+    texts = {one: kept[one] for one in hashes if one in kept}
+    layouts = {one: orjson.loads(kept[layout]) for one, layout in hashes.items() if layout in kept}
     calls, events = await store.calls(run_id), await store.events(run_id)
     report = build_report(
         state, texts=texts, layouts=layouts, run=_facts(record, calls, events, request, prices, limit)
@@ -161,8 +158,18 @@ def _no_report(record: RunRecord, phase: str | None, limit: Reached | None, *, d
     )
 
 
+async def _texts(store: Store, names: Sequence[str], cited: Collection[str]) -> dict[str, str]:
+    """Texts of the archive, without those that are not cited and that `prune` has removed."""
+    hashes = {name: name.removeprefix("sha256:") for name in names}
+    try:
+        kept = await store.texts(hashes.values())
+        return {name: kept[hash] for name, hash in hashes.items()}
+    except StoreDamaged:
+        found = {name: await _text(store, name, cited) for name in names}
+        return {name: text for name, text in found.items() if text is not None}
+
+
 async def _text(store: Store, name: str, cited: Collection[str]) -> str | None:
-    """A text of the archive; None for one that is not cited and that `prune` has removed."""
     try:
         return await store.text(name)
     except StoreDamaged:

@@ -79,7 +79,8 @@ def _by_mark(found: Sequence[_Ranked]) -> list[list[_Ranked]]:
         for mark in one.identity.marks:
             other = group_of[first_with.setdefault(mark, place)]
             own = group_of[place]
-            group_of = [min(own, other) if group in (own, other) else group for group in group_of]
+            if own != other:
+                group_of = [min(own, other) if group in (own, other) else group for group in group_of]
     groups: dict[int, list[_Ranked]] = {}
     for one, group in zip(found, group_of, strict=True):
         groups.setdefault(group, []).append(one)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import CodeType
 from typing import Any
 
@@ -23,6 +23,8 @@ __all__ = ["PromptInvalid", "PromptRenderer", "quoted"]
 
 _LABEL_CHARS = 80
 _MOST_COMPILED = 1_000
+_RECENT_FENCES = 64
+"""A prompt that is being fitted into a window quotes the same texts a dozen times."""
 _FILTERS = frozenset(
     re.findall(
         r"\w+",
@@ -97,6 +99,7 @@ def quoted(text: str, label: str) -> str:
     return f"[{fence} begin: {_clean_label(label)}]\n{text}\n[{fence} end]"
 
 
+@lru_cache(_RECENT_FENCES)
 def _fence(text: str) -> str:
     folded = text.casefold()
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))

@@ -22,6 +22,8 @@ _ATTRIBUTES = {
     *("markerWidth", "markerHeight", "markerUnits", "refX", "refY", "orient", "aria-labelledby"),
 }
 _OWN_REFERENCE = re.compile(r"url\(#[\w-]+\)")
+_COORDINATES = re.compile(r"[ACHLMQSTVZ\d .,-]*")
+"""What most attributes hold, and what needs no closer look."""
 _OUTSIDE = re.compile(r"url\s*\(|@import|expression|javascript:|[<\\]", re.IGNORECASE)
 
 
@@ -71,8 +73,11 @@ def _style(sheet: str, styles: list[str]) -> str:
 
 def _attributes(element: ElementTree.Element) -> str:
     kept = [(name, value) for name, value in element.attrib.items() if name in _ATTRIBUTES]
-    safe = [(name, value) for name, value in kept if not _OUTSIDE.search(_OWN_REFERENCE.sub("", value))]
-    return "".join(f' {name}="{html.escape(value)}"' for name, value in safe)
+    return "".join(f' {name}="{html.escape(value)}"' for name, value in kept if _is_safe(value))
+
+
+def _is_safe(value: str) -> bool:
+    return _COORDINATES.fullmatch(value) is not None or not _OUTSIDE.search(_OWN_REFERENCE.sub("", value))
 
 
 def _name(element: ElementTree.Element) -> str:

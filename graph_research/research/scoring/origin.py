@@ -19,7 +19,8 @@ _LOCAL = "local"  # what stands behind a document of the user's own library they
 _MOST_RUNS = 4_000
 _MOST_KEPT = 64  # texts of which the runs are kept, half a megabyte each at most: a run compares the same ones often
 
-_Runs = frozenset[tuple[str, ...]]
+_Runs = frozenset[str]
+"""Texts and not tuples: a text keeps its hash, which comparing each source with all others asks for again and again."""
 
 
 def origin(source: Source) -> str:
@@ -74,7 +75,7 @@ def _host(url: str) -> str:
 @lru_cache(maxsize=_MOST_KEPT)
 def _runs(text: str) -> _Runs:
     words = re.findall(r"\w+", text.casefold())[: _MOST_RUNS + _RUN_WORDS]
-    return frozenset(tuple(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
+    return frozenset(" ".join(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
 
 
 def _alike(one: _Runs, other: _Runs) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from graph_research.app.beside import is_file_name
 from graph_research.app.clock import parse_timestamp
 from graph_research.app.models import EXTRACTIVE, default_models, default_roles
 from graph_research.app.workspace import Workspace
@@ -158,7 +159,7 @@ def graph_request_for(
         parse_timestamp(now)
     settings = workspace.settings
     return GraphRequest(
-        name=_absolute(name, workspace.folder) if workspace.graphs.path(name) is None else name,
+        name=_graph_name(name, workspace.folder),
         models=_models(workspace),
         roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
         search=_absolute_specs(settings.search_providers, workspace.folder),
@@ -193,7 +194,7 @@ def request_for(
     inputs = {name: getattr(settings, name) for name in _INPUT_SETTINGS}
     return ResearchRequest(
         question=_checked_question(question),
-        graph=_absolute(graph, workspace.folder) if graph.endswith((".yaml", ".yml")) else graph,
+        graph=_graph_name(graph, workspace.folder),
         models=_models(workspace),
         roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
         search=_absolute_specs(settings.search_providers, workspace.folder),
@@ -215,7 +216,7 @@ def changed_request(
     named = "graph" if isinstance(request, ResearchRequest) else "name"
     changes: dict[str, Any] = {"roles": {**request.roles, **_roles_of(roles, workspace.folder)}}
     if graph is not None:
-        changes[named] = _absolute(graph, workspace.folder) if graph.endswith((".yaml", ".yml")) else graph
+        changes[named] = _graph_name(graph, workspace.folder)
     return replace(request, **changes)
 
 
@@ -288,6 +289,11 @@ def _absolute_specs(specs: Sequence[str], folder: Path) -> tuple[str, ...]:
 def _absolute_spec(spec: str, folder: Path) -> str:
     kind, _, rest = spec.partition(":")
     return f"{kind}:{_absolute(rest, folder)}" if kind == "scripted" and rest else spec
+
+
+def _graph_name(name: str, folder: Path) -> str:
+    """The name of a known graph, or a graph file by its whole path, so that a run can be resumed from anywhere."""
+    return _absolute(name, folder) if is_file_name(name) else name
 
 
 def _absolute(path: str, folder: Path) -> str:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import signal
+import socket
 import zipfile
 from pathlib import Path
 
@@ -165,3 +166,13 @@ def test_the_extension_for_vs_code_is_a_zip_that_names_this_command(here: Run, t
     (debugger,) = package["contributes"]["debuggers"]
     assert Path(debugger["runtime"]).is_file()
     assert debugger["runtimeArgs"] == ["debug", "--dap"]
+
+
+def test_a_port_that_cannot_be_listened_on_is_told(user: User) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = user.run("debug", "--dap", "--listen", port, expect=2)
+        assert f"port {port} of 127.0.0.1 cannot be listened on" in done.err
+    assert "ports are 0 to 65535" in user.run("debug", "--dap", "--listen", "99999", expect=2).err

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import sys
 from collections.abc import Callable
 
+from graph_research.errors import UserMistake
 from graph_research.graph.dap.adapter import Adapter, Launch
 from graph_research.graph.dap.wire import WireBroken
 
-__all__ = ["serve_port", "serve_stdio"]
+__all__ = ["PortUnusable", "serve_port", "serve_stdio"]
 
 _HOST = "127.0.0.1"
 _LINE_BYTES = 65_536
 _MOST_WAITING = 8
+
+
+class PortUnusable(UserMistake):
+    """The port is taken, not allowed, or none."""
+
+    code = "port-unusable"
 
 
 async def serve_stdio(launch: Launch) -> None:
@@ -31,7 +39,7 @@ async def serve_stdio(launch: Launch) -> None:
 
 async def serve_port(launch: Launch, port: int, announce: Callable[[int, str], None]) -> None:
     """One session on a port of 127.0.0.1 (0: any that is free). `announce` is given the port and the token that the
-    launch request has to carry; who does not know it is sent away, and others may still come."""
+    launch request has to carry; who does not know it is sent away, and others may still come. Raises `PortUnusable`."""
     token = secrets.token_urlsafe(24)
     done = asyncio.Event()
     adapters: list[Adapter] = []
@@ -59,7 +67,14 @@ async def serve_port(launch: Launch, port: int, announce: Callable[[int, str], N
         sessions.add(task)
         task.add_done_callback(sessions.discard)
 
-    server = await asyncio.start_server(welcome, _HOST, port, limit=_LINE_BYTES)
+    try:
+        server = await asyncio.start_server(welcome, _HOST, port, limit=_LINE_BYTES)
+    except (OSError, OverflowError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "ports are 0 to 65535"
+        raise PortUnusable(
+            f"port {port} of {_HOST} cannot be listened on: {reason}",
+            help="give another, or 0 for one that is free",
+        ) from error
     try:
         announce(server.sockets[0].getsockname()[1], token)
         await done.wait()

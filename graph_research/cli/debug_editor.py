@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import signal
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +35,36 @@ class LaunchInvalid(UserMistake):
 async def serve(port: int | None) -> None:
     """One session: on standard input and output, or on a port of this machine (0: any that is free)."""
     if port is None:
-        await serve_stdio(_launched)
+        with _left_by_signals():
+            await serve_stdio(_launched)
     else:
         await serve_port(_launched, port, lambda port, token: say(f"listening on 127.0.0.1:{port}, token {token}"))
+
+
+@contextmanager
+def _left_by_signals() -> Iterator[None]:
+    """SIGINT and SIGTERM end the session as the end of the input does: nvim-dap sends one right after the other."""
+    loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), (signal.SIGINT, signal.SIGTERM)
+    assert task is not None, "served inside a task"
+    left = asyncio.Event()
+
+    def leave() -> None:
+        if not left.is_set():
+            left.set()
+            task.cancel()
+
+    for one in signals:
+        loop.add_signal_handler(one, leave)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not left.is_set():
+            raise
+        task.uncancel()
+    finally:
+        for one in signals:
+            loop.remove_signal_handler(one)
+            signal.signal(one, signal.SIG_IGN)  # nothing is left to be interrupted but the end of the process
 
 
 @asynccontextmanager

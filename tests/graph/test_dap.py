@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -307,26 +308,32 @@ async def test_what_is_no_message_ends_the_connection_and_nothing_else(rubbish: 
         await client.stopped("entry")
 
 
-async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "test.yaml").write_text(graph_of(COUNTDOWN).spec.text)
+async def installed(folder: Path) -> tuple[asyncio.subprocess.Process, Client]:
+    """The command as an editor starts it."""
     process = await asyncio.create_subprocess_exec(
         str(SCRIPT),
         "debug",
         "--dap",
-        cwd=tmp_path,
+        cwd=folder,
         env={
             **{name: os.environ[name] for name in ("PATH", "PYTHONPATH")},
-            "HOME": str(tmp_path),
-            "GRAPH_RESEARCH_HOME": str(tmp_path / "home"),
+            "HOME": str(folder),
+            "GRAPH_RESEARCH_HOME": str(folder / "home"),
         },
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    client = Client(process.stdout, process.stdin)
+    return process, Client(process.stdout, process.stdin)
+
+
+async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "test.yaml").write_text(graph_of(COUNTDOWN).spec.text)
+    process, client = await installed(tmp_path)
     file = str(project / "test.yaml")
     await client.ask("initialize", adapterID="graph-research")
     assert "cannot be entered" in (await client.try_("launch", graph="test.yaml", cwd="nowhere"))["message"]
@@ -346,3 +353,23 @@ async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path)
     assert (await client.event("exited"))["exitCode"] == 0
     await client.ask("disconnect")
     assert await process.wait() == 0
+
+
+@pytest.mark.parametrize("closes", [True, False], ids=["after closing the input", "alone"])
+@pytest.mark.parametrize("held", [True, False], ids=["held", "ended"])
+async def test_an_editor_that_ends_its_session_with_a_signal_sees_no_error(
+    tmp_path: Path, closes: bool, held: bool
+) -> None:
+    (tmp_path / "test.yaml").write_text(graph_of(COUNTDOWN).spec.text)
+    process, client = await installed(tmp_path)
+    await client.ask("initialize", adapterID="nvim-dap")
+    await client.ask("launch", graph="test.yaml", cwd=str(tmp_path), stopOnEntry=held)
+    await client.event("initialized")
+    await client.ask("configurationDone")
+    await client.event("stopped" if held else "terminated")
+    if closes:
+        assert process.stdin is not None
+        process.stdin.close()
+    process.send_signal(signal.SIGINT)
+    assert (await process.communicate(None if closes else b""))[1] == b""
+    assert process.returncode == 0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from graph_research.app.models import hosts_of
 from graph_research.app.outside import Outside
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.errors import UserMistake
@@ -18,8 +18,8 @@ __all__ = ["IMPORTED", "ForeignRun", "inherited", "is_foreign", "refuse_foreign"
 IMPORTED = "imported"
 """The mark in a run's metadata. `import-run` sets it, whatever the bundle says, and forks inherit it."""
 
-_INSIDE = ("local", "scripted")
-"""The kinds of searches that reach nothing beyond this machine."""
+_INSIDE = ("extractive", "local", "scripted")
+"""The kinds of models and searches that reach nothing beyond this machine."""
 
 
 class ForeignRun(UserMistake):
@@ -43,9 +43,8 @@ def refuse_foreign(record: RunRecord, request: ResearchRequest | GraphRequest) -
     those of the web, and the user's own servers."""
     if not is_foreign(record):
         return
-    specs = {*request.models, *(spec for models in request.roles.values() for spec in models)}
-    models = sorted(spec for spec in specs if hosts_of([spec]) or spec.startswith("["))
-    searches = [name for name in request.search if name.partition(":")[0] not in _INSIDE]
+    models = _outside({*request.models, *(spec for models in request.roles.values() for spec in models)})
+    searches = _outside(request.search)
     would = [f"ask {', '.join(models)[:300]}"] if models else []
     would += [f"search {', '.join(searches)[:300]} and read the pages found there"] if searches else []
     if would:
@@ -54,6 +53,10 @@ def refuse_foreign(record: RunRecord, request: ResearchRequest | GraphRequest) -
             f"run {record.run_id} came in a bundle and would {' and '.join(would)}{folders}",
             help=f"if that is what you want: graph-research resume {record.run_id} --accept-changes",
         )
+
+
+def _outside(names: Iterable[str]) -> list[str]:
+    return sorted(name for name in names if name.partition(":")[0] not in _INSIDE)
 
 
 def without_pages(outside: Outside) -> Outside:

@@ -35,6 +35,7 @@ _FILTERS = frozenset(
     )
 )
 """Filters of Jinja that cannot make a text much longer than what they are given."""
+_OF_JINJA = ("_loop_vars", "_block_vars")
 _NUMBER_FORMAT = re.compile(r"(?:[^%]|%%|%(?:\.\d)?[dfs])*")
 
 
@@ -129,6 +130,19 @@ class _Sandbox(ImmutableSandboxedEnvironment):
     """Jinja's sandbox, in which no sign and no method makes a text of a size that the template chooses."""
 
     intercepted_binops = frozenset({"*", "**", "%"})
+
+    def call(self, context: Context, obj: Any, *args: Any, **kwargs: Any) -> Any:
+        """Our own function is called a thousand times in a research and needs none of the checks; what Jinja passes on
+        to itself is no argument of it."""
+        if obj is not quoted:
+            return super().call(context, obj, *args, **kwargs)
+        return quoted(*args, **{name: value for name, value in kwargs.items() if name not in _OF_JINJA})
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Templates see JSON: of an object's member nobody asks first whether it is an attribute."""
+        if type(obj) is dict and attribute in obj and not hasattr(dict, attribute):
+            return obj[attribute]
+        return super().getattr(obj, attribute)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "**" or not all(isinstance(value, (int, float)) for value in (left, right)):

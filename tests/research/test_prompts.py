@@ -95,3 +95,14 @@ def test_an_include_never_leaves_the_prompt_folders(tmp_path: Path, name: str) -
 def test_a_template_within_a_quoted_text_stays_text(tmp_path: Path) -> None:
     text = "{{ 7 * 7 }} {% include '_partials/answer' %}"
     assert text in renderer(tmp_path, page="{{ quoted(text, 'source') }}").render("page", {"text": text})
+
+
+def test_texts_are_quoted_in_loops_and_by_keyword(tmp_path: Path) -> None:
+    written = "{% for text in texts %}{% set label = text ~ '!' %}{{ quoted(text, label=label) }}\n{% endfor %}"
+    told = renderer(tmp_path, many=written).render("many", {"texts": ["a", "b"]})
+    assert told == f"{quoted('a', 'a!')}\n{quoted('b', 'b!')}"
+
+
+def test_a_member_is_found_unless_it_is_named_like_a_method_of_objects(tmp_path: Path) -> None:
+    prompts = renderer(tmp_path, member="{{ row.title }} {{ row.items() | length }} {{ row['items'] }}")
+    assert prompts.render("member", {"row": {"title": "T", "items": "many"}}) == "T 2 many"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import Any
 
-__all__ = ["Change", "changes_between"]
+__all__ = ["Change", "apart", "changes_between", "first_difference"]
+
+_BEFORE_CHARS = 20
+_PIECE_CHARS = 80
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,3 +63,31 @@ def _names(entries: Sequence[Any]) -> list[str]:
     if all(isinstance(one, str) for one in ids) and len(set(ids)) == len(ids):
         return [str(one) for one in ids]
     return [str(place) for place in range(len(entries))]
+
+
+def apart(old: Any, new: Any) -> int:
+    """How many changes lead from `old` to `new`."""
+    return sum(1 for _ in changes_between(old, new))
+
+
+def first_difference(old: Any, new: Any) -> str:
+    """In words, for the end of a sentence: where two requests differ first, and what stands there. Of long texts a
+    piece around the place."""
+    change = next(changes_between(old, new), None)
+    if change is None:
+        return ", only fewer like it"
+    where = f"; a recorded one differs in {change.path}" if change.path else "; the recorded one is another"
+    if change.change != "changed":
+        return f"{where}, which is {'new' if change.change == 'added' else 'gone'}"
+    start = 0
+    if isinstance(change.old, str) and isinstance(change.new, str):
+        pairs = zip_longest(change.old, change.new)
+        start = max(next(place for place, (a, b) in enumerate(pairs) if a != b) - _BEFORE_CHARS, 0)
+    return f"{where}: {_piece(change.new, start)} instead of {_piece(change.old, start)}"
+
+
+def _piece(value: Any, start: int) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    piece = text[start : start + _PIECE_CHARS]
+    whole = f"{'…' if start else ''}{piece}{'…' if start + _PIECE_CHARS < len(text) else ''}"
+    return json.dumps(whole, ensure_ascii=False) if isinstance(value, str) else whole

@@ -18,6 +18,7 @@ from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.codec import canonical, decode, references
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
+from graph_research.graph.diff import apart, first_difference
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.failure import Suspended, timed_out
 from graph_research.graph.fork import FORKED, log_until
@@ -254,8 +255,16 @@ class _Recorded:
             raise self._error(told["type"], told["message"])
         if known is not None or not self._scratch.ended(address):
             await asyncio.Event().wait()  # the recorded attempt was interrupted here, and so is this one
-        shown = canonical(request).decode(errors="replace")[:_SHOWN_CHARS]
-        raise self._scratch.differ(address, f"the journal holds no such call: {shown}", call=kind)
+        near = min(await self._requests(address, kind), key=lambda one: apart(one, request), default=None)
+        shown = f": {canonical(request).decode(errors='replace')[:_SHOWN_CHARS]}"
+        if near is not None:
+            shown = first_difference(near, request)
+        raise self._scratch.differ(address, f"the journal holds no such call{shown}", call=kind)
+
+    async def _requests(self, address: Address, kind: str) -> list[Any]:
+        """What the recorded attempt asked by calls of this kind."""
+        rows = [row.request for row in await self.recorded(address.key) if row.kind == kind and row.request is not None]
+        return [decode(data, await self._store.texts(references(data))) for data in rows]
 
     async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
         step = await self._scratch.ran_out(address)

@@ -279,3 +279,14 @@ def test_a_name_that_no_graph_has_is_told_in_the_same_way_by_every_command(user:
     told = {user.run("graph", command, "piplin", expect=2).err for command in ("run", "validate", "export", "inspect")}
     assert len(told) == 1
     assert 'did you mean "pipeline"?' in told.pop()
+
+
+def test_a_replay_with_other_prompts_says_where_what_is_asked_differs(user: User, here: Run) -> None:
+    here("graph", "new", "canal")
+    user.run("graph", "run", "canal/canal.yaml", "--run-id", "first")
+    prompt = user.folder / "canal/prompts/reply.j2"
+    prompt.write_text(f"{prompt.read_text()}\nIn ten words.\n")
+    first = user.run("replay", "first", "--current", "--json", expect=1).json["first_difference"]
+    assert (first["node"], first["call"]) == ("reply", "model")
+    assert "a recorded one differs in user: " in first["difference"]
+    assert "In ten words." in first["difference"]

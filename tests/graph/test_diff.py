@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from graph_research.graph.diff import Change, changes_between
+from typing import Any
+
+import pytest
+
+from graph_research.graph.diff import Change, changes_between, first_difference
 
 
 def test_equal_states_have_no_differences_and_a_number_is_no_truth() -> None:
@@ -33,3 +37,25 @@ def test_entries_without_ids_are_compared_by_their_places() -> None:
         Change(path="log.2", change="added", new="d"),
     ]
     assert list(changes_between([], None, "log")) == [Change(path="log", change="changed", old=[], new=None)]
+
+
+AS = "a" * 100
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            {"q": "a" * 100 + "b"},
+            {"q": "a" * 100 + "c"},
+            f'; a recorded one differs in q: "…{"a" * 20}c" instead of "…{"a" * 20}b"',
+        ),
+        ({"q": [1, 2]}, {"q": [1, 3]}, "; a recorded one differs in q.1: 3 instead of 2"),
+        ({"q": 1}, {"q": 1, "p": 2}, "; a recorded one differs in p, which is new"),
+        ({"q": 1, "p": 2}, {"q": 1}, "; a recorded one differs in p, which is gone"),
+        ("x", "xy", '; the recorded one is another: "xy" instead of "x"'),
+        ("x", "x", ", only fewer like it"),
+    ],
+)
+def test_the_first_difference_of_two_requests_is_told_in_words(old: Any, new: Any, told: str) -> None:
+    assert first_difference(old, new) == told

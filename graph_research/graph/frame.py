@@ -167,13 +167,14 @@ class Frame:
         self.visits[node] = visit = self.visits.get(node, 0) + 1
         return Active(node, visit, step, error=None if failure is None else failure.error)
 
-    def stand(self, position: Position, step: int) -> None:
-        """Go on to `position`, where the graph may have ended."""
-        turned = position.loops != self.position.loops
+    def stand(self, position: Position, step: int) -> list[Draft]:
+        """Go on to `position`, where the graph may have ended. Returns the events that tell of its nodes."""
+        turned = position.loops is not self.position.loops
         self.position, self.step = position, step
         if turned:
             self.look()
         self.ended = self.end_of(position)
+        return self.started(position.active)
 
     def hold(self) -> None:
         """Stand at nodes that are done but not left."""

@@ -190,8 +190,8 @@ class Loop:
         if edge.target in frame.routes.hopeful:
             interruption = None
         entered = frame.entered(edge.target, step)
-        frame.stand(Position((entered,), outcome.hash, loops, arrived, interruption, None, dropped), step)
-        return frame.commit(outcome, [self._told(left, edge, None), *frame.started((entered,))])
+        started = frame.stand(Position((entered,), outcome.hash, loops, arrived, interruption, None, dropped), step)
+        return frame.commit(outcome, [self._told(left, edge, None), *started])
 
     async def _leave(self, outcomes: Sequence[Outcome]) -> None:
         """Reduce what the nodes gave, pick the edges, and commit both."""
@@ -279,8 +279,8 @@ class Loop:
         status = "moved"
         if kept is not None and failed is not None:
             dropped, status = frame.position.without(left), failed.event
-        frame.stand(Position(active, chain, loops, arrived, interruption, applied, dropped), step)
-        events = [*(self._told(*one) for one in taken), *frame.started(active)]
+        started = frame.stand(Position(active, chain, loops, arrived, interruption, applied, dropped), step)
+        events = [*(self._told(*one) for one in taken), *started]
         cancelled = failed is not None and failed.event == "cancelled"
         return frame.commit(own, events, cancelled=cancelled, kept=kept or (), status=status)
 

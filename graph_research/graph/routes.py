@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import NodeFailed
-from graph_research.graph.spec import EdgeSpec
+from graph_research.graph.guards import Compiled
+from graph_research.graph.spec import EdgeSpec, LoopSpec
 from graph_research.graph.wording import shown
 
 __all__ = ["Routes"]
 
 _ANY = "*"
+
+
+class _Way(NamedTuple):
+    """An edge, and what has to hold for it to be taken: its guard, and of its loop the condition and the bound."""
+
+    edge: EdgeSpec
+    guard: Compiled | None
+    loop: LoopSpec | None
+    condition: Compiled | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +33,8 @@ class Routes:
 
     graph: Graph
     order: Mapping[str, int]
-    leaving: Mapping[str, tuple[EdgeSpec, ...]]
-    events: Mapping[tuple[str, str], tuple[EdgeSpec, ...]]
+    leaving: Mapping[str, Sequence[_Way]]
+    events: Mapping[tuple[str, str], Sequence[_Way]]
     """By node (or `*`) and event."""
     ends: Mapping[str, str]
     """The nodes on which a graph ends, with the status it ends with."""
@@ -43,22 +53,24 @@ class Routes:
 
     @classmethod
     def of(cls, graph: Graph) -> Routes:
-        leaving: dict[str, list[EdgeSpec]] = defaultdict(list)
-        events: dict[tuple[str, str], list[EdgeSpec]] = defaultdict(list)
+        leaving: dict[str, list[_Way]] = defaultdict(list)
+        events: dict[tuple[str, str], list[_Way]] = defaultdict(list)
         ends = {name: node.target or "completed" for name, node in graph.spec.nodes.items() if node.kind == "end"}
         for edge in graph.spec.edges:
+            loop = graph.spec.loops[edge.loop] if edge.loop is not None else None
+            way = _Way(edge, graph.guards.get(edge.index), loop, graph.loops.get(edge.loop or ""))
             if not edge.on:
-                leaving[edge.source].append(edge)
+                leaving[edge.source].append(way)
             for event in edge.on:
-                events[edge.source, event].append(edge)
+                events[edge.source, event].append(way)
         pausing = frozenset(name for name, node in graph.spec.nodes.items() if node.pause)
         forking = frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all)
         joining = {edge.source for edge in graph.spec.edges if graph.spec.nodes[edge.target].join}
         return cls(
             graph=graph,
             order={name: place for place, name in enumerate(graph.spec.nodes)},
-            leaving={node: tuple(edges) for node, edges in leaving.items()},
-            events={key: tuple(edges) for key, edges in events.items()},
+            leaving=dict(leaving),
+            events=dict(events),
             ends=ends,
             hopeful=_reached(
                 [name for name, status in ends.items() if status == "completed"],
@@ -84,51 +96,29 @@ class Routes:
             self.count(edge, loops)
             return [edge]
         taken: list[EdgeSpec] = []
-        for edge in self.leaving.get(node, ()):
-            if self._holds(edge, scope, loops):
-                self.count(edge, loops)
-                taken.append(edge)
+        for way in self.leaving.get(node, ()):
+            if _holds(way, scope, loops):
+                self.count(way.edge, loops)
+                taken.append(way.edge)
         if not taken:
             raise self._stuck(node, scope)
         return taken
 
     def first(self, node: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec:
         """The first edge out of `node` that holds. Raises `NodeFailed` and `GuardFailed` as `leave` does."""
-        for edge in self.leaving.get(node, ()):
-            if self._holds(edge, scope, loops):
-                return edge
+        for way in self.leaving.get(node, ()):
+            if _holds(way, scope, loops):
+                return way.edge
         raise self._stuck(node, scope)
 
     def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: dict[str, int]) -> EdgeSpec | None:
         """The edge for an event at `node`: its own before that of `*`; None when there is none."""
         for source in (node, *((_ANY,) if node in self.under_any else ())):
-            for edge in self.events.get((source, event), ()):
-                if self._holds(edge, scope, loops):
-                    self.count(edge, loops)
-                    return edge
+            for way in self.events.get((source, event), ()):
+                if _holds(way, scope, loops):
+                    self.count(way.edge, loops)
+                    return way.edge
         return None
-
-    def _holds(self, edge: EdgeSpec, scope: Mapping[str, Any], loops: Mapping[str, int]) -> bool:
-        guard = self.graph.guards.get(edge.index)
-        if guard is not None and not guard.evaluate(scope):
-            return False
-        if edge.loop is None:
-            return True
-        condition = self.graph.loops.get(edge.loop)
-        if condition is not None and not condition.evaluate(scope):
-            return False
-        return loops.get(edge.loop, 0) < self._most(edge.loop, scope)
-
-    def _most(self, loop: str, scope: Mapping[str, Any]) -> float:
-        spec = self.graph.spec.loops[loop]
-        if type(spec.most) is int:
-            return spec.most
-        most = scope.get(spec.most) if isinstance(spec.most, str) else spec.most
-        if isinstance(most, bool) or not isinstance(most, (int, float)):
-            raise NodeFailed(
-                f'{spec.place.file_name}:{spec.place.line}: loop "{loop}" has no bound: "{spec.most}" is {shown(most)}'
-            )
-        return most
 
     def count(self, edge: EdgeSpec, loops: dict[str, int]) -> None:
         """Take the edge: its loop has turned once more, and those inside of it begin anew."""
@@ -138,15 +128,33 @@ class Routes:
                 loops[name] = 0
 
     def _stuck(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:
-        guards = [
-            self.graph.guards[edge.index] for edge in self.leaving.get(node, ()) if edge.index in self.graph.guards
-        ]
+        guards = [way.guard for way in self.leaving.get(node, ()) if way.guard is not None]
         names = sorted({name for guard in guards for name in guard.names if name in scope})
         values = f" (with {', '.join(f'{name} = {shown(scope[name])}' for name in names)})" if names else ""
         return NodeFailed(f'no edge applies after node "{node}"{values}', help=_EDGE_HELP)
 
 
 _EDGE_HELP = "give the node a last edge without `when`"
+
+
+def _holds(way: _Way, scope: Mapping[str, Any], loops: Mapping[str, int]) -> bool:
+    _, guard, loop, condition = way
+    if guard is not None and not guard.evaluate(scope):
+        return False
+    if loop is None:
+        return True
+    if condition is not None and not condition.evaluate(scope):
+        return False
+    most = loop.most if type(loop.most) is int else _bound(loop, scope)
+    return loops.get(loop.name, 0) < most
+
+
+def _bound(loop: LoopSpec, scope: Mapping[str, Any]) -> float:
+    most = scope.get(loop.most) if isinstance(loop.most, str) else loop.most
+    if isinstance(most, bool) or not isinstance(most, (int, float)):
+        place = f"{loop.place.file_name}:{loop.place.line}"
+        raise NodeFailed(f'{place}: loop "{loop.name}" has no bound: "{loop.most}" is {shown(most)}')
+    return most
 
 
 def _reached(starts: Iterable[str], arrows: Iterable[tuple[str, str]]) -> frozenset[str]:

@@ -193,18 +193,18 @@ class Visit:
         hashed = position.chain
         if delta is not None:
             data = encode(delta, texts)
-            hashed = self._hash(None, data, orjson.dumps(position.loops, option=orjson.OPT_SORT_KEYS), *parts)
+            hashed = self._hash(None, data, orjson.dumps(position.loops, None, orjson.OPT_SORT_KEYS), *parts)
             if not self._program.plain:
                 delta = decode(data, texts)
         calls, events = context.taken() if context else ([], [])
-        active, told = self._active, {"path": self._path, "visit": self._active.visit, "node": self._spec.name}
+        active, step = self._active, self._session.next_step()
+        path, visit, node = self._path, active.visit, active.node
         if failure is None:
-            events.append({"type": NodeFinished.type, **told, "seconds": seconds})
+            events.append({"type": NodeFinished.type, "path": path, "visit": visit, "node": node, "seconds": seconds})
         else:
             data = encode(failure.error, texts)
-            told |= {"error": failure.told, "will_retry": False, "attempt": attempt}
-            events.append({"type": NodeFailed.type, **told})
-        step = self._session.next_step()
+            told = {"path": path, "visit": visit, "node": node, "error": failure.told, "will_retry": False}
+            events.append({"type": NodeFailed.type, **told, "attempt": attempt})
         return Outcome(active, step, attempt, started_at, seconds, hashed, data, delta, failure, calls, events, texts)
 
     def _update(self) -> Delta:

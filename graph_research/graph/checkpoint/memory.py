@@ -61,23 +61,24 @@ class MemoryCheckpointer(Checkpointer):
         await self.write(first)
 
     async def write(self, write: Write) -> None:
-        run = self._run(write.run_id)
-        run.steps.extend(write.steps)
-        for step in write.steps:
+        run_id, steps, calls, last_seq, events, texts, snapshot, patch, _, shares = write
+        run = self._run(run_id)
+        run.steps.extend(steps)
+        for step in steps:
             run.scopes.setdefault(step.scope, []).append(step)
-        if write.calls:
-            run.calls.update((call.seq, call) for call in write.calls)
-        if write.texts:
-            run.texts.update(write.texts)
-        if write.shares is not None and write.shares in self._runs:
-            run.texts.update(self._runs[write.shares].texts)
-        if write.events is not None:
-            run.events.append((write.last_seq, write.events))
-        if write.snapshot is not None:
-            run.snapshots.append(write.snapshot)
-        if write.run is not None:
-            run.row = _patched(run.row, write.run)
-            run.cancel = run.cancel and not write.run.cancel_done
+        if calls:
+            run.calls.update((call.seq, call) for call in calls)
+        if texts:
+            run.texts.update(texts)
+        if shares is not None and shares in self._runs:
+            run.texts.update(self._runs[shares].texts)
+        if events is not None:
+            run.events.append((last_seq, events))
+        if snapshot is not None:
+            run.snapshots.append(snapshot)
+        if patch is not None:
+            run.row = _patched(run.row, patch)
+            run.cancel = run.cancel and not patch.cancel_done
 
     async def lease(self, run_id: str) -> Lease:
         if check_name(run_id, "run") in self._driven:

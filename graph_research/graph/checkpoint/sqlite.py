@@ -72,11 +72,12 @@ class SqliteCheckpointer(Checkpointer):
         self._numbers[run.run_id] = await self._desk.run(insert, writes=True)
 
     async def write(self, write: Write) -> None:
-        number = self._numbers.get(write.run_id) or await self._number(write.run_id)
-        small = not write.texts or sum(map(len, write.texts.values())) < _BRIEF_CHARS
-        whole = _is_one_row(write)
+        run_id, steps, calls, _, _, texts, snapshot, run, alone, shares = write
+        number = self._numbers.get(run_id) or await self._number(run_id)
+        whole = len(steps) == 1 and not (calls or texts or snapshot or run or shares)
+        small = not texts or sum(map(len, texts.values())) < _BRIEF_CHARS
         put = partial(_put_step if whole else _put, number, write)
-        if not (small and write.alone and self._desk.at_once(put, whole=whole)):
+        if not (small and alone and self._desk.at_once(put, whole=whole)):
             await self._desk.run(put, writes=True, brief=small and self._inline)
 
     async def lease(self, run_id: str) -> Lease:
@@ -256,16 +257,10 @@ def _tables(connection: sqlite3.Connection) -> bool:
     return bool(connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
 
 
-def _is_one_row(write: Write) -> bool:
-    """Whether `_put_step` writes all of it."""
-    _, steps, calls, _, _, texts, snapshot, run, _, shares = write
-    return len(steps) == 1 and not (calls or texts or snapshot or run or shares)
-
-
 def _put_step(number: int, write: Write, connection: sqlite3.Connection) -> None:
-    """The only step of a write, and its events."""
-    row = _step_row(number << 32, write.steps[0], write.last_seq, write.events)
-    connection.execute(_query("insert_step"), row)
+    """The only step of a write, and its events: nearly always that is all."""
+    _, (step,), _, last_seq, events, *_ = write
+    connection.execute(_query("insert_step"), _step_row(number << 32, step, last_seq, events))
 
 
 def _put(number: int, write: Write, connection: sqlite3.Connection) -> None:

@@ -139,12 +139,11 @@ class Exchange:
         return self._pools[url.scheme, proxy]
 
     def _made(self, scheme: str, proxy: str | None) -> httpcore.AsyncConnectionPool:
-        """Without TLS the certificates are none: to load them takes time."""
-        if scheme != "https" and proxy is None:
-            trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        else:
+        """Without TLS no certificates are loaded, which takes time."""
+        trust = None
+        if scheme == "https" or proxy is not None:
             trust = self._trust = self._trust or trusted_certificates()
-        if proxy is None:
+        if trust is None or proxy is None:
             return httpcore.AsyncConnectionPool(
                 trust, max_connections=None, keepalive_expiry=_IDLE_SECONDS, network_backend=Sockets()
             )

@@ -17,6 +17,7 @@ from graph_research.graph.codec import decode, references
 from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged
 from graph_research.graph.events import InputRequested
 from graph_research.providers.llm.prices import Prices
+from graph_research.research.report.facts import usage_of
 from graph_research.research.report.retries import retries_of
 
 __all__ = [
@@ -38,7 +39,8 @@ __all__ = [
 @dataclass(frozen=True, kw_only=True)
 class RunStatus:
     """Where a run stands. `interrupted` is true for a `running` one that no process drives, `limit` is what ended an
-    aborted one, `retries` counts requests that were sent again (`report.json` has the same); times are ISO 8601."""
+    aborted one, `retries` counts requests that were sent again, `usage` what models took so far by role and phase
+    (`report.json` has the same of both); times are ISO 8601."""
 
     run_id: str
     status: str
@@ -55,6 +57,7 @@ class RunStatus:
     waiting_for: str | None
     limit: Reached | None
     retries: Sequence[Mapping[str, Any]]
+    usage: Sequence[Mapping[str, Any]]
     created_at: str
     updated_at: str
 
@@ -183,6 +186,7 @@ async def _status(store: Store, run_id: str, prices: Prices) -> RunStatus:
     record = await store.run(run_id)
     limit = await limit_of(store, record, prices)
     state = await store.state(run_id)
+    answered = [call for call in await store.calls(run_id) if call.status == "answered"]
     return RunStatus(
         run_id=run_id,
         status=record.status,
@@ -199,6 +203,7 @@ async def _status(store: Store, run_id: str, prices: Prices) -> RunStatus:
         waiting_for=await waiting_for(store, record),
         limit=limit,
         retries=[one.to_json() for one in retries_of(await store.events(run_id))],
+        usage=[one.model_dump(mode="json") for one in usage_of(answered, prices)],
         created_at=record.created_at.isoformat(),
         updated_at=record.updated_at.isoformat(),
     )

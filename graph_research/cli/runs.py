@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -65,6 +65,8 @@ def _show_status(status: RunStatus, *, json: bool) -> None:
         show(f"question:  {status.question}")
     show(f"phase:     {status.phase or '-'}, iteration {status.iteration}")
     show(f"found:     {counted(status.sources, 'source')}, {counted(status.findings, 'finding')}")
+    if status.usage:
+        show(f"used:      {_used(status.usage)}")
     if status.retries:
         told = [
             f"{one['requests']} to {in_line(one['provider'])} ({one['role'] or one['kind']})" for one in status.retries
@@ -78,6 +80,14 @@ def _show_status(status: RunStatus, *, json: bool) -> None:
         show(f'answer it: graph-research resume {status.run_id} --answer "…"')
     elif status.interrupted or status.status == "paused" or (status.cause and status.status != "completed"):
         show(f"go on with: {resume_command(status.run_id, option=status.limit.option if status.limit else '')}")
+
+
+def _used(usage: Sequence[Mapping[str, Any]]) -> str:
+    """What models took in all, and in money where every price is known and they cost any."""
+    calls, sent, written = (sum(row[name] for row in usage) for name in ("calls", "input_tokens", "output_tokens"))
+    costs = [row["cost_usd"] for row in usage]
+    money = "" if None in costs or not sum(costs) else f", {sum(costs):.4f} USD"
+    return f"{counted(calls, 'model call')}, {sent:,} tokens read, {written:,} written{money}"
 
 
 def _list(json: Json = False) -> None:

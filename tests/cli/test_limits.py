@@ -59,6 +59,15 @@ def test_status_and_report_name_the_limit_and_the_option_too(user: User) -> None
     assert offered(refused) == command
 
 
+def test_status_tells_what_models_took_of_a_run_that_has_no_report(user: User) -> None:
+    dear(user)
+    [row] = user.run("status", "dear", "--json").json["usage"]
+    assert (row["role"], row["phase"], row["calls"]) == ("research", "clarify", 1)
+    assert row["input_tokens"] > row["output_tokens"] > 0
+    told = user.run("status", "dear").out
+    assert f"used:      1 model call, {row['input_tokens']:,} tokens read, {row['output_tokens']:,} written\n" in told
+
+
 def test_a_graph_of_any_kind_is_run_within_a_budget(user: User) -> None:
     options = ["--library", "library", "--llm", user.script("brief.json", BRIEF), "--run-id", "any"]
     done = user.run("graph", "run", "pipeline", "--set", ANSWER, *options, "--max-tokens", "1", "--json", expect=3)

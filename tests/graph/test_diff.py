@@ -39,9 +39,6 @@ def test_entries_without_ids_are_compared_by_their_places() -> None:
     assert list(changes_between([], None, "log")) == [Change(path="log", change="changed", old=[], new=None)]
 
 
-AS = "a" * 100
-
-
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [

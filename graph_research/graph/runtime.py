@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_research.errors import check_name
+from graph_research.graph.changed import told_changes
 from graph_research.graph.checkpoint.base import Checkpointer, RunPatch, RunRow
 from graph_research.graph.codec import encode
 from graph_research.graph.compiler import Graph
@@ -269,7 +270,8 @@ class Runtime:
             return None
         differences = changes(row.definition, self.graph) if row.graph_hash != self.graph.hash else None
         if differences is not None and not accept_changes:
-            raise _changed(row, ", ".join(differences) or "its definition differs")
+            told = await told_changes(self.checkpointer, row.definition, self.graph)
+            raise _changed(row, ", ".join(told) or "its definition differs")
         await session.recall()
         frame = await Frame.load(self.graph, session, "")
         cancelled = await self.checkpointer.cancel_requested(session.run_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from graph_research import MemoryCheckpointer
+from graph_research.graph.changed import part_changes
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.errors import GraphChanged, InputInvalid
@@ -314,11 +316,33 @@ async def test_a_changed_graph_is_refused_with_what_differs_until_it_is_accepted
         "state: {", "state: {sum: {type: integer, default: 7}, "
     )
     drive = runtime(graph_of(changed), store)
-    with pytest.raises(GraphChanged, match="graph countdown changed"):
+    with pytest.raises(
+        GraphChanged, match=re.escape("graph countdown changed (node tick changed, channel sum is new)")
+    ):
         await collect(drive.resume("r"))
     assert end_of(await collect(drive.resume("r", accept_changes=True))).status == "completed"
     assert await store.state("r") == {"n": 0, "seen": [3, 2], "sum": 2}
     assert end_of(await collect(drive.resume("r"))).status == "completed"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("most: 10", "most: 9", ["loop down changed"]),
+        ("n: n - 1", "n: n - 2", ["node tick changed"]),
+        ("nodes:", "nodes:  # only two", []),
+        ("  - {from: tick, to: tick, when: n > 0, loop: down}\n", "", ["edge tick -> tick is gone"]),
+        ("start: tick", "start: tick\nsummary: Down.\nlimits: {steps: 9}", ["`limits` is new"]),
+    ],
+)
+def test_parts_of_a_graph_that_differ_are_told_by_name(old: str, new: str, told: list[str]) -> None:
+    assert part_changes(COUNTDOWN, COUNTDOWN.replace(old, new)) == told
+
+
+def test_edges_in_another_order_are_a_change() -> None:
+    lines = COUNTDOWN.splitlines()
+    turned = "\n".join([*lines[:-2], lines[-1], lines[-2]])
+    assert part_changes(COUNTDOWN, turned) == ["the order of the edges out of tick changed"]
 
 
 async def test_the_node_a_run_stands_on_must_exist_in_the_changed_graph(store: Checkpointer) -> None:

@@ -63,8 +63,8 @@ class Http(Protocol):
 
 
 class HttpxHttp:
-    """`Http` over httpcore, with httpx's addresses. An async context manager; connections are opened at the first request
-    and kept.
+    """`Http` over httpcore, with addresses as httpx reads them. An async context manager; connections are opened at the
+    first request and kept.
 
     A try is made again where the server is out of reach, overloaded (408, 425, 429, 5xx) or answers with half a body or
     JSON that is none: after what `Retry-After` asks for, else after 0.5 s, doubled each time, with jitter. A wait that

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from world import Faults, World, open_world
 
-from tests.acceptance.conftest import QUESTION, Done, Shell
+from tests.shell import DEMO_QUESTION, Done, User
 
 AGENTS = frozenset(
     {
@@ -21,17 +21,17 @@ ALL = {"always_gaps": True, "long_pages": True}
 """A world in which every agent is asked."""
 
 
-def research(shell: Shell, world: World, *options: str, expect: int = 0) -> Done:
+def research(shell: User, world: World, *options: str, expect: int = 0) -> Done:
     """The question, asked of the world's model and search."""
     return shell.run(
-        *("run", QUESTION, "--llm", world.model, "--search", "searxng", "--out", "out", "--run-id", "r", "--json"),
+        *("run", DEMO_QUESTION, "--llm", world.model, "--search", "searxng", "--out", "out", "--run-id", "r", "--json"),
         *options,
-        environment={**world.environ(), "GRAPH_RESEARCH_PROVIDER_COOLDOWN": "0.2"},
+        environ={**world.environ(), "GRAPH_RESEARCH_PROVIDER_COOLDOWN": "0.2"},
         expect=expect,
     )
 
 
-def report_of(shell: Shell) -> dict[str, Any]:
+def report_of(shell: User) -> dict[str, Any]:
     """The report, after every citation was checked against the archive."""
     counts = shell.run("verify", "r", "--json").json
     assert counts["invalid"] == 0
@@ -44,7 +44,7 @@ def said(report: dict[str, Any]) -> str:
     return " ".join(report["limitations"])
 
 
-def test_without_faults_the_report_is_complete_and_says_who_answered(shell: Shell, tmp_path: Path) -> None:
+def test_without_faults_the_report_is_complete_and_says_who_answered(shell: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls") as world:
         done = research(shell, world)
     report = report_of(shell)
@@ -56,9 +56,7 @@ def test_without_faults_the_report_is_complete_and_says_who_answered(shell: Shel
 
 
 @pytest.mark.parametrize("window", [9_000, 12_000, 24_000])
-def test_a_small_window_gives_a_shorter_report_that_says_what_was_cut(
-    window: int, shell: Shell, tmp_path: Path
-) -> None:
+def test_a_small_window_gives_a_shorter_report_that_says_what_was_cut(window: int, shell: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls", faults=Faults(window_chars=window), long_pages=True) as world:
         done = research(shell, world)
     report = report_of(shell)
@@ -72,7 +70,7 @@ def test_a_small_window_gives_a_shorter_report_that_says_what_was_cut(
 @pytest.mark.parametrize("status", [429, 500])
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_calls_that_fail_now_and_then_do_not_end_a_research(
-    rate: float, status: int, shell: Shell, tmp_path: Path
+    rate: float, status: int, shell: User, tmp_path: Path
 ) -> None:
     with open_world(tmp_path / "calls", faults=Faults(rate=rate, status=status)) as world:
         done = research(shell, world)
@@ -84,7 +82,7 @@ def test_calls_that_fail_now_and_then_do_not_end_a_research(
     assert len(report["citations"]) >= 3
 
 
-def test_one_broken_answer_of_each_agent_is_repaired(shell: Shell, tmp_path: Path) -> None:
+def test_one_broken_answer_of_each_agent_is_repaired(shell: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls", faults=Faults(broken_json=AGENTS), **ALL) as world:
         done = research(shell, world)
         asked = {call.agent for call in world.calls("model")}
@@ -95,7 +93,7 @@ def test_one_broken_answer_of_each_agent_is_repaired(shell: Shell, tmp_path: Pat
     assert len(report["citations"]) >= 3
 
 
-def test_one_context_error_in_each_kind_of_call_is_recovered_from(shell: Shell, tmp_path: Path) -> None:
+def test_one_context_error_in_each_kind_of_call_is_recovered_from(shell: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls", faults=Faults(context_errors=AGENTS), **ALL) as world:
         done = research(shell, world)
         refused = [call.agent for call in world.calls("model") if call.status == 400]
@@ -106,9 +104,7 @@ def test_one_context_error_in_each_kind_of_call_is_recovered_from(shell: Shell, 
     assert len(report["citations"]) >= 3
 
 
-def test_a_model_that_never_writes_json_still_gives_a_report_with_proved_citations(
-    shell: Shell, tmp_path: Path
-) -> None:
+def test_a_model_that_never_writes_json_still_gives_a_report_with_proved_citations(shell: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls", faults=Faults(prose=True)) as world:
         done = research(shell, world)
     report = report_of(shell)
@@ -118,7 +114,7 @@ def test_a_model_that_never_writes_json_still_gives_a_report_with_proved_citatio
     assert "fallback" in json.dumps(report["limitations"])
 
 
-def test_one_topic_whose_searches_fail_leaves_the_others_alone_and_is_named(shell: Shell, tmp_path: Path) -> None:
+def test_one_topic_whose_searches_fail_leaves_the_others_alone_and_is_named(shell: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls", faults=Faults(deaf_queries=frozenset({"birds"}))) as world:
         done = research(shell, world)
     report = report_of(shell)
@@ -128,7 +124,7 @@ def test_one_topic_whose_searches_fail_leaves_the_others_alone_and_is_named(shel
     assert "birds" in said(report)
 
 
-def test_a_reflector_out_of_order_ends_no_research(shell: Shell, tmp_path: Path) -> None:
+def test_a_reflector_out_of_order_ends_no_research(shell: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls", faults=Faults(deaf_agents=frozenset({"reflector"}))) as world:
         done = research(shell, world)
     report = report_of(shell)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import SCRIPT, Done, Shell
+from tests.shell import SCRIPT, Done, User
 
-QUESTION = "What is the span of the Kelda footbridge?"
+DEMO_QUESTION = "What is the span of the Kelda footbridge?"
 BRIDGE = (
     "# The Kelda footbridge\n\nThe Kelda footbridge opened to walkers on 3 June 2011. The Kelda footbridge has a span "
     "of 84 metres. Cyclists have been allowed on the Kelda footbridge since 2014.\n"
@@ -29,20 +29,20 @@ UNREADABLE: dict[str, bytes] = {
 
 
 @pytest.fixture
-def kelda(shell: Shell) -> Shell:
+def kelda(shell: User) -> User:
     """A user with a folder `docs` of one document."""
     write(shell, "docs/bridge.md", BRIDGE)
     return shell
 
 
-def write(shell: Shell, name: str, content: str | bytes) -> Path:
+def write(shell: User, name: str, content: str | bytes) -> Path:
     path = shell.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
 
-def arguments(*options: str, question: str = QUESTION) -> list[str]:
+def arguments(*options: str, question: str = DEMO_QUESTION) -> list[str]:
     return ["run", "--library", "docs", "--run-id", "kelda", "--out", "out", *options, "--", question]
 
 
@@ -55,7 +55,7 @@ def one_line(done: Done) -> str:
 # --- Libraries ---------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_library_is_refused_before_anything_starts(shell: Shell) -> None:
+def test_an_empty_library_is_refused_before_anything_starts(shell: User) -> None:
     (shell.folder / "docs").mkdir()
 
     done = shell.run(*arguments("--json"), expect=2)
@@ -65,7 +65,7 @@ def test_an_empty_library_is_refused_before_anything_starts(shell: Shell) -> Non
     assert shell.run("list", "--json").json == []
 
 
-def test_unreadable_files_are_named_and_the_run_goes_on(kelda: Shell) -> None:
+def test_unreadable_files_are_named_and_the_run_goes_on(kelda: User) -> None:
     for name, content in UNREADABLE.items():
         write(kelda, f"docs/{name}", content)
     os.mkfifo(kelda.folder / "docs" / "pipe.txt")
@@ -78,7 +78,7 @@ def test_unreadable_files_are_named_and_the_run_goes_on(kelda: Shell) -> None:
     assert "84 metres" in done.out
 
 
-def test_a_library_of_nothing_but_unreadable_files_says_which_and_why(shell: Shell) -> None:
+def test_a_library_of_nothing_but_unreadable_files_says_which_and_why(shell: User) -> None:
     for name, content in UNREADABLE.items():
         write(shell, f"docs/{name}", content)
 
@@ -92,23 +92,23 @@ def test_a_library_of_nothing_but_unreadable_files_says_which_and_why(shell: She
 
 
 @pytest.mark.parametrize("question", ["x", "the of and", "桥🙂?", "--help $(reboot) `id`; 'Kelda' \"<b>\"\n\tspan"])
-def test_any_question_ends_in_a_report(kelda: Shell, question: str) -> None:
+def test_any_question_ends_in_a_report(kelda: User, question: str) -> None:
     done = kelda.run(*arguments("--json", question=question))
 
     assert Path(done.json["report"]["md"]).exists()
 
 
-def test_the_answer_to_a_question_back_is_what_is_researched(kelda: Shell) -> None:
+def test_the_answer_to_a_question_back_is_what_is_researched(kelda: User) -> None:
     asked = kelda.run(*arguments("--interactive", question="What is it?"), expect=4)
     assert "resume kelda --answer" in asked.err
 
-    answered = kelda.run("resume", "kelda", "--answer", QUESTION, "--out", "out")
+    answered = kelda.run("resume", "kelda", "--answer", DEMO_QUESTION, "--out", "out")
 
     assert "The Kelda footbridge has a span of 84 metres." in answered.out
 
 
 @pytest.mark.parametrize("question", ["   ", "x" * 50_001, "x" * 100_000])
-def test_a_question_without_words_or_without_end_is_refused(kelda: Shell, question: str) -> None:
+def test_a_question_without_words_or_without_end_is_refused(kelda: User, question: str) -> None:
     done = kelda.run(*arguments("--json", question=question), expect=2)
 
     assert done.json["error"]["code"] == "question-invalid"
@@ -116,13 +116,13 @@ def test_a_question_without_words_or_without_end_is_refused(kelda: Shell, questi
     assert kelda.run("list", "--json").json == []
 
 
-def test_the_longest_question_is_answered(kelda: Shell) -> None:
+def test_the_longest_question_is_answered(kelda: User) -> None:
     done = kelda.run(*arguments(question=("Kelda footbridge span " * 2_273)[:50_000]))
 
     assert "84 metres" in done.out
 
 
-def test_a_question_that_the_library_does_not_cover_is_not_found(kelda: Shell) -> None:
+def test_a_question_that_the_library_does_not_cover_is_not_found(kelda: User) -> None:
     kelda.run(*arguments(question="How did Roman engineers build aqueducts?"))
 
     report = (kelda.folder / "out" / "report.md").read_text()
@@ -144,14 +144,14 @@ def test_a_question_that_the_library_does_not_cover_is_not_found(kelda: Shell) -
         ("--max-iterations=x", "integer, unable to parse string as an integer; "),
     ],
 )
-def test_a_wrong_option_is_named_before_anything_starts(kelda: Shell, option: str, named: str) -> None:
+def test_a_wrong_option_is_named_before_anything_starts(kelda: User, option: str, named: str) -> None:
     done = kelda.run(*arguments(option), expect=2)
 
     assert named in one_line(done)
     assert kelda.run("list", "--json").json == []
 
 
-def test_a_report_that_cannot_be_written_is_not_lost(kelda: Shell) -> None:
+def test_a_report_that_cannot_be_written_is_not_lost(kelda: User) -> None:
     done = kelda.run(*arguments("--out", "/proc/nowhere"), expect=2)
 
     assert "graph-research resume kelda --out" in one_line(done)
@@ -163,7 +163,7 @@ def test_a_report_that_cannot_be_written_is_not_lost(kelda: Shell) -> None:
 
 
 @pytest.mark.parametrize("most_bytes", [1_000, 100_000])
-def test_a_full_disk_ends_in_one_clear_message_and_loses_nothing(kelda: Shell, most_bytes: int) -> None:
+def test_a_full_disk_ends_in_one_clear_message_and_loses_nothing(kelda: User, most_bytes: int) -> None:
     done = kelda.run(*arguments(), expect=(1, 2), preexec_fn=files_of(most_bytes))
 
     assert "graph-research: " in done.err
@@ -174,16 +174,16 @@ def test_a_full_disk_ends_in_one_clear_message_and_loses_nothing(kelda: Shell, m
 
 
 @pytest.mark.parametrize("home", ["/proc/nowhere", "occupied", "occupied/inside"])
-def test_a_home_that_cannot_be_written_is_refused(kelda: Shell, home: str) -> None:
+def test_a_home_that_cannot_be_written_is_refused(kelda: User, home: str) -> None:
     write(kelda, "occupied", "a file")
 
-    done = kelda.run(*arguments("--json"), environment={"GRAPH_RESEARCH_HOME": home}, expect=2)
+    done = kelda.run(*arguments("--json"), environ={"GRAPH_RESEARCH_HOME": home}, expect=2)
 
     assert done.json["error"]["code"] == "home-unusable"
     assert "GRAPH_RESEARCH_HOME" in one_line(done)
 
 
-def test_doctor_finds_a_store_that_is_none(kelda: Shell) -> None:
+def test_doctor_finds_a_store_that_is_none(kelda: User) -> None:
     write(kelda, "home/runs.db", os.urandom(5_000))
 
     checks = {check["name"]: check for check in kelda.run("doctor", "--offline", "--json", expect=1).json["checks"]}
@@ -199,7 +199,7 @@ def files_of(most_bytes: int) -> Callable[[], None]:
 # --- Streams -----------------------------------------------------------------------------------------------------
 
 
-def test_a_reader_that_leaves_early_does_not_stop_a_run(kelda: Shell) -> None:
+def test_a_reader_that_leaves_early_does_not_stop_a_run(kelda: User) -> None:
     with kelda.start(*arguments()) as process:
         assert process.stderr is not None
         process.stderr.close()
@@ -211,13 +211,13 @@ def test_a_reader_that_leaves_early_does_not_stop_a_run(kelda: Shell) -> None:
 
 
 @pytest.mark.parametrize("closed", [1, 2])
-def test_a_closed_stream_does_not_stop_a_run(kelda: Shell, closed: int) -> None:
+def test_a_closed_stream_does_not_stop_a_run(kelda: User, closed: int) -> None:
     kelda.run(*arguments(), preexec_fn=lambda: os.close(closed))
 
     assert "84 metres" in (kelda.folder / "out" / "report.md").read_text()
 
 
-def test_a_full_disk_behind_standard_output_is_said(kelda: Shell) -> None:
+def test_a_full_disk_behind_standard_output_is_said(kelda: User) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [SCRIPT, "capabilities"],
@@ -233,15 +233,15 @@ def test_a_full_disk_behind_standard_output_is_said(kelda: Shell) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_narrow_encoding_gets_what_it_can_hold(kelda: Shell) -> None:
+def test_a_narrow_encoding_gets_what_it_can_hold(kelda: User) -> None:
     kelda.run(*arguments())
 
-    done = kelda.run("report", "kelda", environment={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    done = kelda.run("report", "kelda", environ={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
 
     assert "\\u201cThe Kelda footbridge has a span of 84 metres.\\u201d" in done.out
 
 
-def test_a_terminal_that_cannot_redraw_gets_lines(kelda: Shell) -> None:
+def test_a_terminal_that_cannot_redraw_gets_lines(kelda: User) -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [SCRIPT, *arguments()],
@@ -265,7 +265,7 @@ def test_a_terminal_that_cannot_redraw_gets_lines(kelda: Shell) -> None:
 
 
 @pytest.fixture
-def stopped(shell: Shell) -> Callable[[], subprocess.Popen[str]]:
+def stopped(shell: User) -> Callable[[], subprocess.Popen[str]]:
     """The demo's research, stopped by SIGSTOP somewhere in the middle."""
 
     def start() -> subprocess.Popen[str]:
@@ -276,7 +276,7 @@ def stopped(shell: Shell) -> Callable[[], subprocess.Popen[str]]:
     return start
 
 
-def started(shell: Shell) -> subprocess.Popen[str]:
+def started(shell: User) -> subprocess.Popen[str]:
     """A run of a big library that has written its first events."""
     for number in range(40):
         write(shell, f"docs/{number}.md", BRIDGE.replace("84", str(100 + number)).replace("Kelda", f"Kelda {number}"))
@@ -287,9 +287,7 @@ def started(shell: Shell) -> subprocess.Popen[str]:
     return process
 
 
-def test_a_second_process_on_the_same_run_is_refused(
-    shell: Shell, stopped: Callable[[], subprocess.Popen[str]]
-) -> None:
+def test_a_second_process_on_the_same_run_is_refused(shell: User, stopped: Callable[[], subprocess.Popen[str]]) -> None:
     with stopped() as process:
         for command in (["resume", "kelda"], ["delete", "kelda"]):
             done = shell.run(*command, "--json", expect=2)
@@ -302,7 +300,7 @@ def test_a_second_process_on_the_same_run_is_refused(
     assert process.returncode == 0
 
 
-def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(shell: Shell) -> None:
+def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(shell: User) -> None:
     with started(shell) as process:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
@@ -315,7 +313,7 @@ def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("received", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_before_the_run_began_is_said_too(shell: Shell, received: signal.Signals) -> None:
+def test_an_interruption_before_the_run_began_is_said_too(shell: User, received: signal.Signals) -> None:
     for number in range(400):
         write(shell, f"docs/{number}.md", BRIDGE)
     with shell.start(
@@ -332,7 +330,7 @@ def test_an_interruption_before_the_run_began_is_said_too(shell: Shell, received
 
 
 def test_cancel_from_another_process_stops_a_run_and_keeps_it(
-    shell: Shell, stopped: Callable[[], subprocess.Popen[str]]
+    shell: User, stopped: Callable[[], subprocess.Popen[str]]
 ) -> None:
     with stopped() as process:
         shell.run("cancel", "kelda")

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import LIBRARY, QUESTION, Shell
+from tests.shell import DEMO_LIBRARY, DEMO_QUESTION, User
 
 MOMENTS = range(10)
 
 
-def kill_after(shell: Shell, run_id: str, events: int) -> bool:
+def kill_after(shell: User, run_id: str, events: int) -> bool:
     """Run the demo's research and kill it once its event log has so many lines; False if it ended before that."""
     process = shell.start(
-        *("run", QUESTION, "--library", str(LIBRARY), "--run-id", run_id),
+        *("run", DEMO_QUESTION, "--library", str(DEMO_LIBRARY), "--run-id", run_id),
         *("--now", "2026-01-01T00:00:00Z", "--out", "out"),
     )
     log = shell.home / "audit" / f"{run_id}.jsonl"
@@ -32,14 +32,14 @@ def kill_after(shell: Shell, run_id: str, events: int) -> bool:
     return False
 
 
-def steps_of(shell: Shell, run_id: str) -> list[tuple[object, ...]]:
+def steps_of(shell: User, run_id: str) -> list[tuple[object, ...]]:
     """Every finished step with its hash. Their numbers are left out: parallel items end in any order."""
     rows = shell.run("history", run_id, "--json").json
     return sorted((row["node"], str(row["item"]), row["status"], row["hash"]) for row in rows)
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_run_resumes_to_the_same_report(moment: int, shell: Shell, demo: tuple[Shell, Path]) -> None:
+def test_a_killed_run_resumes_to_the_same_report(moment: int, shell: User, demo: tuple[User, Path]) -> None:
     whole = len(demo[0].audit("demo"))
     kill_after(shell, "demo", max(1, whole * moment // len(MOMENTS)))
 

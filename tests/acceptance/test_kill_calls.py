@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from world import World, open_world
 
-from tests.acceptance.conftest import QUESTION, Shell
+from tests.shell import DEMO_QUESTION, User
 
 PACE = {"model_seconds": 0.05, "search_seconds": 0.05, "page_seconds": 0.02}
 
 
-def kill_after(shell: Shell, world: World, calls: int) -> None:
+def kill_after(shell: User, world: World, calls: int) -> None:
     """Begin the research and kill it once the servers have answered so many calls."""
     process = shell.start(
-        *("run", QUESTION, "--llm", world.model, "--search", "searxng", "--max-iterations", "1"),
+        *("run", DEMO_QUESTION, "--llm", world.model, "--search", "searxng", "--max-iterations", "1"),
         *("--run-id", "r", "--now", "2026-01-01T00:00:00Z", "--out", "out"),
-        environment=world.environ(),
+        environ=world.environ(),
     )
     with process:
         while process.poll() is None and len(world.calls()) < calls:
@@ -32,11 +32,11 @@ def kill_after(shell: Shell, world: World, calls: int) -> None:
 
 @pytest.mark.parametrize("calls", [2, 9, 20, 30])
 def test_after_a_kill_only_calls_in_flight_are_made_again_and_the_run_says_how_many(
-    calls: int, shell: Shell, tmp_path: Path
+    calls: int, shell: User, tmp_path: Path
 ) -> None:
     with open_world(tmp_path / "calls", **PACE) as world:
         kill_after(shell, world, calls)
-        shell.run("resume", "r", "--out", "out", environment=world.environ())
+        shell.run("resume", "r", "--out", "out", environ=world.environ())
         asked = [call for call in world.calls() if call.kind != "robots"]
     report = json.loads((shell.folder / "out" / "report.json").read_text())
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import LIBRARY, Shell
+from tests.shell import DEMO_LIBRARY, User
 
 PLANTED = json.loads((Path(__file__).parent / "planted.json").read_text())
 CITATION = re.compile(r"\[(\d+)\]")
 
 
 @pytest.fixture(scope="module")
-def report(demo: tuple[Shell, Path]) -> dict[str, Any]:
+def report(demo: tuple[User, Path]) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((demo[1] / "report.json").read_text())
     return loaded
 
@@ -28,7 +28,7 @@ def test_the_report_cites_at_least_six_sources(report: dict[str, Any]) -> None:
     assert len(cited) >= 6
 
 
-def test_every_citation_is_proved_and_no_statement_lacks_one(demo: tuple[Shell, Path]) -> None:
+def test_every_citation_is_proved_and_no_statement_lacks_one(demo: tuple[User, Path]) -> None:
     counts = demo[0].run("verify", "demo", "--json").json
 
     assert counts["citations"] >= 12
@@ -38,7 +38,7 @@ def test_every_citation_is_proved_and_no_statement_lacks_one(demo: tuple[Shell, 
 
 
 def test_every_number_in_brackets_leads_to_a_citation_and_every_citation_is_used(
-    demo: tuple[Shell, Path], report: dict[str, Any]
+    demo: tuple[User, Path], report: dict[str, Any]
 ) -> None:
     markdown = (demo[1] / "report.md").read_text()
 
@@ -66,7 +66,7 @@ def test_nothing_else_is_called_a_contradiction(report: dict[str, Any]) -> None:
     assert len(report["contradictions"]) == len(PLANTED["disagreements"])
 
 
-def test_two_runs_give_the_same_bytes(demo: tuple[Shell, Path], new_user: Callable[[str], Shell]) -> None:
+def test_two_runs_give_the_same_bytes(demo: tuple[User, Path], new_user: Callable[[str], User]) -> None:
     other = new_user("another")
     other.research("demo", "--out", "out")
 
@@ -74,17 +74,17 @@ def test_two_runs_give_the_same_bytes(demo: tuple[Shell, Path], new_user: Callab
         assert (other.folder / "out" / name).read_bytes() == (demo[1] / name).read_bytes(), name
 
 
-def test_the_markdown_holds_no_time_path_or_run_id(shell: Shell, demo: tuple[Shell, Path]) -> None:
-    shell.run("run", PLANTED["question"], "--library", str(LIBRARY), "--run-id", "another-id", "--out", "out")
+def test_the_markdown_holds_no_time_path_or_run_id(shell: User, demo: tuple[User, Path]) -> None:
+    shell.run("run", PLANTED["question"], "--library", str(DEMO_LIBRARY), "--run-id", "another-id", "--out", "out")
 
     markdown = (shell.folder / "out" / "report.md").read_text()
 
     assert markdown == (demo[1] / "report.md").read_text()
     assert "another-id" not in markdown
-    assert str(LIBRARY) not in markdown
+    assert str(DEMO_LIBRARY) not in markdown
 
 
-def test_the_pipeline_graph_answers_the_same_question(shell: Shell) -> None:
+def test_the_pipeline_graph_answers_the_same_question(shell: User) -> None:
     done = shell.research("piped", "--graph", "pipeline", "--json").json
 
     assert done["status"] == "completed"
@@ -95,9 +95,11 @@ def test_the_pipeline_graph_answers_the_same_question(shell: Shell) -> None:
     "question", ["How did Roman aqueducts keep water clean?", "Which opera did Rossini write in 1816?", "Wo ist Bonn?"]
 )
 def test_a_question_that_no_document_answers_ends_with_not_found_and_the_nearest_passages(
-    question: str, shell: Shell
+    question: str, shell: User
 ) -> None:
-    done = shell.run("run", question, "--library", str(LIBRARY), "--run-id", "off-topic", "--out", "out", "--json").json
+    done = shell.run(
+        "run", question, "--library", str(DEMO_LIBRARY), "--run-id", "off-topic", "--out", "out", "--json"
+    ).json
 
     markdown = (shell.folder / "out" / "report.md").read_text()
     assert done["status"] == "completed"

@@ -1,22 +1,16 @@
-"""A user at the command line: the installed console script, a folder to stand in, a data home, a small library."""
+"""A user at the command line with a small library, and their commands inside this process."""
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from graph_research.cli import execute
+from tests.shell import NOW, Done, User, new_user
 
-SCRIPT = Path(sys.executable).with_name("graph-research")
-NOW = "2026-01-01T00:00:00Z"
 QUESTION = "How do tide mills store water, and how much power did they give?"
 
 DOCUMENTS = {
@@ -41,75 +35,11 @@ DOCUMENTS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Done:
-    """A finished command."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@dataclass(frozen=True, kw_only=True)
-class User:
-    """Somebody with a folder and a data home, and nobody at the keyboard."""
-
-    folder: Path
-    home: Path
-
-    def start(self, *arguments: str, environ: Mapping[str, str] | None = None, **more: Any) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [str(SCRIPT), *arguments],
-            cwd=self.folder,
-            env={
-                "PATH": os.environ["PATH"],
-                "PYTHONPATH": os.environ["PYTHONPATH"],
-                "HOME": str(self.folder),
-                "GRAPH_RESEARCH_HOME": str(self.home),
-                "LANG": "C.UTF-8",
-                **(environ or {}),
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            **more,
-        )
-
-    def run(self, *arguments: str, expect: int | Sequence[int] = 0, **more: Any) -> Done:
-        """Run a command to its end; another exit code than expected fails the test with what was printed."""
-        with self.start(*arguments, **more) as process:
-            out, err = process.communicate(timeout=120)
-        done = Done(code=process.returncode, out=out, err=err)
-        expected = (expect,) if isinstance(expect, int) else expect
-        assert done.code in expected, f"exit {done.code}\n--- out\n{out}\n--- err\n{err}"
-        assert "Traceback" not in err, err
-        assert "Warning" not in err, err
-        if done.code:
-            assert "graph-research: " in err, "an exit code other than 0 is explained on standard error"
-        return done
-
-    def write(self, name: str, text: str) -> Path:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
-    def script(self, name: str, replies: Mapping[str, Any]) -> str:
-        """A scripted model's spec."""
-        return f"scripted:{self.write(name, json.dumps(replies))}"
-
-
 def make_user(folder: Path) -> User:
+    user = new_user(folder)
     for name, text in DOCUMENTS.items():
-        path = folder / "library" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return User(folder=folder, home=folder / "home")
+        user.write(f"library/{name}", text)
+    return user
 
 
 Run = Callable[..., Done]

@@ -12,7 +12,8 @@ import pytest
 from wire import Answer, WireServer
 from world import open_world
 
-from tests.cli.conftest import Run, User
+from tests.cli.conftest import Run
+from tests.shell import User
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from graph_research.config import Configuration, SettingInvalid, Settings, load_configuration
 from graph_research.folder_settings import why_not
 from graph_research.process_tree import ProcessTree
-from tests.cli.conftest import User
+from tests.shell import User
 
 
 def load(tmp_path: Path, *, home: str = "", folder: str | None = None, **more: Any) -> Configuration:

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from wire import Answer, WireServer
 
-from tests.cli.conftest import NOW, QUESTION, Run, User
+from tests.cli.conftest import QUESTION, Run
 from tests.cli.test_run import SLOW
 from tests.countdown import COUNTDOWN
+from tests.shell import NOW, User
 
 
 def debugged(user: User, script: str, *arguments: str, expect: int = 0) -> str:

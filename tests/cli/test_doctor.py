@@ -22,8 +22,8 @@ from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.config import KEYS
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.probe import Sign
-from tests.cli.conftest import User
 from tests.providers.http_doubles import Everybody, Nobody
+from tests.shell import User
 
 SECRET = "sk-MARKED-4f1c9a7be2d05836"
 LIBRARY = Path(__file__).parents[1] / "providers" / "mcp_library.py"

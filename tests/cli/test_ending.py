@@ -4,7 +4,7 @@ import pytest
 
 from graph_research.cli.ending import end_of
 from graph_research.cli.failure import ABORTED, FAILED
-from tests.cli.conftest import User
+from tests.shell import User
 
 REFUSES = """
 graph: refuses

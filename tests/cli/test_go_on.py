@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import signal
 
-from tests.cli.conftest import QUESTION, User
+from tests.cli.conftest import QUESTION
 from tests.cli.test_run import SLOW, running
+from tests.shell import User
 
 ASK = """\
 graph: ask

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from graph_research import deep_research
-from tests.cli.conftest import NOW, QUESTION, User
+from tests.cli.conftest import QUESTION
+from tests.shell import NOW, User
 
 GUIDED = str(Path(__file__).parents[2] / "examples" / "graphs" / "guided.yaml")
 

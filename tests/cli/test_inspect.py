@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.cli.conftest import Run, User
+from tests.cli.conftest import Run
+from tests.shell import User
 
 FOREIGN = """
 graph: foreign

@@ -12,9 +12,10 @@ from graph_research.app.budget import Budget
 from graph_research.app.limits import Reached
 from graph_research.providers.llm.base import Usage
 from graph_research.providers.llm.prices import Price, Prices
-from tests.cli.conftest import QUESTION, User
+from tests.cli.conftest import QUESTION
 from tests.cli.test_run import SLOW, running
 from tests.countdown import COUNTDOWN
+from tests.shell import User
 
 BRIEF = {"*": [{"need_clarification": False, "question": "", "verification": "ok"}]}
 ANSWER = 'question="How do tide mills store water?"'

@@ -19,9 +19,9 @@ from graph_research.config import SettingInvalid
 from graph_research.errors import GraphResearchError
 from graph_research.home import Home
 from graph_research.providers.errors import NoProvider
-from tests.cli.conftest import User
 from tests.providers.mcp_speech import reply
 from tests.security.test_keys import answered
+from tests.shell import User
 
 LIBRARY = Path(__file__).parents[1] / "providers" / "mcp_library.py"
 QUESTION = "How many turbines does the lagoon have?"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graph_research.unreadable import why_unreadable
-from tests.cli.conftest import Run, User
+from tests.cli.conftest import Run
+from tests.shell import User
 
 RUN = ("run", "How do tide mills work?", "--library", "library")
 DEBUG = ("debug", "--graph", "x.yaml", "--script")

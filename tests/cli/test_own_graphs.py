@@ -16,7 +16,8 @@ from graph_research.app.graph_run import GraphRunResult, open_graph_run
 from graph_research.app.request import graph_request_for
 from graph_research.app.starter import TEMPLATES
 from graph_research.app.workspace import Workspace, open_workspace
-from tests.cli.conftest import NOW, Run, User
+from tests.cli.conftest import Run
+from tests.shell import NOW, User
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "graphs"

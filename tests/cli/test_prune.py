@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run, User
+from tests.cli.conftest import Run
+from tests.shell import User
 
 COUNTDOWN = """
 graph: countdown

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import QUESTION, SCRIPT, User
+from tests.cli.conftest import QUESTION
+from tests.shell import SCRIPT, User
 
 MOUNTED = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" "$0" && exec "$@"'
 

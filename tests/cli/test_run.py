@@ -14,8 +14,9 @@ from graph_research import deep_research
 from graph_research.app.request import request_for
 from graph_research.app.research import open_research
 from graph_research.app.workspace import open_workspace
-from tests.cli.conftest import DOCUMENTS, NOW, QUESTION, Run, User
+from tests.cli.conftest import DOCUMENTS, QUESTION, Run
 from tests.countdown import COUNTDOWN
+from tests.shell import NOW, User
 
 SLOW = {"planner": [{"delay_seconds": 60, "text": "{}"}], "*": [{"need_clarification": False, "question": ""}]}
 

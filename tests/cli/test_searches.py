@@ -14,7 +14,7 @@ from graph_research.config import SettingInvalid
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.search.tavily import TavilySearch
 from graph_research.providers.search.wikipedia import WikipediaSearch
-from tests.cli.conftest import User
+from tests.shell import User
 
 TAVILY = {"TAVILY_API_KEY": "tvly-secret"}
 GOOGLE = {"GOOGLE_API_KEY": "google-secret", "GOOGLE_CSE_ID": "cx"}

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import QUESTION, Run, User
+from tests.cli.conftest import QUESTION, Run
+from tests.shell import User
 
 COMMANDS = [
     *("run", "resume", "status", "list", "history", "cancel", "delete", "report", "verify", "doctor", "capabilities"),

@@ -7,7 +7,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.cli.conftest import Done, Run, User
+from tests.cli.conftest import Run
+from tests.shell import Done, User
 
 
 def test_a_step_is_shown_with_its_state_and_one_value_by_its_path(there: Run) -> None:

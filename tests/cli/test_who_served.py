@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from world import Faults, open_world
 
-from tests.cli.conftest import User
+from tests.shell import User
 
 
 def test_models_searches_and_what_fell_back_are_told_at_the_start_and_at_the_end(user: User, tmp_path: Path) -> None:

@@ -205,8 +205,9 @@ def event_of(draft: Draft, **rest: Any) -> Event:
 
 def packed_events(drafts: Sequence[Draft], *, seq: int, at: datetime, step: int) -> bytes:
     """The stored form of events that follow on each other from number `seq`: a JSON list, in which an event has the
-    `at` and the `step` of the one before it, and the next `seq`, where it does not say so itself."""
-    return orjson.dumps([{"seq": seq, "at": at, "step": step, **drafts[0]}, *drafts[1:]], default=str)
+    `at` and the `step` of the entry before it, and the next `seq`, where it does not say so itself. An entry without a
+    type is no event, and stands for what those after it share."""
+    return orjson.dumps([{"seq": seq, "at": at, "step": step}, *drafts], default=str)
 
 
 def unpacked_events(batch: bytes) -> Iterator[dict[str, Any]]:
@@ -214,5 +215,6 @@ def unpacked_events(batch: bytes) -> Iterator[dict[str, Any]]:
     shared: dict[str, Any] = {}
     for event in orjson.loads(batch):
         shared = {name: event.get(name, shared.get(name)) for name in ("seq", "at", "step")}
-        yield {"type": event["type"], **shared, **event}
-        shared["seq"] += 1
+        if "type" in event:
+            yield {"type": event["type"], **shared, **event}
+            shared["seq"] += 1

@@ -307,9 +307,9 @@ class Frame:
     def started(self, active: Sequence[Active]) -> list[Draft]:
         """The events that tell of these nodes."""
         return [
-            {"type": NodeStarted.type, "path": self.path + node, "visit": visit, "node": node}
-            for node, visit, *_ in active
-            if node not in self.routes.ends
+            {"type": NodeStarted.type, "path": self.path + one.node, "visit": one.visit, "node": one.node}
+            for one in active
+            if one.node not in self.routes.ends
         ]
 
     def look(self) -> None:

@@ -30,32 +30,38 @@ class JournalContext:
     _recorded: Mapping[_Request, CallRow] = {}
     _lent: Mapping[_Request, CallRow] = {}
 
-    def __init__(self, session: Session, address: Address, role: str | None = None) -> None:
+    def __init__(
+        self, session: Session, scope: str, node: str, visit: int, item: int | None, attempt: int, role: str | None
+    ) -> None:
         self.run_id = session.run_id
-        self.node = address.node
-        self.visit = address.visit
-        self.item = address.item
-        self.attempt = address.attempt
+        self.node = node
+        self.visit = visit
+        self.item = item
+        self.attempt = attempt
         self.interactive = session.interactive
         self.role = role
         self._session = session
-        self._address = address
+        self._scope = scope
         self._counted: dict[tuple[str, bytes], int] = {}
         self._calls: list[CallRow] = []
         self._events: list[Draft] = []
 
     async def remember(self) -> None:
         """Take up what is recorded of the same attempt, here and in a run that lends."""
-        self._recorded = _by_request(await self._session.recorded(self._address))
-        self._lent = _by_request(await self._session.lent(self._address))
+        self._recorded = _by_request(await self._session.recorded(self.address))
+        self._lent = _by_request(await self._session.lent(self.address))
+
+    @cached_property
+    def address(self) -> Address:
+        return Address(self._scope, self.node, self.visit, self.item, self.attempt)
 
     @cached_property
     def path(self) -> str:
-        return self._address.path
+        return self.address.path
 
     @cached_property
     def random(self) -> random.Random:
-        return random.Random(f"{self._session.seed}/{self._address.key}")  # noqa: S311 -- repeatable, not secret
+        return random.Random(f"{self._session.seed}/{self.address.key}")  # noqa: S311 -- repeatable, not secret
 
     async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
         digest = hashlib.sha256(canonical(request)).digest()
@@ -63,7 +69,7 @@ class JournalContext:
         if (known := self._recorded.get((kind, digest, ordinal))) is None:
             known = self._borrowed(kind, digest, ordinal)
             if known is None and self._session.loan is not None:
-                await self._session.loan.refuse(self._address, kind, request, self._lent.get((kind, digest, ordinal)))
+                await self._session.loan.refuse(self.address, kind, request, self._lent.get((kind, digest, ordinal)))
         if known is not None and known.answer is not None:
             self._events.append(self._told(kind, known.seconds, reused=True))
             return await self._session.value(known.answer)
@@ -86,7 +92,7 @@ class JournalContext:
 
     def new_id(self, kind: str) -> str:
         number = self._count(f"id {kind}", b"") + 1
-        seed = f"{self._session.seed}/{self._address._replace(attempt=1).key}/{kind}/{number}"
+        seed = f"{self._session.seed}/{self.address._replace(attempt=1).key}/{kind}/{number}"
         return f"{kind}-{hashlib.sha256(seed.encode()).hexdigest()[:_ID_DIGITS]}"
 
     def put_text(self, text: str) -> str:
@@ -172,7 +178,7 @@ class JournalContext:
     ) -> CallRow:
         return CallRow(
             seq=self._session.next_call(),
-            key=self._address.key,
+            key=self.address.key,
             path=self.path,
             visit=self.visit,
             item=self.item,

@@ -64,8 +64,8 @@ class Outcome(NamedTuple):
 
     def row(self, scope: str, position: bytes | None = None) -> StepRow:
         """The row of the update log that says so."""
-        (node, visit, *_), step, attempt, started_at, seconds, hashed, data, _, failure, *_ = self
-        status = "finished" if failure is None else "failed"
+        active, step, attempt, started_at, seconds, hashed, data, _, failure, _, _, _, _ = self
+        (node, visit), status = active[:2], "finished" if failure is None else "failed"
         return StepRow(step, scope, node, visit, None, attempt, status, started_at, seconds, hashed, data, position)
 
 
@@ -226,8 +226,8 @@ class Visit:
         first began at `began`."""
         attempt, used = self._before(item) if self._earlier else (1, 0)
         while True:
-            address = Address(self._frame.scope, self._spec.name, self._active.visit, item, attempt)
-            context = JournalContext(self._session, address, self._spec.role)
+            node, visit = self._spec.name, self._active.visit
+            context = JournalContext(self._session, self._frame.scope, node, visit, item, attempt, self._spec.role)
             if self._session.remembers:
                 await context.remember()
             seconds = self._spec.timeout_seconds
@@ -239,7 +239,7 @@ class Visit:
                 else:
                     async with fence:
                         if self._session.pace is not None:
-                            await self._session.pace.fenced(address, fence, nested=self._spec.kind == "graph")
+                            await self._session.pace.fenced(context.address, fence, nested=self._spec.kind == "graph")
                         output = await self._called(handoff, context)
                 return made(self._accepted(output, scope)), context
             except (Suspended, StoreDamaged):
@@ -322,8 +322,7 @@ class Visit:
         return registry.prompter(target, self._spec.role or "", handoff, contract, context)
 
     async def _subgraph(self, name: str, handoff: Mapping[str, Any], context: JournalContext) -> Any:
-        address = Address(self._frame.scope, self._spec.name, context.visit, context.item, context.attempt)
-        output, self._chains[context.item] = await self._child(name, handoff, address)
+        output, self._chains[context.item] = await self._child(name, handoff, context.address)
         return output
 
     def _answer(self) -> Any:

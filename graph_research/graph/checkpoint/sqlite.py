@@ -259,7 +259,7 @@ def _tables(connection: sqlite3.Connection) -> bool:
 
 def _put_step(number: int, write: Write, connection: sqlite3.Connection) -> None:
     """The only step of a write, and its events: nearly always that is all."""
-    _, (step,), _, last_seq, events, *_ = write
+    (step,), last_seq, events = write[1], write[3], write[4]
     connection.execute(_query("insert_step"), _step_row(number << 32, step, last_seq, events))
 
 

@@ -31,7 +31,7 @@ from graph_research.providers.search.google import google_peer
 from graph_research.providers.search.mcp import load_client as load_mcp_client
 from graph_research.providers.search.openalex import openalex_peer
 from graph_research.providers.search.pubmed import pubmed_peer
-from graph_research.providers.search.searxng import searxng_peer
+from graph_research.providers.search.searxng import searxng_probe
 from graph_research.providers.search.semantic_scholar import semantic_scholar_peer
 from graph_research.providers.search.tavily import tavily_peer
 from graph_research.providers.search.wikipedia import wikipedia_peer
@@ -200,7 +200,7 @@ def _search_probes(workspace: Workspace) -> dict[str, Probe]:
         "wikipedia": Probe(peer=wikipedia_peer(settings.wikipedia_language, contact=contact)),
     }
     if settings.searxng_url is not None:
-        probes["searxng"] = Probe(peer=searxng_peer(settings.searxng_url), path="/healthz")
+        probes["searxng"] = searxng_probe(settings.searxng_url)
     return probes
 
 

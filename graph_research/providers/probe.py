@@ -18,12 +18,13 @@ PROBE_SECONDS = 5.0
 @dataclass(frozen=True, kw_only=True)
 class Probe:
     """`GET path` of a peer. Where the path `tells_key` the peer's key is sent along and judged by the answer; else no
-    key is sent, and any answer will do."""
+    key is sent, and any answer will do but a status of `refusals`, which says what is wrong then."""
 
     peer: Peer
     path: str = "/robots.txt"
     params: Mapping[str, str] = field(default_factory=dict)
     tells_key: bool = False
+    refusals: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +76,8 @@ def _as_sent(probe: Probe) -> Peer:
 def _judged(probe: Probe, answer: Reply, message: str, latency_ms: int) -> Sign:
     """What an error status means for who wants to know whether the server would serve them. Without a key to judge, a
     server that answers is there, whatever it says."""
+    if answer.status in probe.refusals:
+        return Sign(latency_ms=latency_ms, refused=True, text=probe.refusals[answer.status])
     if not probe.tells_key and answer.status < 500:
         return Sign(latency_ms=latency_ms)
     refused = answer.status in (401, 403) or (answer.status == 400 and "API key" in answer.text())

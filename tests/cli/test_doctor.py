@@ -61,7 +61,7 @@ async def test_every_provider_is_looked_for_with_a_request_that_costs_nothing(tm
         "crossref": ("https://api.crossref.org", "/robots.txt"),
         "pubmed": ("https://eutils.ncbi.nlm.nih.gov", "/robots.txt"),
         "wikipedia": ("https://en.wikipedia.org", "/robots.txt"),
-        "searxng": ("http://127.0.0.1:8080/sx", "/healthz"),
+        "searxng": ("http://127.0.0.1:8080/sx", "/search"),
     }
 
 
@@ -137,11 +137,24 @@ def test_a_named_provider_that_does_not_serve_fails_without_showing_the_key(
     assert SECRET not in done.out + done.err
 
 
-def test_a_search_of_ones_own_is_asked_for_its_health(user: User, server: WireServer) -> None:
-    server.on("/healthz", Answer(body="OK"))
+def test_a_search_server_of_ones_own_is_asked_whether_it_gives_json_and_nothing_else(
+    user: User, server: WireServer
+) -> None:
+    server.on("/search", Answer(status=400, body={"error": "No query"}))
     done = user.run("doctor", "searxng", "--json", environ={"GRAPH_RESEARCH_SEARXNG_URL": server.url})
     assert done.json["checks"][0]["reachable"] is True
-    assert [one.path for one in server.received] == ["/healthz"]
+    assert [(one.path, one.query) for one in server.received] == [("/search", {"format": "json"})]
+
+
+@pytest.mark.parametrize(
+    ("status", "told"), [(403, "add `- json`"), (404, "check searxng_url"), (429, "`limiter: false`")]
+)
+def test_a_search_server_that_would_not_serve_is_told_with_the_remedy(
+    status: int, told: str, user: User, server: WireServer
+) -> None:
+    server.on("/search", Answer(status=status, body="<html></html>"))
+    done = user.run("doctor", "searxng", environ={"GRAPH_RESEARCH_SEARXNG_URL": server.url}, expect=1)
+    assert told in done.out
 
 
 def test_an_mcp_server_that_says_nothing_is_left_after_some_seconds(user: User) -> None:
@@ -210,7 +223,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def test_what_asks_is_loaded_before_the_milliseconds_are_counted(user: User, server: WireServer) -> None:
-    server.on("/healthz", Answer(body="OK"))
+    server.on("/search", Answer(status=400, body={"error": "No query"}))
     done = subprocess.run(
         [sys.executable, "-c", LOADS, str(user.home), server.url], capture_output=True, text=True, check=True
     )

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http import Http, Peer, Reply
+from graph_research.providers.probe import Probe
 from graph_research.providers.search.asking import ask_json
 from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
 from graph_research.providers.search.dates import iso_date
@@ -20,7 +21,7 @@ from graph_research.providers.search.hit import by_rank, make_hit, usable, web_a
 from graph_research.providers.search.keywords import shortened
 from graph_research.providers.search.loose_json import line, lines, rows
 
-__all__ = ["SearxngSearch", "searxng_hits", "searxng_peer"]
+__all__ = ["SearxngSearch", "searxng_hits", "searxng_peer", "searxng_probe"]
 
 NAME = "searxng"
 QUERY_CHARS = 1_000
@@ -31,11 +32,29 @@ PER_SECOND = 5.0
 _COMMAND = re.compile(r"(?:^|(?<=\s))[!:?]+")
 """What begins a word that would choose engines or a language, or send the searcher elsewhere."""
 _CATEGORIES = {"web": "general", "academic": "science", "news": "news"}
+_NO_JSON = "the server does not give JSON"
+_JSON_ON = "add `- json` to `search: formats:` in its settings.yml and restart it"
+_LIMITED = "its limiter takes this program for a robot"
+_LIMITER_OFF = "set `limiter: false` in its settings.yml, or allow this machine's address in its limiter.toml"
 
 
 def searxng_peer(url: str) -> Peer:
     """The user's own server, which may stand below a path."""
     return Peer(name=NAME, base_url=url.rstrip("/"), classify=_classify, per_second=PER_SECOND)
+
+
+def searxng_probe(url: str) -> Probe:
+    """Asks for JSON without a query, which no engine gets to see: SearXNG answers 400 where it gives JSON, else 403."""
+    return Probe(
+        peer=searxng_peer(url),
+        path="/search",
+        params={"format": "json"},
+        refusals={
+            403: f"{_NO_JSON}; {_JSON_ON}",
+            404: "no SearXNG is at this address; check searxng_url",
+            429: f"{_LIMITED}; {_LIMITER_OFF}",
+        },
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,15 +127,7 @@ def _see_that_engines_answered(answer: Mapping[str, Any]) -> None:
 
 def _classify(reply: Reply) -> ProviderError | None:
     if reply.status == 403:
-        return ProviderRefused(
-            "searxng: the server does not give JSON",
-            provider=NAME,
-            help="add `- json` to `search: formats:` in its settings.yml and restart it",
-        )
+        return ProviderRefused(f"searxng: {_NO_JSON}", provider=NAME, help=_JSON_ON)
     if reply.status == 429:
-        return ProviderUnavailable(
-            "searxng: its limiter takes this program for a robot",
-            provider=NAME,
-            help="set `limiter: false` in its settings.yml, or allow this machine's address in its limiter.toml",
-        )
+        return ProviderUnavailable(f"searxng: {_LIMITED}", provider=NAME, help=_LIMITER_OFF)
     return None

@@ -255,8 +255,9 @@ class HttpxHttp:
         if quiet > 0:
             self._tell(Throttled(peer=peer.name, asked_for=True))
             await self._sleep(quiet)
-        if lane.is_full():
-            self._tell(Throttled(peer=peer.name, asked_for=False))
+        if not lane.is_full():
+            return await lane.enter()
+        self._tell(Throttled(peer=peer.name, asked_for=False))
         try:
             async with asyncio.timeout(deadline - self._clock()):
                 await lane.enter()

@@ -93,8 +93,10 @@ def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], outs
     """
     if not models:
         raise UnknownModel("no model is named", help="use extractive, which needs no key, or scripted:FILE")
-    of_roles = {spec: f"--role {role}" for role, specs in roles.items() for spec in specs if spec not in models}
-    named = {**dict.fromkeys(models, "--llm"), **of_roles}
+    of_roles = {
+        spec: f"--role {role} or {role}_model" for role, specs in roles.items() for spec in specs if spec not in models
+    }
+    named = {**dict.fromkeys(models, "--llm or default_provider"), **of_roles}
     built = {spec: _named(option, spec, outside) for spec, option in named.items()}
     return ModelRouter(
         default=tuple(built[spec] for spec in models),
@@ -103,7 +105,7 @@ def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], outs
 
 
 def _named(option: str, spec: str, outside: Outside) -> Model:
-    """The model that an option names; an error about a file says which option that was."""
+    """The model that an option or a setting names; an error about a file says which."""
     try:
         return build_model(spec, outside)
     except ScriptInvalid as error:

@@ -252,7 +252,7 @@ def _scripted(path: Path) -> SearchProvider:
     try:
         return ScriptedSearch.from_file(path)
     except SearchScriptInvalid as error:
-        error.message = f"--search: {error.message}"
+        error.message = f"--search or search_providers: {error.message}"
         raise
 
 

@@ -30,25 +30,49 @@ def files(user: User) -> User:
     [
         (
             (*RUN, "--llm", "scripted:none"),
-            "/none: --llm: the model's script cannot be read: there is no such file",
+            "/none: --llm or default_provider: the model's script cannot be read: there is no such file",
             MODEL,
         ),
         (
             (*RUN, "--llm", "scripted:folder"),
-            "/folder: --llm: the model's script cannot be read: it is a folder",
+            "/folder: --llm or default_provider: the model's script cannot be read: it is a folder",
             MODEL,
         ),
         (
             (*RUN, "--llm", "scripted:bytes"),
-            "/bytes: --llm: the model's script cannot be read: byte 3 is no UTF-8",
+            "/bytes: --llm or default_provider: the model's script cannot be read: byte 3 is no UTF-8",
             MODEL,
         ),
-        ((*RUN, "--llm", "scripted:half.json"), "/half.json:1:14: --llm: the model's script is no JSON", MODEL),
-        ((*RUN, "--llm", "scripted:shape.json"), "/shape.json: --llm: the model's script is no JSON object", MODEL),
-        ((*RUN, "--role", "report=scripted:none"), "/none: --role report: the model's script cannot be read", MODEL),
-        ((*RUN, "--search", "scripted:none"), "/none: --search: the search's script cannot be read: there is", SEARCH),
-        ((*RUN, "--search", "scripted:half.json"), "/half.json:1:14: --search: the search's script is no YAML", SEARCH),
-        ((*RUN, "--search", "scripted:shape.json"), "/shape.json: --search: the search's script is no list", SEARCH),
+        (
+            (*RUN, "--llm", "scripted:half.json"),
+            "/half.json:1:14: --llm or default_provider: the model's script is no JSON",
+            MODEL,
+        ),
+        (
+            (*RUN, "--llm", "scripted:shape.json"),
+            "/shape.json: --llm or default_provider: the model's script is no JSON object",
+            MODEL,
+        ),
+        (
+            (*RUN, "--role", "report=scripted:none"),
+            "/none: --role report or report_model: the model's script cannot be read",
+            MODEL,
+        ),
+        (
+            (*RUN, "--search", "scripted:none"),
+            "/none: --search or search_providers: the search's script cannot be read: there is",
+            SEARCH,
+        ),
+        (
+            (*RUN, "--search", "scripted:half.json"),
+            "/half.json:1:14: --search or search_providers: the search's script is no YAML",
+            SEARCH,
+        ),
+        (
+            (*RUN, "--search", "scripted:shape.json"),
+            "/shape.json: --search or search_providers: the search's script is no list",
+            SEARCH,
+        ),
         ((*RUN, "--graph", "none.yaml"), "none.yaml' is no graph file", "name a .yaml file"),
         (("graph", "run", "folder.yaml"), "folder.yaml' is a folder and no graph file", "name a .yaml file"),
         (

@@ -184,6 +184,31 @@ async def test_the_first_difference_names_node_item_and_call(store: Checkpointer
     assert "hash" in changed.first_difference.difference
 
 
+COUNTED = """
+    graph: counted
+    version: "1"
+    state: {n: {type: integer, default: 0}}
+    start: add
+    loops: {again: {most: 9}, other: {most: 9}}
+    nodes:
+      add: {set: {n: n + 1}}
+      done: {end: completed}
+    edges:
+      - {from: add, to: add, when: n < 3, loop: LOOP}
+      - {from: add, to: done}
+"""
+
+
+async def test_a_hash_covers_the_counters_of_loops_and_what_another_loop_counts_differs(store: Checkpointer) -> None:
+    again, other = (graph_of(COUNTED.replace("LOOP", name)) for name in ("again", "other"))
+    await runtime(again, store).run({}, run_id="a")
+    await runtime(other, store).run({}, run_id="o")
+    hashes = [[step.hash for step in await store.steps(run_id)] for run_id in ("a", "o")]
+    assert [one == another for one, another in zip(*hashes, strict=True)] == [True, False, False]
+    replayed = await replay(store, other, "a")
+    assert (replayed.identical, replayed.steps) == (False, 1)
+
+
 async def test_nothing_is_written_while_a_run_is_replayed(store: Checkpointer) -> None:
     await finished(store)
     row = await store.run_row("p")

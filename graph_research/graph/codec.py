@@ -161,7 +161,8 @@ def unstorable(value: Any, path: str = "") -> str | None:
                 return unstorable(dumped, path)
             orjson.dumps(value, default=_tagged, option=_OPTIONS)
         except TypeError:
-            return None if isinstance(value, Apart) else f"a {type(value).__name__}{where}"
+            kind = "text with half of a character" if isinstance(value, str) else type(value).__name__
+            return None if isinstance(value, Apart) else f"a {kind}{where}"
         return None
     return next((found for key, part in parts if (found := unstorable(part, f"{path}/{key}"))), None)
 

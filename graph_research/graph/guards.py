@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,6 +22,7 @@ __all__ = ["Compiled", "Together", "compile_expression", "free_names", "inspect_
 
 _MOST_CHARS = 2_000
 _MOST_DEPTH = 40
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 _ALLOWED_NODES = (
     ast.Constant,
@@ -240,6 +242,8 @@ def _problem(node: ast.AST, functions: Mapping[str, Callable[..., Any]]) -> tupl
             return "forbidden-expression", f'"{key}": a key with a leading underscore cannot be looked up', ""
         case ast.Constant(value=value) if not isinstance(value, (str, int, float, type(None))):
             return "forbidden-expression", f"a constant {value!r} is no JSON value", ""
+        case ast.Constant(value=str(value)) if _HALF_CHARACTER.search(value):
+            return "forbidden-expression", f"the text {value!a:.40} holds half of a character", "write it whole"
         case ast.Constant(value=int(value)) if value.bit_length() > MOST_INTEGER_BITS:
             return "forbidden-expression", f"the number {shortened(str(value), 30)} is too large", ""
         case ast.Constant(value=float(value)) if not math.isfinite(value):

@@ -11,7 +11,7 @@ from typing import Any, Final
 from graph_research.errors import check_name
 from graph_research.graph.changed import told_changes
 from graph_research.graph.checkpoint.base import Checkpointer, RunPatch, RunRow
-from graph_research.graph.codec import encode
+from graph_research.graph.codec import encode, unstorable
 from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
@@ -321,6 +321,8 @@ def _check_answer(row: RunRow, answer: Any, cancelled: bool) -> None:
         raise InputInvalid(
             f"run {row.run_id} is {row.status} and has asked nothing", help="resume it without an answer"
         )
+    if answer is not NO_ANSWER and (found := unstorable(answer)):
+        raise InputInvalid(f"the answer holds {found}, which cannot be stored", help="answer with valid text or JSON")
 
 
 def _changed(row: RunRow, differences: str) -> GraphChanged:

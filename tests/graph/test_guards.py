@@ -255,3 +255,8 @@ def test_any_text_compiles_or_is_refused_with_findings(text: str) -> None:
         compile_expression(Expression(text, PLACE))
     except GraphInvalid as refused:
         assert refused.findings
+
+
+@pytest.mark.parametrize("text", ['"\\ud800"', "['x', 'a\\udfffb'][0]"])
+def test_half_a_character_is_no_text(text: str) -> None:
+    assert [code for code, _ in problems(text)] == ["forbidden-expression"]

@@ -84,6 +84,16 @@ async def test_an_answer_that_nobody_asked_for_is_refused(store: Checkpointer) -
         await collect(drive.resume("r", answer="you"))
 
 
+@pytest.mark.parametrize("answer", ["a\udcffb", float("nan"), {"name": {1: 2}}])
+async def test_an_answer_that_cannot_be_stored_leaves_the_question_open(store: Checkpointer, answer: Any) -> None:
+    drive = runtime(graph_of(ASK), store, interactive=True)
+    await collect(drive.stream({}, run_id="r"))
+    with pytest.raises(InputInvalid, match="cannot be stored"):
+        await collect(drive.resume("r", answer=answer))
+    assert (await store.run("r")).status == "awaiting_input"
+    assert end_of(await collect(drive.resume("r", answer="you"))).status == "completed"
+
+
 async def test_questions_from_items_of_a_fan_out_are_asked_one_after_the_other(store: Checkpointer) -> None:
     drive = runtime(graph_of(ASK_EACH, {"ask": ASK}), store, interactive=True)
     asked: list[Any] = [(await collect(drive.stream({}, run_id="r")))[-1]]

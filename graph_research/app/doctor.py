@@ -173,7 +173,7 @@ def _room(workspace: Workspace) -> Check:
 async def _store(workspace: Workspace) -> Check:
     try:
         async with open_store(workspace.home) as store:
-            count = len(await store.runs())
+            count = len(await store.run_rows(None, None))
     except GraphResearchError as error:
         return Check(name="run store", ok=False, text=str(error))
     return Check(name="run store", ok=True, text=f"{workspace.home.runs_db}, runs: {count}")

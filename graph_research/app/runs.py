@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from graph_research.app.budget import Budget
@@ -12,7 +13,7 @@ from graph_research.app.models import prices_of
 from graph_research.app.store import Store, asked_of, checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
 from graph_research.graph.address import path_of
-from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.checkpoint.base import RunRecord, RunRow
 from graph_research.graph.codec import decode, references
 from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged
 from graph_research.graph.events import InputRequested
@@ -74,20 +75,21 @@ async def run_status(workspace: Workspace, run_id: str) -> RunStatus:
 
 
 async def list_runs(workspace: Workspace) -> list[dict[str, Any]]:
-    """`{run_id, question, status, cause, graph, created_at, interrupted}` of every run, the newest first."""
+    """`{run_id, question, status, cause, graph, created_at, interrupted}` of every run, the newest first. One that is
+    damaged in the store has an empty question, and what is wrong as `damaged`; it hides no other."""
     async with open_store(workspace.home) as store:
-        return [
-            {
-                "run_id": record.run_id,
-                "question": _question(record),
-                "status": record.status,
-                "cause": record.cause,
-                "graph": record.graph,
-                "created_at": record.created_at.isoformat(),
-                "interrupted": await _is_interrupted(store, record),
-            }
-            for record in await store.runs()
-        ]
+        return [await _listed(store, row) for row in await store.run_rows(None, None)]
+
+
+async def _listed(store: Store, row: RunRow) -> dict[str, Any]:
+    known = {"run_id": row.run_id, "question": "", "status": row.status, "cause": row.cause, "graph": row.graph}
+    created_at = datetime.fromtimestamp(row.created_at, UTC).isoformat()
+    try:
+        record = await store.run(row.run_id)
+    except StoreDamaged as error:
+        return {**known, "created_at": created_at, "interrupted": False, "damaged": str(error)}
+    interrupted = await _is_interrupted(store, record)
+    return {**known, "question": _question(record), "created_at": created_at, "interrupted": interrupted}
 
 
 async def run_history(workspace: Workspace, run_id: str) -> list[dict[str, Any]]:

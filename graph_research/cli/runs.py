@@ -102,6 +102,9 @@ def _list(json: Json = False) -> None:
     else:
         rows = [(run["run_id"], _standing(run), run["created_at"], _cut(run["question"])) for run in runs]
         show_table(("RUN", "STATUS", "CREATED", "QUESTION"), rows)
+    for run in runs:
+        if "damaged" in run:
+            say(run["damaged"])
 
 
 def _standing(run: Mapping[str, Any]) -> str:

@@ -2,9 +2,11 @@
 
 import json
 import signal
+import sqlite3
 import stat
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +274,21 @@ def test_a_token_budget_stops_a_run_before_the_next_call(user: User) -> None:
     done = user.run("run", QUESTION, *options, "--json", expect=3)
     assert (done.json["status"], done.json["cause"]) == ("aborted", "cancelled")
     assert "--max-tokens 1" in done.err
+
+
+def test_a_damaged_run_is_named_and_hides_no_other(user: User) -> None:
+    user.write("countdown.yaml", COUNTDOWN)
+    for name in ("sound", "broken"):
+        user.run("graph", "run", "countdown.yaml", "--run-id", name)
+    with closing(sqlite3.connect(user.home / "runs.db")) as store, store:
+        store.execute("UPDATE steps SET hash = x'00' WHERE id >> 32 = (SELECT max(id >> 32) FROM steps)")
+    listed = user.run("list", "--json")
+    assert {run["run_id"]: "damaged" in run for run in listed.json} == {"sound": False, "broken": True}
+    shown = user.run("list")
+    assert "sound" in shown.out
+    assert "of run broken is damaged in the store" in shown.err
+    user.run("delete", "broken")
+    assert [run["run_id"] for run in user.run("list", "--json").json] == ["sound"]
 
 
 def test_a_disk_without_room_ends_in_one_clear_line(user: User) -> None:

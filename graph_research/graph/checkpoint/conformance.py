@@ -186,6 +186,13 @@ class CheckpointerConformance:
         run = await store.run("a")
         assert (run.status, run.cause, run.error) == ("aborted", "cancelled", {"type": "X"})
 
+    async def test_what_is_kept_with_a_run_stays_until_it_is_replaced(self, store: Checkpointer) -> None:
+        await store.create(run_row("a", {"limit": 1}), first("a", {}))
+        await store.write(Write(run_id="a", run=RunPatch(status="aborted", updated_at=1.0)))
+        assert (await store.run("a")).metadata == {"limit": 1}
+        await store.write(Write(run_id="a", run=RunPatch(status="running", updated_at=2.0, metadata=b'{"limit":2}')))
+        assert (await store.run("a")).metadata == {"limit": 2}
+
     async def test_one_at_a_time_holds_the_lease(self, store: Checkpointer) -> None:
         await store.create(run_row("a"), first("a", {}))
         lease = await store.lease("a")

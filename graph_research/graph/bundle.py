@@ -23,7 +23,12 @@ from graph_research.graph.unpacked import DIGEST_CHARS, FORMAT, BundleInvalid, M
 
 __all__ = ["Bundle", "BundleInvalid", "Packed", "pack", "unpack"]
 
-_FOLDERS = {"graph": ("graphs", ".yaml"), "schema": ("schemas", ".json"), "prompt": ("prompts", ".j2")}
+_FOLDERS = {
+    "graph": ("graphs", ".yaml"),
+    "schema": ("schemas", ".json"),
+    "prompt": ("prompts", ".j2"),
+    "type": ("types", ".json"),
+}
 _MOMENT = (1980, 1, 1, 0, 0, 0)
 _BATCH = 50
 _MOST_NAME_CHARS = 255

@@ -8,6 +8,7 @@ import json
 import stat
 import zipfile
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_research import MemoryCheckpointer
+from graph_research import MemoryCheckpointer, load_graph
 from graph_research.graph.bundle import BundleInvalid, pack, unpack
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.errors import RunExists
 from graph_research.graph.replay import replay
-from tests.graph.drives import graph_of
+from tests.graph.drives import graph_of, runtime
 from tests.graph.test_fork import CHILD, PARENT, Asker, finished
 
 
@@ -46,6 +47,30 @@ async def test_a_run_comes_out_of_its_bundle_as_it_went_in(store: Checkpointer, 
     assert (await replay(other, graph_of(PARENT, {"child": CHILD}, asks=Asker()), "p")).identical
     with pytest.raises(RunExists):
         await store.create(bundle.run, bundle.first)
+
+
+async def test_a_run_with_types_of_its_program_leaves_and_comes_back(store: Checkpointer, tmp_path: Path) -> None:
+    text = """
+graph: moods
+version: "1"
+state: {mood: {type: mood, default: calm}, last: {type: Mood, default: calm, output: true}}
+start: note
+nodes:
+  note: {set: {last: mood}}
+  done: {end: completed}
+edges:
+  - {from: note, to: done}
+"""
+    mood = Enum("Mood", {"CALM": "calm"})
+    graph = load_graph("moods.yaml", text=text, types={"mood": mood, "Mood": mood})
+    await runtime(graph, store).run({}, run_id="p")
+    file = tmp_path / "run.grb"
+    file.write_bytes(await packed(store))
+    bundle = unpack(file)
+    other = MemoryCheckpointer()
+    await other.create(bundle.run, bundle.first)
+    assert await other.state("p") == {"mood": "calm", "last": "calm"}
+    assert (await replay(other, graph, "p")).identical
 
 
 async def test_equal_runs_give_equal_bundles() -> None:

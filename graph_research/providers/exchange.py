@@ -36,7 +36,11 @@ _WIRE_ERRORS = (
     httpcore.ProxyError,
     httpcore.TimeoutException,
     httpcore.UnsupportedProtocol,
+    ssl.SSLError,
 )
+"""A record of TLS that is none after the handshake comes through httpcore as it is."""
+_NO_ADDRESS = (httpx.InvalidURL, UnicodeError)
+"""A host `xn--…` that stands for no name is told by its encoding."""
 _KNOWN_ADDRESSES = 64
 
 
@@ -201,11 +205,12 @@ def _address(peer: Peer, outgoing: Outgoing) -> httpx.URL:
         url = _parsed(outgoing.url)
         if outgoing.params:
             url = url.copy_merge_params(outgoing.params)
-    except httpx.InvalidURL as error:
+        host = url.host
+    except _NO_ADDRESS as error:
         raise ProviderRefused(
             f"{peer.name}: its address is not valid: {error}", provider=peer.name, help="mend the address"
         ) from None
-    if url.scheme not in ("http", "https") or not url.host:
+    if url.scheme not in ("http", "https") or not host:
         raise ProviderRefused(
             f"{peer.name}: its address does not begin with http:// or https:// and a host",
             provider=peer.name,
@@ -261,13 +266,14 @@ def _redirected(peer: Peer, method: str, url: httpx.URL, answer: Arriving) -> ht
     """Where a redirect leads: to the same host over the same or a safer scheme."""
     try:
         target = url.join(answer.headers["location"])
-    except httpx.InvalidURL:
-        target = httpx.URL()
-    same = target.host == url.host and target.scheme == url.scheme and target.port == url.port
-    safer = target.host == url.host and (url.scheme, target.scheme) == ("http", "https")
+        host = target.host
+    except _NO_ADDRESS:
+        target, host = httpx.URL(), ""
+    same = host == url.host and target.scheme == url.scheme and target.port == url.port
+    safer = host == url.host and (url.scheme, target.scheme) == ("http", "https")
     keeps_method = answer.status in (307, 308) or method in ("GET", "HEAD")
     if not (same or (safer and url.port is None and target.port is None)) or not keeps_method:
-        where = f"{target.scheme}://{target.host}" if target.host else "nowhere"
+        where = f"{target.scheme}://{host}" if host else "nowhere"
         raise ProviderRefused(
             f"{peer.name} redirects from {url.scheme}://{url.host} to {where}, which is not followed: the key belongs "
             "to the first",
@@ -301,7 +307,7 @@ def _named(error: Exception, peer: Peer, url: httpx.URL) -> ProviderError:
                 provider=peer.name,
                 help="check the address and this machine's clock; SSL_CERT_FILE may name certificates of your own",
             )
-        if isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+        if _is_no_handshake(error, cause):
             return ProviderUnreachable(
                 f"{peer.name}: {where} does not speak TLS",
                 provider=peer.name,
@@ -314,6 +320,13 @@ def _named(error: Exception, peer: Peer, url: httpx.URL) -> ProviderError:
                 help="check the address and the connection to the network",
             )
     return ProviderUnavailable(f"{peer.name}: {_what(error, causes, where)}", provider=peer.name)
+
+
+def _is_no_handshake(error: Exception, cause: BaseException) -> bool:
+    """Whether a connection failed since the other end does not speak TLS at all."""
+    if not isinstance(error, httpcore.ConnectError) or not isinstance(cause, ssl.SSLError):
+        return False
+    return cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
 
 
 def _what(error: Exception, causes: list[BaseException], where: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import ssl
 import zlib
 from collections.abc import Callable
 from contextlib import aclosing
@@ -10,6 +11,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
+import trustme
 from wire import Answer, WireServer
 
 from graph_research.providers.errors import (
@@ -358,6 +360,29 @@ async def test_a_certificate_for_another_name_is_not_taken() -> None:
     assert "certificate" in error.message
 
 
+@pytest.mark.parametrize(
+    "record", [b"no record of TLS", b"\x17\x03\x03\x00\x20" + bytes(32)], ids=["no record", "not encrypted"]
+)
+async def test_a_connection_whose_encryption_breaks_is_told_and_tried_again(record: bytes) -> None:
+    authority, trust = trustme.CA(), ssl.create_default_context()
+    authority.configure_trust(trust)
+    own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(own)
+
+    async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        below = writer.transport
+        await writer.start_tls(own)
+        await reader.readuntil(b"\r\n\r\n")
+        below.write(record)
+
+    breaking = Bench(trust=trust)
+    async with await asyncio.start_server(break_off, "127.0.0.1", 0) as server, breaking.http:
+        port = server.sockets[0].getsockname()[1]
+        error = await failure_of(breaking, Peer(name="oracle", base_url=f"https://127.0.0.1:{port}", attempts=2))
+    assert isinstance(error, ProviderUnavailable)
+    assert f"the connection to 127.0.0.1:{port} broke off (tried 2 times" in error.message
+
+
 async def test_https_to_a_server_without_tls_is_told(bench: Bench, server: WireServer) -> None:
     peer = Peer(name="oracle", base_url=server.url.replace("http:", "https:"))
     error = await failure_of(bench, peer)
@@ -366,7 +391,10 @@ async def test_https_to_a_server_without_tls_is_told(bench: Bench, server: WireS
     assert "http://" in error.help
 
 
-@pytest.mark.parametrize("address", ["ftp://127.0.0.1/", "127.0.0.1:80", "", "http://", "http://[::1", "http://a:b:c/"])
+@pytest.mark.parametrize(
+    "address",
+    ["ftp://127.0.0.1/", "127.0.0.1:80", "", "http://", "http://[::1", "http://a:b:c/", "http://xn--/"],
+)
 async def test_an_address_that_is_none_is_refused(bench: Bench, address: str) -> None:
     error = await failure_of(bench, Peer(name="oracle", base_url=address))
     assert isinstance(error, ProviderRefused)
@@ -381,7 +409,8 @@ async def test_redirects_stay_on_the_same_host(bench: Bench, server: WireServer)
 
 
 @pytest.mark.parametrize(
-    "target", ["http://localhost:{port}/x", "http://127.0.0.1:9/x", "https://127.0.0.1/", "//a.b/", "http://["]
+    "target",
+    ["http://localhost:{port}/x", "http://127.0.0.1:9/x", "https://127.0.0.1/", "//a.b/", "http://[", "//xn--/"],
 )
 async def test_no_redirect_to_another_host_is_followed(bench: Bench, server: WireServer, target: str) -> None:
     server.on("/old", Answer(status=307, headers={"location": target.format(port=server.port)})).on("/x", GOOD)

@@ -85,7 +85,7 @@ async def _hear(process: asyncio.subprocess.Process, tree: ProcessTree, heard: _
             await _hand_on(process.stdout, heard, waiting)
         except asyncio.LimitOverrunError:
             tree.kill(process.pid)
-            for question in waiting:
+            for question in tuple(waiting):
                 await heard.send(SessionMessage(_too_long(question)))
     with contextlib.suppress(ConnectionError):
         while await process.stdout.read(_CHUNK_BYTES):
@@ -129,11 +129,13 @@ def _too_long(question: RequestId) -> JSONRPCError:
 async def _end(process: asyncio.subprocess.Process, tree: ProcessTree) -> None:
     assert process.stdin is not None, "standard input is a pipe"
     process.stdin.close()
-    if not await _ended(process):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGTERM)
-        await _ended(process)
-    tree.kill(process.pid)
+    try:
+        if not await _ended(process):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGTERM)
+            await _ended(process)
+    finally:
+        tree.kill(process.pid)
     await _ended(process)
 
 

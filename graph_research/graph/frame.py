@@ -18,11 +18,11 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged
 from graph_research.graph.events import Draft, NodeStarted, RunEnded, RunStarted
 from graph_research.graph.failure import Failure
+from graph_research.graph.outcome import Outcome
 from graph_research.graph.position import Active, Position
 from graph_research.graph.session import FORGIVING, Session
 from graph_research.graph.start import first_values
 from graph_research.graph.state import Delta, State, replaced
-from graph_research.graph.visit import Outcome
 
 __all__ = ["Ended", "Frame", "NewRun"]
 

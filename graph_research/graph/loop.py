@@ -13,9 +13,10 @@ from graph_research.graph.events import Draft, EdgeTaken, RunPaused
 from graph_research.graph.failure import OUT_OF_TIME, Failure, Suspended, failure_of, first_of
 from graph_research.graph.fence import Fence, Struck
 from graph_research.graph.frame import Ended, Frame
+from graph_research.graph.outcome import Outcome
 from graph_research.graph.position import Active, Interruption, Position
 from graph_research.graph.spec import EdgeSpec
-from graph_research.graph.visit import Outcome, Visit
+from graph_research.graph.visit import Visit
 
 __all__ = ["LATE", "Loop"]
 

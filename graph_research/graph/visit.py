@@ -11,7 +11,7 @@ import orjson
 from graph_research.errors import GraphResearchError
 from graph_research.graph.address import Address, key_of
 from graph_research.graph.chain import digest
-from graph_research.graph.checkpoint.base import CallRow, StepRow
+from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.codec import NotStorable, decode, duplicate, encode, plain, unstorable
 from graph_research.graph.contracts import Contract
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, StoreDamaged
@@ -28,6 +28,7 @@ from graph_research.graph.failure import (
     timed_out,
 )
 from graph_research.graph.journal import JournalContext
+from graph_research.graph.outcome import Outcome
 from graph_research.graph.position import Active
 from graph_research.graph.spec import InputSpec, OutputSpec
 from graph_research.graph.state import Delta, DeltaRefused, make_delta
@@ -35,38 +36,13 @@ from graph_research.graph.state import Delta, DeltaRefused, make_delta
 if TYPE_CHECKING:
     from graph_research.graph.frame import Frame
 
-__all__ = ["Outcome", "Visit", "check"]
+__all__ = ["Visit", "check"]
 
 
 _CALLING = frozenset({"run", "prompt", "graph"})
 """Kinds of nodes that do their work outside of the expressions of the graph."""
 
 _Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
-
-
-class Outcome(NamedTuple):
-    """A visit that has ended, and what is to be written with its row (`written` when that has happened). `data` is the
-    update, or the error, as it is stored."""
-
-    active: Active
-    step: int
-    attempt: int
-    started_at: float
-    seconds: float
-    hash: bytes
-    data: bytes | None
-    delta: Delta | None = None
-    failure: Failure | None = None
-    calls: Sequence[CallRow] = ()
-    events: Sequence[Draft] = ()
-    texts: Mapping[str, str] = {}
-    written: bool = False
-
-    def row(self, scope: str, position: bytes | None = None) -> StepRow:
-        """The row of the update log that says so."""
-        active, step, attempt, started_at, seconds, hashed, data, _, failure, _, _, _, _ = self
-        (node, visit), status = active[:2], "finished" if failure is None else "failed"
-        return StepRow(step, scope, node, visit, None, attempt, status, started_at, seconds, hashed, data, position)
 
 
 class _GaveUp(Exception):
@@ -102,7 +78,6 @@ class Visit:
         self._earlier = earlier
         self._chains: dict[int | None, bytes] = {}
         """The hashes that subgraph runs ended with, by item."""
-        self._suspended: dict[int, Suspended] = {}
         self._scope = frame.scope_values if active.error is None else {**frame.scope_values, "error": active.error}
 
     async def run(self) -> Outcome:
@@ -358,6 +333,7 @@ class Visit:
         """The update of all items, and the hashes of their ends."""
         if not isinstance(items, list):
             raise NodeFailedError(f'node "{self._spec.name}": `each` gave {items!r:.80}, which is no list')
+        self._suspended: dict[int, Suspended] = {}
         ended = await self._ended_before()
         waiting = iter([index for index in range(len(items)) if index not in ended])
 
@@ -478,18 +454,21 @@ class Visit:
         if graph.typed:
             update = graph.plain(update, values, self._spec.name)
         if self._spec.name in graph.replacing:
-            delta: Delta = {"replace": update}
-        else:
-            delta = make_delta(graph.spec.channels, update, values)
+            self._check_channels(update)
+            return {"replace": update}
+        delta = make_delta(graph.spec.channels, update, values)
         for reducer, operands in delta.items():
-            if reducer == "add":
-                continue
             if reducer == "merge":
                 operands = {name: {**(values.get(name) or {}), **(operand or {})} for name, operand in operands.items()}
-            for channel, value in operands.items():
-                if value is not None:
-                    check(graph.channels[channel], value, self._spec.name)
+            if reducer != "add":
+                self._check_channels(operands)
         return delta
+
+    def _check_channels(self, values: Mapping[str, Any]) -> None:
+        channels, node = self._frame.graph.channels, self._spec.name
+        for channel, value in values.items():
+            if value is not None:
+                check(channels[channel], value, node)
 
     def _check(self, side: InputSpec | OutputSpec, value: Any) -> None:
         if side.schema is not None:

@@ -174,16 +174,16 @@ class _Server:
         if path.endswith("/chat/completions"):
             kind = "model"
             status, content, agent = self.complete(json.loads(body))
-            await asyncio.sleep(self.options["model_seconds"])
+            await self.rest_of("model_seconds", started)
         elif path == "/search":
             kind = "search"
             status, content = self.search(query)
-            await asyncio.sleep(self.options["search_seconds"])
+            await self.rest_of("search_seconds", started)
         else:
             kind = "robots" if path == "/robots.txt" else "page"
             page = self.pages.get(path)
             status, content = (200, page) if page else (404, b"nothing here")
-            await asyncio.sleep(self.options["page_seconds"])
+            await self.rest_of("page_seconds", started)
         key = hashlib.sha256(target.encode() + b"\n" + body).hexdigest()[:16]
         call = Call(kind, key, started, time.monotonic(), status, agent)
         with self.log.open("a") as log:
@@ -192,6 +192,10 @@ class _Server:
             streamed = kind == "model"
             return status, "text/event-stream" if streamed else "text/html; charset=utf-8", content
         return status, "application/json", content
+
+    async def rest_of(self, latency: str, started: float) -> None:
+        """Wait until an answer has taken its latency, what it took to make it included."""
+        await asyncio.sleep(max(0.0, started + self.options[latency] - time.monotonic()))
 
     def fails(self, key: str) -> bool:
         self.seen[key] += 1

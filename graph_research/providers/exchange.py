@@ -30,6 +30,7 @@ _IDLE_SECONDS = 30.0
 _MOST_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ERROR_BODY_BYTES = 64_000
+_PROXY_CHARS = 100
 _WIRE_ERRORS = (
     httpcore.NetworkError,
     httpcore.ProtocolError,
@@ -332,6 +333,8 @@ def _is_no_handshake(error: Exception, cause: BaseException) -> bool:
 def _what(error: Exception, causes: list[BaseException], where: str) -> str:
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return f"nothing listens at {where}"
+    if isinstance(error, httpcore.ProxyError):
+        return f"the proxy that the environment names leads nobody to {where}: {str(error)[:_PROXY_CHARS]}"
     if isinstance(error, httpcore.ConnectTimeout):
         return f"no connection to {where} within {_CONNECT_SECONDS:.0f} s"
     if isinstance(error, httpcore.ConnectError):

@@ -613,6 +613,17 @@ async def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
     assert "hunter2" not in str(error)
 
 
+async def test_a_proxy_that_refuses_is_told_with_its_reason(
+    bench: Bench, server: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.on("*", Answer(status=407))
+    monkeypatch.setenv("HTTPS_PROXY", server.url.replace("//", "//user:hunter2@"))
+    error = await failure_of(bench, Peer(name="away", base_url="https://models.test/v1", attempts=1))
+    assert isinstance(error, ProviderUnavailable)
+    assert "the proxy that the environment names leads nobody to models.test: 407" in error.message
+    assert "hunter2" not in str(error)
+
+
 async def test_certificates_that_cannot_be_read_are_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/at/all.pem")
     error = await failure_of(bench, Peer(name="away", base_url="https://127.0.0.1:1"))

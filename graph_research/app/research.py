@@ -442,6 +442,8 @@ async def deep_research(
     graph: str = "deep_research",
     max_iterations: int | None = None,
     max_sub_queries: int | None = None,
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
     timeout_seconds: float | None = None,
     run_id: str | None = None,
     now: str | None = None,
@@ -451,6 +453,7 @@ async def deep_research(
 ) -> ResearchResult:
     """Research one question and write its report into `out` (default `./research/RUN_ID/`).
 
+    Models may cost `max_cost` USD and use `max_tokens`, input and output together; beyond either the run is aborted.
     `hooks.on_think_pause(state, prompt)` is called after each phase; what it returns guides the next one.
     What is not given comes from the settings. A folder's own files are used only if its user agreed to them before.
     The run is kept in the data home like one of the command line. Raises `UserMistake` for a request that cannot be
@@ -468,7 +471,9 @@ async def deep_research(
         os.environ if environ is None else environ, Path.cwd(), may_use=lambda _: False, options=options
     )
     named = [f"{role}={spec}" for role, spec in (roles or {}).items()]
-    request = request_for(workspace, question, graph=graph, roles=named, now=now)
+    request = request_for(
+        workspace, question, graph=graph, roles=named, now=now, max_cost=max_cost, max_tokens=max_tokens
+    )
     folder = Path(out) if out else None
     async with open_research(workspace, request, run_id=run_id, out=folder, hooks=hooks) as research:
         async with aclosing(research.events()) as events:

@@ -8,6 +8,7 @@ import signal
 
 import pytest
 
+from graph_research import deep_research
 from graph_research.app.budget import Budget
 from graph_research.app.limits import Reached
 from graph_research.providers.llm.base import Usage
@@ -67,6 +68,21 @@ def test_status_tells_what_models_took_of_a_run_that_has_no_report(user: User) -
     assert row["input_tokens"] > row["output_tokens"] > 0
     told = user.run("status", "dear").out
     assert f"used:      1 model call, {row['input_tokens']:,} tokens read, {row['output_tokens']:,} written\n" in told
+
+
+async def test_a_call_in_python_has_the_same_limits(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(user.folder)
+    result = await deep_research(
+        QUESTION,
+        library=["library"],
+        llm=user.script("brief.json", BRIEF),
+        max_tokens=1,
+        max_cost=5,
+        run_id="called",
+        environ={"GRAPH_RESEARCH_HOME": str(user.home)},
+    )
+    assert (result.status, result.cause) == ("aborted", "cancelled")
+    assert "ended by:  the models used" in user.run("status", "called").out
 
 
 def test_a_graph_of_any_kind_is_run_within_a_budget(user: User) -> None:

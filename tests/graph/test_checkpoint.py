@@ -136,13 +136,16 @@ async def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> 
             await store.runs()
 
 
-async def test_a_newer_version_of_the_file_is_not_touched(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "told"), [(99, "newer version"), (1, "too old; move it away")])
+async def test_the_file_of_another_version_is_not_touched(tmp_path: Path, version: int, told: str) -> None:
     await filled(tmp_path / "runs.db")
     with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
-        connection.execute("PRAGMA user_version = 99")
+        connection.execute(f"PRAGMA user_version = {version}")
+    before = (tmp_path / "runs.db").read_bytes()
     async with opened(tmp_path / "runs.db") as store:
-        with pytest.raises(StoreDamaged, match="newer version"):
+        with pytest.raises(StoreDamaged, match=told):
             await store.runs()
+    assert (tmp_path / "runs.db").read_bytes() == before
 
 
 async def test_a_missing_folder_is_named(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -224,11 +224,16 @@ def _prepare(connection: sqlite3.Connection, path: Path, synchronous: str, *, wr
     )
     if application not in (0, _APPLICATION) or (application == 0 and _tables(connection)):
         raise StoreDamaged(f"{path} is the database of another program", help="name another file")
-    migrations = _migrations()
-    if version > len(migrations):
+    formats = _migrations()
+    if version > max(formats):
         raise StoreDamaged(f"{path} was written by a newer version of graph-research", help="update graph-research")
+    if 0 < version < min(formats):
+        raise StoreDamaged(
+            f"{path} was written by a version of graph-research that is too old",
+            help="move it away to begin anew, or read its runs with the version that wrote them",
+        )
     if not writable:
-        if version < len(migrations):
+        if version < max(formats):
             raise StoreDamaged(
                 f"{path} was written by an older version of graph-research and may only be read",
                 help="make it writable",
@@ -236,20 +241,21 @@ def _prepare(connection: sqlite3.Connection, path: Path, synchronous: str, *, wr
         return
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(f"PRAGMA synchronous = {synchronous}")
-    if version < len(migrations):
+    if version < max(formats):
         path.chmod(0o600)
-        _migrate(connection, migrations)
+        _migrate(connection, formats)
 
 
-def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
+def _migrate(connection: sqlite3.Connection, formats: Mapping[int, str]) -> None:
     """Another process may do the same at this moment, so the version is read again inside the transaction."""
     connection.execute("BEGIN IMMEDIATE")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    for script in migrations[version:]:
-        for statement in script.split(";\n"):
-            connection.execute(statement)
+    for number, script in formats.items():
+        if number > version:
+            for statement in script.split(";\n"):
+                connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {len(migrations)}")
+    connection.execute(f"PRAGMA user_version = {max(formats)}")
     connection.execute("COMMIT")
 
 
@@ -463,7 +469,8 @@ def _query(name: str) -> str:
 
 
 @cache
-def _migrations() -> tuple[str, ...]:
+def _migrations() -> Mapping[int, str]:
+    """By the number of the format that it leads to, in their order; the first makes an empty file one of ours."""
     folder = files(__package__) / "sql"
     names = sorted(entry.name for entry in folder.iterdir() if re.fullmatch(r"\d{4}_\w+\.sql", entry.name))
-    return tuple((folder / name).read_text() for name in names)
+    return {int(name[:4]): (folder / name).read_text() for name in names}

@@ -16,7 +16,7 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import unpacked_events
 from graph_research.graph.position import Position
-from graph_research.graph.session import FORGIVING
+from graph_research.graph.session import FORGIVING, STOPPED
 from graph_research.graph.start import definition
 from graph_research.graph.visit import check
 
@@ -98,7 +98,7 @@ async def _first(store: Checkpointer, row: RunRow, steps: Sequence[StepRow], tex
 async def _was_over(store: Checkpointer, run: RunRow, step: int) -> bool:
     """Whether the run ended of what had failed until `step`, so that nobody waits for that failure any more."""
     after = await store.step_rows(run.run_id, None, after=step, upto=step + 1)
-    return after[0].status in FORGIVING if after else run.status in ("failed", "aborted")
+    return after[0].status in {*FORGIVING, *STOPPED.values()} if after else run.status in ("failed", "aborted")
 
 
 def _to_be_tried(row: StepRow) -> StepRow:

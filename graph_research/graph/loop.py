@@ -15,13 +15,11 @@ from graph_research.graph.fence import Fence, Struck
 from graph_research.graph.frame import Ended, Frame
 from graph_research.graph.outcome import Outcome
 from graph_research.graph.position import Active, Interruption, Position
+from graph_research.graph.session import STOPPED
 from graph_research.graph.spec import EdgeSpec
 from graph_research.graph.visit import Visit
 
-__all__ = ["LATE", "Loop"]
-
-LATE = "late"
-"""The status of the row that says that a subgraph run was out of time, and no edge led on."""
+__all__ = ["Loop"]
 
 
 _Taken = tuple[Active, EdgeSpec, Failure | None]
@@ -313,7 +311,7 @@ class Loop:
 
     async def _divert(self, failure: Failure) -> None:
         """Lead all active nodes over the one edge for an event, or end where they stand."""
-        late = failure.event == "timeout"
+        stopped = STOPPED.get(failure.event)
         self._cause = self._deadline = None
         loops = dict(self.frame.position.loops)
         for active in self.frame.position.active:
@@ -326,9 +324,7 @@ class Loop:
                 self._cause = None  # a request to cancel that was noticed meanwhile is this one
                 self.diversions += 1
                 return
-        if late and self.frame.scope:
-            await self.frame.amend(LATE, {})
-        await self._end_here(failure, ())
+        await self._end_here(failure, (), stopped)
 
     async def _finished_items(self) -> Sequence[StepRow]:
         """What the finished items of a fan-out gave is in the state of the aborted run, though the node never ends.
@@ -353,8 +349,9 @@ class Loop:
         except (GuardFailed, NodeFailed) as problem:
             return None, failure_of(active, "error", type(problem).__name__, str(problem))
 
-    async def _end_here(self, failure: Failure, outcomes: Sequence[Outcome]) -> None:
-        """No edge takes the failure: the graph ends, and its position stays for whoever resumes it."""
+    async def _end_here(self, failure: Failure, outcomes: Sequence[Outcome], stopped: str | None = None) -> None:
+        """No edge takes the failure: the graph ends, and its position stays for whoever resumes it. `stopped` is the
+        status of a row that is to tell so."""
         status = "failed" if failure.event == "error" else "aborted"
         self.frame.ended = Ended(status=status, cause=failure.event, error=failure.error)
         applied = any(active.done for active in self.frame.position.active)
@@ -363,8 +360,9 @@ class Loop:
             return
         fresh = [outcome for outcome in outcomes if not outcome.written]
         patch, events = self.frame.ending(cancelled=True)
+        rows = [outcome.row(self.frame.scope) for outcome in fresh]
         await self.frame.session.write(
-            steps=[outcome.row(self.frame.scope) for outcome in fresh],
+            steps=rows if stopped is None else [*rows, self.frame.amended(stopped, {})],
             calls=[call for outcome in fresh for call in outcome.calls],
             events=[*(event for outcome in fresh for event in outcome.events), *events],
             texts={name: text for outcome in fresh for name, text in outcome.texts.items()},

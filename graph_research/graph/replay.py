@@ -23,10 +23,10 @@ from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.failure import Suspended, timed_out
 from graph_research.graph.fork import FORKED, log_until
 from graph_research.graph.frame import Frame, NewRun
-from graph_research.graph.loop import LATE, Loop
+from graph_research.graph.loop import Loop
 from graph_research.graph.outlet import Outlet
 from graph_research.graph.position import Position
-from graph_research.graph.session import Session
+from graph_research.graph.session import STOPPED, Session
 
 __all__ = ["Difference", "Replayed", "replay"]
 
@@ -79,7 +79,7 @@ async def replay(
     last = await store.last_step(run_id)
     log = await log_until(store, run_id, last.step if last else 0)
     start = max((place for place, step in enumerate(log) if step.status == FORKED), default=-1) + 1
-    scratch = _Scratch(store, log[start:], died=row.status == "running")
+    scratch = _Scratch(store, log[start:], row.status)
     session = Session(
         store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive, outlet=_closed()
     )
@@ -106,13 +106,18 @@ class _Cut(NamedTuple):
     cause: str
     visits: Mapping[str, int]
 
-    def ended(self, step: StepRow) -> bool:
+    def holds(self, step: StepRow) -> bool:
         """Whether `step` is part of what this ended."""
         if not step.scope.startswith(self.scope):
             return False
         within = _address(step).key[len(self.scope) :]
         node, visit = re.split(r"[:/\[~]", within, maxsplit=2)[:2]
         return self.visits.get(node) == int(visit)
+
+    def reaches(self, step: StepRow) -> bool:
+        """The same, but for the end of a node that ran alone: from there the graph is on its way to the next one."""
+        alone = step.scope == self.scope and step.item is None and step.status != "retried" and len(self.visits) == 1
+        return not alone and self.holds(step)
 
 
 class _Left(StoreDamaged):
@@ -122,16 +127,19 @@ class _Left(StoreDamaged):
 class _Scratch(MemoryCheckpointer):
     """Holds the replay, and compares each of its steps with the recorded one as it comes."""
 
-    def __init__(self, source: Checkpointer, recorded: Sequence[StepRow], *, died: bool) -> None:
+    def __init__(self, source: Checkpointer, recorded: Sequence[StepRow], status: str) -> None:
         super().__init__()
         self._source = source
-        self._died = died
+        self._died = status == "running"
+        self._stands = None if status == "completed" else _standing(recorded)
         self._expected = dict(_numbered(step for step in recorded if step.node or step.status == "started"))
         self._addresses = {tuple(_address(step)) for step in self._expected.values()}
         self._come: Counter[tuple[Any, ...]] = Counter()
         self._cuts: defaultdict[str, deque[_Cut]] = defaultdict(deque)
         """By graph run where it was interrupted."""
         self._loops: dict[str, Callable[[str], None]] = {}
+        self._struck: dict[str, Callable[[str], None]] = {}
+        """Those that were interrupted, until they have come to the row that tells."""
         self._fences: dict[str, tuple[int, asyncio.Timeout]] = {}
         """By graph run that ran out of its node's time the step that tells, and what ends it."""
         for cut in _cuts(recorded):
@@ -167,7 +175,8 @@ class _Scratch(MemoryCheckpointer):
     def follow(self, scope: str, interrupt: Callable[[str], None]) -> None:
         """Let the recorded run's interruptions of this graph run reach it."""
         self._loops[scope] = interrupt
-        self.look()
+        for interrupted, cut in self.look():
+            interrupted(cut.cause)
 
     def differ(self, at: StepRow | Address, difference: str, call: str | None = None) -> _Left:
         """Note the first difference and end the replay."""
@@ -177,17 +186,22 @@ class _Scratch(MemoryCheckpointer):
         self.over.set()
         return _Left(difference)
 
-    def look(self) -> None:
-        """Interrupt each graph where the recorded one was, or see that there is nothing more to compare."""
+    def look(self) -> list[tuple[Callable[[str], None], _Cut]]:
+        """End what was out of its node's time, or see that there is nothing more to compare; what interrupts the
+        graphs that were is for the caller to call, for who runs a graph cannot be interrupted by itself."""
+        interrupting: list[tuple[Callable[[str], None], _Cut]] = []
         for scope, (step, fence) in list(self._fences.items()):
             if self._has_come(scope, step):
                 del self._fences[scope]
                 fence.reschedule(0)
-        for scope, cuts in self._cuts.items():
-            if cuts and scope in self._loops and self._has_come(scope, cuts[0].step):
-                self._loops[scope](cuts.popleft().cause)
+        for scope, interrupt in list(self._loops.items()):
+            cuts = self._cuts[scope]
+            if cuts and self._has_come(scope, cuts[0].step):
+                self._struck[scope] = self._loops.pop(scope)
+                interrupting.append((interrupt, cuts.popleft()))
         if not self._expected and not self._cuts[""]:
             self.over.set()
+        return interrupting
 
     def _has_come(self, scope: str, before: int) -> bool:
         """Whether all that is recorded of a graph run before a step has come."""
@@ -199,16 +213,25 @@ class _Scratch(MemoryCheckpointer):
                 await asyncio.Event().wait()
             self._compare(step)
         await super().write(write)
-        self.look()
+        for step in write.steps:
+            if step.status in STOPPED and step.scope in self._struck:
+                self._loops[step.scope] = self._struck.pop(step.scope)
+        if interrupting := self.look():
+            for interrupt, cut in interrupting:
+                asyncio.get_running_loop().call_soon(interrupt, cut.cause)
+            if any(cut.reaches(step) for _, cut in interrupting for step in write.steps):
+                await asyncio.Event().wait()
+            await asyncio.sleep(0)
 
     def _was_ended_before(self, step: StepRow) -> bool:
-        """Whether the recorded process died before this step, or was cancelled or out of time."""
+        """Whether the recorded process died before this step, stopped there, or was cancelled or out of time."""
         recorded = self._expected.get((*_key(step), self._come[_key(step)]))
-        if recorded is None and self.ended(_address(step)):
-            return False
-        ends = [end for scope, (end, _) in self._fences.items() if step.scope.startswith(scope)]
-        ends += [cut.step for cuts in self._cuts.values() for cut in islice(cuts, 1) if cut.ended(step)]
-        return (recorded is None and self._died) or any(recorded is None or end < recorded.step for end in ends)
+        cuts = [cut for waiting in self._cuts.values() for cut in islice(waiting, 1)]
+        if recorded is not None or self.ended(_address(step)):
+            return recorded is not None and any(cut.step < recorded.step and cut.reaches(step) for cut in cuts)
+        late = any(step.scope.startswith(scope) for scope in self._fences)
+        stands = self._stands is not None and self._stands.holds(step)
+        return self._died or late or stands or any(cut.reaches(step) for cut in cuts)
 
     async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -380,16 +403,28 @@ def _graph_of(graph: Graph, scope: str) -> Graph | None:
     return graph
 
 
+def _standing(log: Sequence[StepRow]) -> _Cut | None:
+    """Where a run that has not completed stands at the end of its log."""
+    for step in reversed(log):
+        if not step.scope and step.position is not None:
+            active = Position.from_bytes(step.position, step.hash).active
+            return _Cut("", step.step, "", {one.node: one.visit for one in active if not one.done})
+    return None
+
+
 def _cuts(log: Sequence[StepRow]) -> Iterator[_Cut]:
     """Where a graph run was cancelled or out of time."""
     for place, step in enumerate(log):
         if step.node or step.position is None:
             continue
         position = Position.from_bytes(step.position, step.hash)
-        if step.status == LATE and _was_noticed(step.scope, islice(log, place + 1, None)):
-            yield _Cut(step.scope, step.step, "timeout", {active.node: active.visit for active in position.active})
-        elif step.status in ("timeout", "cancelled"):
+        if step.status in STOPPED:
             yield _Cut(step.scope, step.step, step.status, position.dropped)
+            continue
+        cause = next((event for event, status in STOPPED.items() if status == step.status), None)
+        later = islice(log, place + 1, None)
+        if cause is not None and (not step.scope or _was_noticed(step.scope, later)):
+            yield _Cut(step.scope, step.step, cause, {active.node: active.visit for active in position.active})
 
 
 def _was_noticed(scope: str, later: Iterable[StepRow]) -> bool:

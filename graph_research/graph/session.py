@@ -20,10 +20,13 @@ from graph_research.graph.outlet import Outlet
 from graph_research.graph.recent_texts import RecentTexts
 from graph_research.graph.routes import Routes
 
-__all__ = ["FORGIVING", "History", "Session"]
+__all__ = ["FORGIVING", "STOPPED", "History", "Session"]
 
 FORGIVING = frozenset({"resumed", "rewound"})
 """Statuses of the rows that let a run go on after its failures."""
+
+STOPPED = {"timeout": "late", "cancelled": "called off"}
+"""By event the status of the row that says that a graph ended of it where it stood: no edge led on."""
 
 
 @dataclass(frozen=True, kw_only=True)

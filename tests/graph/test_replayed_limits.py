@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,10 +15,11 @@ from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Context
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import NodeFinished
-from graph_research.graph.loop import LATE
 from graph_research.graph.replay import Replayed, replay
+from tests.graph.constructs import TEXTS, Outside, Refused, construct, driver
 from tests.graph.drives import collect, graph_of, runtime
 
+FAILURES: Mapping[str, Callable[[str], Exception]] = {"Refused": Refused}
 PARENT = """
     graph: parent
     version: "1"
@@ -178,7 +180,7 @@ async def test_a_subgraph_out_of_time_goes_on_when_its_node_had_not_noticed_befo
     drive = runtime(handlers.graph(PLAIN, CHILD), store)
     with pytest.raises(StoreDamaged):
         await drive.run({}, run_id="r")
-    assert (await store.step_rows("r", "sub:1/"))[-1].status == LATE
+    assert (await store.step_rows("r", "sub:1/"))[-1].status == "late"
     assert (await _replayed(store, PLAIN, CHILD)).identical
     handlers.stalls = False
     await collect(drive.resume("r"))
@@ -216,3 +218,20 @@ async def test_a_graph_that_is_led_on_by_the_end_of_its_time_is_replayed(
     assert (await store.run("r")).status == "completed"
     replayed = await _replayed(store, text, CHILD, calls=calls)
     assert replayed == Replayed(steps=len(await store.steps("r")), identical=True, first_difference=None)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+async def test_whatever_a_run_is_made_of_it_is_replayed_through_two_ends_of_its_time(name: str) -> None:
+    for first, second in product(range(1, 29, 9), (1, 8)):
+        store = MemoryCheckpointer()
+        drive = driver(name, store, Outside())
+        stream, events = drive.stream({}, run_id="r"), 0
+        while (status := (await store.run("r")).status if events else "new") != "completed":
+            async for _ in stream:
+                events += 1
+                if events in (first, first + second):
+                    drive.time_out("r")
+            replayed = await replay(store, construct(name, Outside()), "r", interactive=True, failures=FAILURES)
+            assert replayed.identical, f"{replayed} of a run that was {status} after {first} and {second} events"
+            asked = (await store.run("r")).status == "awaiting_input"
+            stream = drive.resume("r", answer="me") if asked else drive.resume("r")

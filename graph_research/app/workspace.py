@@ -49,11 +49,6 @@ class Workspace:
     def prompts(self) -> FolderResolver:
         return resources.prompt_resolver(*self._own("prompts"), beside=self._beside("prompts"))
 
-    @property
-    def prompt_folders(self) -> tuple[Path, ...]:
-        """The folders of prompt templates; a later one wins."""
-        return (*self._beside("prompts"), resources.shipped("prompts"), *self._own("prompts"))
-
     def _own(self, kind: Kind) -> tuple[Path, ...]:
         """The user's own folders: in the data home, then in the trusted working directory, which wins."""
         in_folder = self.offer.overrides(kind) if self.offer else None

@@ -25,9 +25,7 @@ def register(app: typer.Typer) -> None:
     """Add `doctor` and `capabilities`."""
     app.command(
         "doctor",
-        epilog=examples(
-            "doctor", "doctor --offline --json", "doctor tavily mcp:library", "doctor --accept mcp:library"
-        ),
+        epilog=examples(*_DOCTOR_EXAMPLES),
     )(_doctor)
     app.command("capabilities", epilog=examples("capabilities", "capabilities --json"))(_capabilities)
 

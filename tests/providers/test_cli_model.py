@@ -255,6 +255,12 @@ def test_known_tools_are_called_without_tools_of_their_own() -> None:
     assert all(command.wants_model for command in COMMANDS.values())
 
 
+@pytest.mark.parametrize("answer", [{"type": "result", "value": 3}, {"stats": [1, 2], "error": "a tenth"}])
+async def test_an_answer_that_only_resembles_a_tools_document_is_an_answer(answer: Any, make: Make) -> None:
+    reply = await make(f"print({json.dumps(json.dumps(answer))})", output="text").complete(asked())
+    assert json.loads(reply.text) == answer
+
+
 async def test_gemini_gets_a_policy_that_denies_every_tool(make: Make) -> None:
     policy = (await make("print(open(sys.argv[3]).read())").complete(asked())).text
     assert 'toolName = "*"' in policy

@@ -109,9 +109,10 @@ class CommandModel:
         tool of another version, or one that is wrapped, may print the answer itself."""
         told = _document(output)
         kind = self._command.output
-        if told.get("type") == "result" or (kind == "claude" and isinstance(told.get("result"), str)):
+        is_result = told.get("type") == "result" and not told.keys().isdisjoint(("result", "subtype", "is_error"))
+        if is_result or (kind == "claude" and isinstance(told.get("result"), str)):
             return self._of_claude(told, request)
-        if kind == "gemini" or "stats" in told:
+        if kind == "gemini" or told.keys() >= {"response", "stats"}:
             error = told.get("error")
             if error:
                 raise self._meant(str(error.get("message", error)) if isinstance(error, dict) else str(error))

@@ -455,7 +455,8 @@ async def deep_research(
 
     Models may cost `max_cost` USD and use `max_tokens`, input and output together; beyond either the run is aborted.
     `hooks.on_think_pause(state, prompt)` is called after each phase; what it returns guides the next one.
-    What is not given comes from the settings. A folder's own files are used only if its user agreed to them before.
+    What is not given comes from the settings. A folder's own files are used only if its user agreed to them before,
+    but for what a graph file that is named finds beside it in the place of nothing.
     The run is kept in the data home like one of the command line. Raises `UserMistake` for a request that cannot be
     started; a run that fails is a result with `status` and `cause`.
     """
@@ -468,7 +469,7 @@ async def deep_research(
         "task_timeout": timeout_seconds,
     }
     workspace = open_workspace(
-        os.environ if environ is None else environ, Path.cwd(), may_use=lambda _: False, options=options
+        os.environ if environ is None else environ, Path.cwd(), may_use=lambda _: None, options=options
     )
     named = [f"{role}={spec}" for role, spec in (roles or {}).items()]
     request = request_for(

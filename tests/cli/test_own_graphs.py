@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from graph_research import load_graph
+from graph_research import deep_research, load_graph
 from graph_research.app.definitions import validate
 from graph_research.app.graph_run import GraphRunResult, open_graph_run
 from graph_research.app.request import graph_request_for
@@ -291,3 +291,19 @@ def test_a_replay_with_other_prompts_says_where_what_is_asked_differs(user: User
     assert (first["node"], first["call"]) == ("reply", "model")
     assert "a recorded one differs in user: " in first["difference"]
     assert "In ten words." in first["difference"]
+
+
+async def test_a_graph_file_that_python_names_finds_what_lies_beside_it_as_on_the_command_line(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(user.folder)
+    main, topics = (
+        (ROOT / "graphs" / f"{name}.yaml").read_text().replace("graph: topic_research", "graph: my_topics")
+        for name in ("deep_research", "topic_research")
+    )
+    user.write("mine.yaml", main)
+    user.write("graphs/my_topics.yaml", topics)
+    script = user.script("brief.json", {"*": [{"need_clarification": True, "question": "Which?", "verification": ""}]})
+    options = {"library": ["library"], "llm": script, "environ": {"GRAPH_RESEARCH_HOME": str(user.home)}}
+    result = await deep_research("How do tide mills work?", graph="mine.yaml", max_tokens=1, now=NOW, **options)
+    assert result.cause == "cancelled"

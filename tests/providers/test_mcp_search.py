@@ -188,6 +188,18 @@ async def test_a_server_that_ended_is_started_again_by_the_next_search(closing: 
     assert len(await search.search(SearchRequest(query="lagoon"))) == 1
 
 
+async def test_a_server_that_ended_between_two_calls_costs_the_second_call(closing: AsyncExitStack) -> None:
+    search = McpSearch(replace(SERVER, fetch_tool=None), Notebook(), closing)
+    ready = await search._open()
+    ready.leave.set()  # as another search does that finds the server gone
+    assert search._session is not None
+    await asyncio.wait([search._session])
+
+    with pytest.raises(ProviderUnavailable, match="its server ended before 'search' was called"):
+        await search._call(ready, "search", {"query": "turbines"})
+    assert len(await search.search(SearchRequest(query="turbines"))) == 2
+
+
 KEY = "hush-7c31ab90e4d2"
 
 

@@ -140,6 +140,8 @@ class McpSearch:
         from mcp import MCPError
         from mcp.types import CONNECTION_CLOSED
 
+        if ready.leave.is_set():
+            raise ProviderUnavailable(f"{self.name}: its server ended before {tool!r} was called", provider=self.name)
         try:
             result = await ready.client.call_tool(
                 tool, dict(arguments), read_timeout_seconds=self.server.timeout_seconds

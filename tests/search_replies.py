@@ -8,7 +8,7 @@ from typing import Any
 
 from wire import Answer, WireServer
 
-from graph_research.providers.http import HttpxHttp, Peer
+from graph_research.providers.http import HttpClient, Peer
 from graph_research.providers.search.arxiv import ArxivSearch, arxiv_peer
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.search.crossref import CrossrefSearch, crossref_peer
@@ -328,7 +328,7 @@ SEARXNG = {
 class Spoken:
     """A provider as it speaks: `path` is asked first, `replies` and `empty` are what is answered by path."""
 
-    build: Callable[[HttpxHttp, Peer], SearchProvider]
+    build: Callable[[HttpClient, Peer], SearchProvider]
     peer: Callable[[str], Peer]
     path: str
     replies: Mapping[str, Any]
@@ -337,7 +337,7 @@ class Spoken:
     keyed: bool = False
     more_errors: Mapping[int, type[Exception]] = field(default_factory=dict)
 
-    def at(self, server: WireServer, http: HttpxHttp, **changes: Any) -> SearchProvider:
+    def at(self, server: WireServer, http: HttpClient, **changes: Any) -> SearchProvider:
         """The provider, asking this server without a pace."""
         return self.build(http, replace(self.peer(server.url), per_second=None, **changes))
 

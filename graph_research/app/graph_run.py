@@ -244,7 +244,9 @@ def _assembled(
     else:
         models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
         folders = [str(folder) for folder in search.folders]
-        services = build_services(there, models=models, search=search.providers, folders=folders, pages=outside.pages)
+        services = build_services(
+            there, models=models, search=search.remembering().providers, folders=folders, pages=outside.pages
+        )
         registry = build_registry(there, services)
     runtime = Runtime(
         load(workspace, request.name, registry),

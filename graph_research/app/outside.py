@@ -10,7 +10,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.config import SettingInvalid, Settings
 from graph_research.providers.address import AddressInvalid
 from graph_research.providers.fetch import Fetcher, FetchLimits
-from graph_research.providers.http import Http, HttpxHttp
+from graph_research.providers.http import Http, HttpClient
 from graph_research.providers.kept_pages import KeptPages
 from graph_research.providers.pages import PageReader, WebPages
 from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
@@ -42,7 +42,7 @@ async def open_outside(workspace: Workspace) -> AsyncIterator[Outside]:
     async with AsyncExitStack() as stack:
         settings = workspace.settings
         breaker = BreakerPolicy(cooldown_seconds=settings.provider_cooldown)
-        http = await stack.enter_async_context(HttpxHttp(breaker=breaker))
+        http = await stack.enter_async_context(HttpClient(breaker=breaker))
         fetcher = await stack.enter_async_context(_fetcher(settings))
         web = await stack.enter_async_context(WebPages(fetcher, pdfs=settings.fetch_pdfs))
         pages = await stack.enter_async_context(KeptPages(_reader(web, http, settings, workspace.environ)))

@@ -28,21 +28,22 @@ __all__ = ["execute", "main"]
 
 
 def main() -> None:
-    """The console script: run the command that the arguments name and exit with its code."""
+    """Run the command that the arguments name and exit with its code."""
     if not os.environ.get("PYTHONWARNINGS"):
         warnings.simplefilter("ignore")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     open_streams()
     arguments = sys.argv[1:]
     install_crash_hook(os.environ, json=wants_json(arguments))
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.default_int_handler)
     sys.exit(execute(arguments))
 
 
 def execute(arguments: list[str]) -> int:
     """Run one command and return its exit code; an error that has a name is reported, any other is raised."""
     json = wants_json(arguments)
-    command = typer.main.get_command(_application())
     try:
+        command = typer.main.get_command(_application())
         code = command.main(args=arguments, prog_name="graph-research", standalone_mode=False)
         if code == INTERRUPTED:
             say("graph-research: interrupted; what is indexed or stored until now is kept, give the command again")
@@ -53,7 +54,7 @@ def execute(arguments: list[str]) -> int:
         return end_with(error, json=json)
     except TyperException as error:
         return _wrong_use(error, json=json)
-    except typer.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         say("graph-research: interrupted")
         return INTERRUPTED
     except BrokenPipeError:

@@ -30,7 +30,7 @@ from graph_research.resilience import BreakerOpen, BreakerPolicy
 if TYPE_CHECKING:
     from graph_research.providers.exchange import Arriving, Exchange, Outgoing
 
-__all__ = ["Classify", "Http", "HttpxHttp", "Peer", "Reply"]
+__all__ = ["Classify", "Http", "HttpClient", "Peer", "Reply"]
 
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 20.0
@@ -62,7 +62,7 @@ class Http(Protocol):
         ...
 
 
-class HttpxHttp:
+class HttpClient:
     """`Http` over httpcore, with addresses as httpx reads them. An async context manager; connections are opened at the
     first request and kept.
 

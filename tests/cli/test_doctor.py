@@ -201,9 +201,9 @@ from graph_research.app.outside import open_outside
 from graph_research.app.reach import providers_of, reach, with_names
 from graph_research.app.workspace import open_workspace
 from graph_research.providers.exchange import _certificates
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 
-class Watched(HttpxHttp):
+class Watched(HttpClient):
     async def ask(self, *arguments, **more):
         before = set(sys.modules)
         assert _certificates.cache_info().currsize == 1

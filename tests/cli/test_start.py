@@ -1,6 +1,8 @@
 """The command line before anything runs: help, version, wrong use, wrong names, wrong places."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +31,19 @@ def test_help_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.rstrip().endswith("LOADED []")
     assert "run " in done.stdout
+
+
+def test_ctrl_c_before_the_program_is_loaded_ends_it_in_a_line(user: User) -> None:
+    slow = "import sys, time\nprint('loading', flush=True)\ntime.sleep(30)\n"
+    user.write("slow/typer.py", slow)
+    command = [sys.executable, "-m", "graph_research", "list"]
+    environ = {**os.environ, "PYTHONPATH": str(user.folder / "slow")}
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (130, "graph-research: interrupted\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -9,7 +9,7 @@ from typing import Any
 
 from wire import Answer
 
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 from graph_research.providers.llm.anthropic import AnthropicModel
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.gemini import GeminiModel
@@ -59,23 +59,23 @@ def peer(url: str, headers: Mapping[str, str], **changes: Any) -> Peer:
     return Peer(**{**whole, **changes})
 
 
-def _openai(http: HttpxHttp, url: str, **changes: Any) -> Model:
+def _openai(http: HttpClient, url: str, **changes: Any) -> Model:
     official = changes.pop("official", False)
     headers = {"Authorization": f"Bearer {KEY}"}
     return OpenAIModel(_service(http, url + "/v1", headers, "openai", "some-model", **changes), official=official)
 
 
-def _anthropic(http: HttpxHttp, url: str, **changes: Any) -> Model:
+def _anthropic(http: HttpClient, url: str, **changes: Any) -> Model:
     return AnthropicModel(_service(http, url, {"x-api-key": KEY}, "anthropic", "claude-sonnet-5-5", **changes))
 
 
-def _gemini(http: HttpxHttp, url: str, **changes: Any) -> Model:
+def _gemini(http: HttpClient, url: str, **changes: Any) -> Model:
     headers = {"x-goog-api-key": KEY}
     return GeminiModel(_service(http, url + "/v1beta", headers, "gemini", "gemini-3.7-flash", **changes))
 
 
 def _service(
-    http: HttpxHttp, url: str, headers: Mapping[str, str], kind: str, usual_model: str, **changes: Any
+    http: HttpClient, url: str, headers: Mapping[str, str], kind: str, usual_model: str, **changes: Any
 ) -> Service:
     model, effort = changes.pop("model", usual_model), changes.pop("effort", None)
     return Service(

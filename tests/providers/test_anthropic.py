@@ -11,18 +11,18 @@ from model_dialects import ANTHROPIC, SCHEMA, asked
 from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 
 PATH = ANTHROPIC.path
 
 
 @pytest.fixture
-async def http() -> AsyncIterator[HttpxHttp]:
-    async with HttpxHttp(sleep=lambda _: asyncio.sleep(0)) as transport:
+async def http() -> AsyncIterator[HttpClient]:
+    async with HttpClient(sleep=lambda _: asyncio.sleep(0)) as transport:
         yield transport
 
 
-async def test_the_answer_is_the_input_of_a_tool_that_must_be_called(http: HttpxHttp, server: WireServer) -> None:
+async def test_the_answer_is_the_input_of_a_tool_that_must_be_called(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=ANTHROPIC.whole))
     await ANTHROPIC.make(http, server.url).complete(asked(max_output_tokens=500))
     sent = server.received[0].json()
@@ -32,7 +32,7 @@ async def test_the_answer_is_the_input_of_a_tool_that_must_be_called(http: Httpx
     assert sent["tool_choice"] == {"type": "tool", "name": sent["tools"][0]["name"]}
 
 
-async def test_the_system_prompt_is_kept_by_the_provider(http: HttpxHttp, server: WireServer) -> None:
+async def test_the_system_prompt_is_kept_by_the_provider(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=ANTHROPIC.whole))
     await ANTHROPIC.make(http, server.url).complete(asked())
     assert server.received[0].json()["system"] == [
@@ -46,14 +46,14 @@ async def test_the_system_prompt_is_kept_by_the_provider(http: HttpxHttp, server
      ("claude-opus-4-7", False), ("claude-sonnet-5-5", False), ("claude-fable-5", False)],
 )  # fmt: skip
 async def test_temperature_goes_only_to_the_models_that_take_it(
-    model: str, sent: bool, http: HttpxHttp, server: WireServer
+    model: str, sent: bool, http: HttpClient, server: WireServer
 ) -> None:
     server.on(PATH, Answer(body=ANTHROPIC.whole))
     await ANTHROPIC.make(http, server.url, model=model).complete(asked())
     assert ("temperature" in server.received[0].json()) == sent
 
 
-async def test_a_model_that_cannot_be_made_to_call_a_tool_is_asked_to(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_model_that_cannot_be_made_to_call_a_tool_is_asked_to(http: HttpClient, server: WireServer) -> None:
     def react(request: Received) -> Answer:
         if request.json()["tool_choice"]["type"] == "tool":
             message = "Thinking may not be enabled when tool_choice forces tool use."
@@ -68,13 +68,13 @@ async def test_a_model_that_cannot_be_made_to_call_a_tool_is_asked_to(http: Http
     assert len(server.received) == 3
 
 
-async def test_an_answer_in_words_is_taken_where_the_tool_was_not_called(http: HttpxHttp, server: WireServer) -> None:
+async def test_an_answer_in_words_is_taken_where_the_tool_was_not_called(http: HttpClient, server: WireServer) -> None:
     whole = {**ANTHROPIC.whole, "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "So."}]}
     server.on(PATH, Answer(body=whole))
     assert (await ANTHROPIC.make(http, server.url).complete(asked())).text == "So."
 
 
-async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpxHttp, server: WireServer) -> None:
+async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=ANTHROPIC.whole))
     await ANTHROPIC.make(http, server.url, model="claude-opus-5", effort="low").complete(asked())
     assert server.received[0].json()["output_config"] == {"effort": "low"}
@@ -84,7 +84,7 @@ async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpxHttp, serv
     ("kind", "error"), [("overloaded_error", ProviderUnavailable), ("authentication_error", ProviderRefused)]
 )
 async def test_an_error_in_the_middle_of_a_stream_means_what_it_means_elsewhere(
-    kind: str, error: type[Exception], http: HttpxHttp, server: WireServer
+    kind: str, error: type[Exception], http: HttpClient, server: WireServer
 ) -> None:
     events = (*ANTHROPIC.events[:3], {"type": "error", "error": {"type": kind, "message": "Overloaded"}})
     lines = tuple(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events)

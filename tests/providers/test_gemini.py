@@ -12,14 +12,14 @@ from model_dialects import GEMINI, KEY, asked
 from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import AnswerWithheld, ProviderRefused
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 
 PATH = GEMINI.path
 
 
 @pytest.fixture
-async def http() -> AsyncIterator[HttpxHttp]:
-    async with HttpxHttp(sleep=lambda _: asyncio.sleep(0)) as transport:
+async def http() -> AsyncIterator[HttpClient]:
+    async with HttpClient(sleep=lambda _: asyncio.sleep(0)) as transport:
         yield transport
 
 
@@ -27,7 +27,7 @@ def generated(*parts: Any, finish: str = "STOP") -> Answer:
     return Answer(body={"candidates": [{"content": {"parts": parts}, "finishReason": finish}]})
 
 
-async def test_the_schema_and_the_system_prompt_stand_where_gemini_looks(http: HttpxHttp, server: WireServer) -> None:
+async def test_the_schema_and_the_system_prompt_stand_where_gemini_looks(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=GEMINI.whole))
     await GEMINI.make(http, server.url).complete(asked(max_output_tokens=500))
     sent = server.received[0].json()
@@ -40,25 +40,25 @@ async def test_the_schema_and_the_system_prompt_stand_where_gemini_looks(http: H
     assert "temperature" not in settings
 
 
-async def test_a_stream_is_asked_for_as_events(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_stream_is_asked_for_as_events(http: HttpClient, server: WireServer) -> None:
     server.on(GEMINI.stream_path, GEMINI.streamed())
     await GEMINI.make(http, server.url).complete(asked(on_text=lambda _: None))
     assert server.received[0].query == {"alt": "sse"}
 
 
-async def test_what_the_model_thought_is_no_answer(http: HttpxHttp, server: WireServer) -> None:
+async def test_what_the_model_thought_is_no_answer(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, generated({"text": "Let me see", "thought": True}, {"text": '{"a"'}, {"text": ": 1}"}))
     assert json.loads((await GEMINI.make(http, server.url).complete(asked())).text) == {"a": 1}
 
 
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"])
-async def test_a_blocked_answer_says_why(reason: str, http: HttpxHttp, server: WireServer) -> None:
+async def test_a_blocked_answer_says_why(reason: str, http: HttpClient, server: WireServer) -> None:
     server.on(PATH, generated(finish=reason))
     with pytest.raises(AnswerWithheld, match=f"blocked the answer: {reason}"):
         await GEMINI.make(http, server.url).complete(asked())
 
 
-async def test_a_key_that_is_no_key_is_told_with_its_variable(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_key_that_is_no_key_is_told_with_its_variable(http: HttpClient, server: WireServer) -> None:
     error = {
         "code": 400,
         "message": "API key not valid. Please pass a valid API key.",
@@ -71,7 +71,7 @@ async def test_a_key_that_is_no_key_is_told_with_its_variable(http: HttpxHttp, s
     assert KEY not in str(caught.value)
 
 
-async def test_a_schema_that_is_too_much_gives_way_to_json(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_schema_that_is_too_much_gives_way_to_json(http: HttpClient, server: WireServer) -> None:
     def react(request: Received) -> Answer:
         if "responseSchema" in request.json()["generationConfig"]:
             message = "The specified schema produces a constraint that has too many states for serving."
@@ -83,7 +83,7 @@ async def test_a_schema_that_is_too_much_gives_way_to_json(http: HttpxHttp, serv
     assert server.received[1].json()["generationConfig"]["responseMimeType"] == "application/json"
 
 
-async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpxHttp, server: WireServer) -> None:
+async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpClient, server: WireServer) -> None:
     server.on("*", Answer(body=GEMINI.whole))
     await GEMINI.make(http, server.url, effort="low").complete(asked())
     assert server.received[0].json()["generationConfig"]["thinkingConfig"] == {"thinkingLevel": "low"}

@@ -21,7 +21,7 @@ from graph_research.providers.errors import (
     ProviderUnavailable,
     ProviderUnreachable,
 )
-from graph_research.providers.http import HttpxHttp, Peer, Reply
+from graph_research.providers.http import HttpClient, Peer, Reply
 from graph_research.providers.incidents import BreakerClosed, BreakerOpened, Incident, Retried, Throttled
 
 KEY = "very secret/key+1"
@@ -51,7 +51,7 @@ class Bench:
     def __init__(self, **more: Any) -> None:
         self.time = Time()
         self.incidents: list[Incident] = []
-        self.http = HttpxHttp(
+        self.http = HttpClient(
             sleep=self.time.sleep,
             clock=self.time.clock,
             wall=lambda: NOW,
@@ -347,7 +347,7 @@ async def test_a_certificate_that_is_not_trusted_is_told_with_its_remedy(bench: 
 
 async def test_a_trusted_certificate_is_taken(tls_server: WireServer) -> None:
     tls_server.on("/x", GOOD)
-    async with HttpxHttp(trust=tls_server.trust) as http:
+    async with HttpClient(trust=tls_server.trust) as http:
         assert (await http.ask(peer_at(tls_server), "GET", "/x")).json() == {"ok": True}
 
 
@@ -531,7 +531,7 @@ async def test_a_bucket_spaces_requests_out(server: WireServer) -> None:
     server.on("/x", GOOD)
     told: list[Incident] = []
     loop = asyncio.get_running_loop()
-    async with HttpxHttp(on_incident=told.append) as http:
+    async with HttpClient(on_incident=told.append) as http:
         begun = loop.time()
         peer = peer_at(server, per_second=20.0)
         await asyncio.gather(*(http.ask(peer, "GET", "/x") for _ in range(24)))
@@ -541,7 +541,7 @@ async def test_a_bucket_spaces_requests_out(server: WireServer) -> None:
 
 async def test_a_bucket_that_is_too_slow_for_the_budget_is_told(server: WireServer) -> None:
     server.on("/x", GOOD)
-    async with HttpxHttp() as http:
+    async with HttpClient() as http:
         peer = peer_at(server, per_second=0.01, budget_seconds=0.1)
         await http.ask(peer, "GET", "/x")
         with pytest.raises(ProviderUnavailable, match=r"limit of 0.01 a second lets through in 0.1 s"):

@@ -24,7 +24,7 @@ from graph_research.app.workspace import open_workspace
 from graph_research.config import SettingInvalid, Settings, load_configuration
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 from graph_research.providers.llm.base import ModelRequest, Usage
 from graph_research.providers.llm.prices import Prices
 from graph_research.providers.llm.scripted import ScriptedModel
@@ -36,7 +36,7 @@ KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GEMINI_API_KEY":
 
 def outside(environ: dict[str, str] | None = None, **settings: Any) -> Outside:
     return Outside(
-        http=HttpxHttp(),
+        http=HttpClient(),
         settings=Settings(**settings),
         environ=KEYS if environ is None else environ,
         closing=AsyncExitStack(),

@@ -18,7 +18,7 @@ from graph_research.providers.errors import (
     ProviderRefused,
     ProviderUnavailable,
 )
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 
 every = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 
@@ -28,8 +28,8 @@ async def no_wait(_: float) -> None:
 
 
 @pytest.fixture
-async def http() -> AsyncIterator[HttpxHttp]:
-    async with HttpxHttp(sleep=no_wait, chance=lambda: 1.0) as transport:
+async def http() -> AsyncIterator[HttpClient]:
+    async with HttpClient(sleep=no_wait, chance=lambda: 1.0) as transport:
         yield transport
 
 
@@ -38,7 +38,7 @@ def refusing(status: int, dialect: Dialect, text: str = "as the test says", **he
 
 
 @every
-async def test_an_answer_comes_with_what_it_took(dialect: Dialect, http: HttpxHttp, server: WireServer) -> None:
+async def test_an_answer_comes_with_what_it_took(dialect: Dialect, http: HttpClient, server: WireServer) -> None:
     server.on(dialect.path, Answer(body=dialect.whole))
     model = dialect.make(http, server.url)
     reply = await model.complete(asked())
@@ -53,7 +53,7 @@ async def test_an_answer_comes_with_what_it_took(dialect: Dialect, http: HttpxHt
 
 @every
 async def test_a_streamed_answer_is_told_piece_by_piece_and_is_the_same(
-    dialect: Dialect, http: HttpxHttp, server: WireServer
+    dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.stream_path, dialect.streamed())
     pieces: list[str] = []
@@ -65,7 +65,7 @@ async def test_a_streamed_answer_is_told_piece_by_piece_and_is_the_same(
 
 @every
 async def test_the_next_streamed_answer_comes_over_the_same_connection(
-    dialect: Dialect, http: HttpxHttp, server: WireServer
+    dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.stream_path, dialect.streamed())
     model = dialect.make(http, server.url)
@@ -75,14 +75,14 @@ async def test_the_next_streamed_answer_comes_over_the_same_connection(
 
 
 @every
-async def test_a_stream_that_breaks_off_is_no_answer(dialect: Dialect, http: HttpxHttp, server: WireServer) -> None:
+async def test_a_stream_that_breaks_off_is_no_answer(dialect: Dialect, http: HttpClient, server: WireServer) -> None:
     server.on(dialect.stream_path, dialect.streamed(until=1))
     with pytest.raises(ProviderUnavailable, match="broke off"):
         await dialect.make(http, server.url).complete(asked(on_text=lambda _: None))
 
 
 @every
-async def test_an_answer_that_was_cut_says_so(dialect: Dialect, http: HttpxHttp, server: WireServer) -> None:
+async def test_an_answer_that_was_cut_says_so(dialect: Dialect, http: HttpClient, server: WireServer) -> None:
     server.on(dialect.path, Answer(body=dialect.cut))
     reply = await dialect.make(http, server.url).complete(asked())
     assert reply.cut
@@ -90,7 +90,7 @@ async def test_an_answer_that_was_cut_says_so(dialect: Dialect, http: HttpxHttp,
 
 
 @every
-async def test_a_model_that_declines_is_not_asked_again(dialect: Dialect, http: HttpxHttp, server: WireServer) -> None:
+async def test_a_model_that_declines_is_not_asked_again(dialect: Dialect, http: HttpClient, server: WireServer) -> None:
     server.on(dialect.path, Answer(body=dialect.blocked))
     with pytest.raises(AnswerWithheld, match=r"declined|blocked"):
         await dialect.make(http, server.url).complete(asked())
@@ -99,7 +99,7 @@ async def test_a_model_that_declines_is_not_asked_again(dialect: Dialect, http: 
 
 @every
 async def test_a_window_that_is_too_small_is_told_with_its_size(
-    dialect: Dialect, http: HttpxHttp, server: WireServer
+    dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, Answer(status=400, body=dialect.context_error))
     with pytest.raises(ContextExceeded) as caught:
@@ -111,7 +111,7 @@ async def test_a_window_that_is_too_small_is_told_with_its_size(
 @every
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
 async def test_a_passing_fault_is_asked_again(
-    dialect: Dialect, status: int, http: HttpxHttp, server: WireServer
+    dialect: Dialect, status: int, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, refusing(status, dialect), refusing(status, dialect), Answer(body=dialect.whole))
     reply = await dialect.make(http, server.url).complete(asked())
@@ -121,7 +121,7 @@ async def test_a_passing_fault_is_asked_again(
 
 @every
 async def test_a_fault_that_stays_is_told_with_the_servers_words(
-    dialect: Dialect, http: HttpxHttp, server: WireServer
+    dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, refusing(529, dialect, "Overloaded"))
     with pytest.raises(ProviderUnavailable, match="Overloaded"):
@@ -137,7 +137,7 @@ async def test_a_wait_that_the_server_asks_for_is_kept(dialect: Dialect, server:
         slept.append(seconds)
 
     server.on(dialect.path, refusing(429, dialect, **{"retry-after": "7"}), Answer(body=dialect.whole))
-    async with HttpxHttp(sleep=sleep, chance=lambda: 1.0) as http:
+    async with HttpClient(sleep=sleep, chance=lambda: 1.0) as http:
         await dialect.make(http, server.url).complete(asked())
     assert slept
     assert min(slept) >= 7
@@ -146,7 +146,7 @@ async def test_a_wait_that_the_server_asks_for_is_kept(dialect: Dialect, server:
 @every
 @pytest.mark.parametrize(("status", "remedy"), [(401, "_API_KEY"), (403, "_API_KEY"), (404, "model's name")])
 async def test_what_only_the_user_can_mend_is_told_with_the_remedy(
-    dialect: Dialect, status: int, remedy: str, http: HttpxHttp, server: WireServer
+    dialect: Dialect, status: int, remedy: str, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, refusing(status, dialect, f"wrong key {KEY}"))
     with pytest.raises(ProviderRefused) as caught:
@@ -158,7 +158,7 @@ async def test_what_only_the_user_can_mend_is_told_with_the_remedy(
 
 @every
 async def test_a_request_that_is_too_large_is_too_long_a_prompt(
-    dialect: Dialect, http: HttpxHttp, server: WireServer
+    dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, refusing(413, dialect))
     with pytest.raises(ContextExceeded) as caught:
@@ -184,7 +184,7 @@ async def test_a_request_that_is_too_large_is_too_long_a_prompt(
     ids=["half-JSON", "page", "encoding", "other-JSON", "list", "wrong-types", "half", "reset", "close", "bytes"],
 )
 async def test_a_broken_answer_is_a_provider_that_is_unavailable(
-    dialect: Dialect, broken: Answer, http: HttpxHttp, server: WireServer
+    dialect: Dialect, broken: Answer, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, broken)
     with pytest.raises(ProviderUnavailable):
@@ -196,7 +196,7 @@ async def test_a_broken_answer_is_a_provider_that_is_unavailable(
     "slow", [Answer(fault="hang"), Answer(body="x" * 200, drip_seconds=0.05)], ids=["hang", "drip"]
 )
 async def test_a_server_that_takes_too_long_is_left(
-    dialect: Dialect, slow: Answer, http: HttpxHttp, server: WireServer
+    dialect: Dialect, slow: Answer, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, slow)
     with pytest.raises(ProviderUnavailable):
@@ -205,7 +205,7 @@ async def test_a_server_that_takes_too_long_is_left(
 
 @every
 async def test_a_certificate_that_nobody_believes_ends_the_call(
-    dialect: Dialect, http: HttpxHttp, tls_server: WireServer
+    dialect: Dialect, http: HttpClient, tls_server: WireServer
 ) -> None:
     tls_server.on(dialect.path, Answer(body=dialect.whole))
     with pytest.raises(ProviderError):
@@ -215,7 +215,7 @@ async def test_a_certificate_that_nobody_believes_ends_the_call(
 
 @every
 async def test_the_schema_is_left_out_from_then_on_where_the_server_refuses_it(
-    dialect: Dialect, http: HttpxHttp, server: WireServer
+    dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     def react(request: Any) -> Answer:
         sent = json.dumps(request.json())
@@ -233,7 +233,7 @@ async def test_the_schema_is_left_out_from_then_on_where_the_server_refuses_it(
 
 
 @every
-async def test_prose_is_asked_for_without_a_schema(dialect: Dialect, http: HttpxHttp, server: WireServer) -> None:
+async def test_prose_is_asked_for_without_a_schema(dialect: Dialect, http: HttpClient, server: WireServer) -> None:
     server.on(dialect.path, Answer(body=dialect.cut))
     await dialect.make(http, server.url).complete(asked(schema=None))
     sent = json.dumps(server.received[0].json())
@@ -242,7 +242,7 @@ async def test_prose_is_asked_for_without_a_schema(dialect: Dialect, http: Httpx
 
 @every
 async def test_a_call_that_is_cancelled_lets_go_of_its_connection(
-    dialect: Dialect, http: HttpxHttp, server: WireServer
+    dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, Answer(fault="hang"))
     call = asyncio.create_task(dialect.make(http, server.url).complete(asked()))

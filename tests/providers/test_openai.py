@@ -12,7 +12,7 @@ from model_dialects import OPENAI, asked
 from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ContextExceeded, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 from graph_research.providers.llm.openai import reasons
 
 PATH = OPENAI.path
@@ -24,8 +24,8 @@ STRICT = {
 
 
 @pytest.fixture
-async def http() -> AsyncIterator[HttpxHttp]:
-    async with HttpxHttp(sleep=lambda _: asyncio.sleep(0)) as transport:
+async def http() -> AsyncIterator[HttpClient]:
+    async with HttpClient(sleep=lambda _: asyncio.sleep(0)) as transport:
         yield transport
 
 
@@ -46,7 +46,7 @@ def refusing_what_is_in(names: Mapping[str, str]) -> Any:
     return react
 
 
-async def test_a_server_of_ones_own_gets_what_all_of_them_know(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_server_of_ones_own_gets_what_all_of_them_know(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=OPENAI.whole))
     await OPENAI.make(http, server.url).complete(asked(max_output_tokens=500))
     sent = server.received[0].json()
@@ -58,7 +58,7 @@ async def test_a_server_of_ones_own_gets_what_all_of_them_know(http: HttpxHttp, 
     assert sent["response_format"]["json_schema"]["strict"] is False
 
 
-async def test_a_reasoning_model_gets_room_to_think_and_no_temperature(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_reasoning_model_gets_room_to_think_and_no_temperature(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=OPENAI.whole))
     await OPENAI.make(http, server.url, model="gpt-5-mini", official=True).complete(asked(max_output_tokens=500))
     sent = server.received[0].json()
@@ -66,7 +66,7 @@ async def test_a_reasoning_model_gets_room_to_think_and_no_temperature(http: Htt
     assert not {"max_tokens", "temperature", "seed", "reasoning_effort"} & sent.keys()
 
 
-async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpxHttp, server: WireServer) -> None:
+async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=OPENAI.whole))
     await OPENAI.make(http, server.url, model="o3", official=True, effort="low").complete(asked())
     assert server.received[0].json()["reasoning_effort"] == "low"
@@ -81,7 +81,7 @@ def test_reasoning_models_are_known_by_their_names(model: str, thinks: bool) -> 
     assert reasons(model) == thinks
 
 
-async def test_what_a_server_does_not_take_is_left_out_and_remembered(http: HttpxHttp, server: WireServer) -> None:
+async def test_what_a_server_does_not_take_is_left_out_and_remembered(http: HttpClient, server: WireServer) -> None:
     server.on(
         PATH,
         refusing_what_is_in(
@@ -102,7 +102,7 @@ async def test_what_a_server_does_not_take_is_left_out_and_remembered(http: Http
     assert server.received[-1].json()["max_completion_tokens"] == 4096
 
 
-async def test_the_schema_gives_way_to_json_and_then_to_nothing(http: HttpxHttp, server: WireServer) -> None:
+async def test_the_schema_gives_way_to_json_and_then_to_nothing(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, refusing_what_is_in({"response_format": "response_format is not supported"}))
     model = OPENAI.make(http, server.url)
     await model.complete(asked())
@@ -121,7 +121,7 @@ async def test_the_schema_gives_way_to_json_and_then_to_nothing(http: HttpxHttp,
     ids=["llama.cpp", "Groq"],
 )
 async def test_an_answer_that_the_server_could_not_bend_into_the_schema_is_asked_for_without(
-    status: int, message: str, http: HttpxHttp, server: WireServer
+    status: int, message: str, http: HttpClient, server: WireServer
 ) -> None:
     def react(request: Received) -> Answer:
         if "response_format" in request.json():
@@ -135,14 +135,14 @@ async def test_an_answer_that_the_server_could_not_bend_into_the_schema_is_asked
     assert ["response_format" in one.json() for one in server.received] == [True, False, True, False]
 
 
-async def test_a_request_that_is_wrong_in_itself_is_not_sent_for_ever(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_request_that_is_wrong_in_itself_is_not_sent_for_ever(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(status=400, body={"error": {"message": "temperature, seed, response_format: no"}}))
     with pytest.raises(ProviderRefused):
         await OPENAI.make(http, server.url).complete(asked())
     assert len(server.received) <= 6
 
 
-async def test_a_model_without_a_system_role_gets_one_message(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_model_without_a_system_role_gets_one_message(http: HttpClient, server: WireServer) -> None:
     def react(request: Received) -> Answer:
         if request.json()["messages"][0]["role"] == "system":
             return Answer(status=400, body={"error": {"message": "System role not supported"}})
@@ -154,7 +154,7 @@ async def test_a_model_without_a_system_role_gets_one_message(http: HttpxHttp, s
     assert message["content"].startswith("You plan.\n\nWhy?")
 
 
-async def test_a_schema_that_says_all_is_sent_as_strict(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_schema_that_says_all_is_sent_as_strict(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=OPENAI.whole))
     await OPENAI.make(http, server.url).complete(asked(schema=STRICT))
     described = server.received[0].json()["response_format"]["json_schema"]
@@ -179,13 +179,13 @@ async def test_a_schema_that_says_all_is_sent_as_strict(http: HttpxHttp, server:
     ids=["thoughts before", "thoughts only", "parts", "null", "nothing"],
 )
 async def test_what_stands_beside_the_answer_is_left_out(
-    content: Any, text: str, http: HttpxHttp, server: WireServer
+    content: Any, text: str, http: HttpClient, server: WireServer
 ) -> None:
     server.on(PATH, said(content))
     assert (await OPENAI.make(http, server.url).complete(asked())).text == text
 
 
-async def test_what_nobody_counted_is_estimated(http: HttpxHttp, server: WireServer) -> None:
+async def test_what_nobody_counted_is_estimated(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, said("x" * 400))
     usage = (await OPENAI.make(http, server.url).complete(asked(system="s" * 40, user="u" * 40))).usage
     assert (usage.input_tokens, usage.output_tokens) == (20, 100)
@@ -201,21 +201,21 @@ async def test_what_nobody_counted_is_estimated(http: HttpxHttp, server: WireSer
     ],
 )
 async def test_an_error_with_status_200_is_an_error(
-    error: Any, kind: type[Exception], http: HttpxHttp, server: WireServer
+    error: Any, kind: type[Exception], http: HttpClient, server: WireServer
 ) -> None:
     server.on(PATH, Answer(body={"error": error}))
     with pytest.raises(kind):
         await OPENAI.make(http, server.url).complete(asked())
 
 
-async def test_an_error_in_the_middle_of_a_stream_is_an_error(http: HttpxHttp, server: WireServer) -> None:
+async def test_an_error_in_the_middle_of_a_stream_is_an_error(http: HttpClient, server: WireServer) -> None:
     lines = ('data: {"choices":[{"delta":{"content":"a"}}]}\n\n', 'data: {"error":{"code":503,"message":"gone"}}\n\n')
     server.on(PATH, Answer(chunks=lines, headers={"content-type": "text/event-stream"}))
     with pytest.raises(ProviderUnavailable):
         await OPENAI.make(http, server.url).complete(asked(on_text=lambda _: None))
 
 
-async def test_a_server_that_does_not_stream_is_understood(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_server_that_does_not_stream_is_understood(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=OPENAI.whole))
     pieces: list[str] = []
     reply = await OPENAI.make(http, server.url).complete(asked(on_text=pieces.append))
@@ -223,7 +223,7 @@ async def test_a_server_that_does_not_stream_is_understood(http: HttpxHttp, serv
     assert pieces == ['{"a": 1}']
 
 
-async def test_a_stream_asks_for_its_usage_where_the_server_takes_that(http: HttpxHttp, server: WireServer) -> None:
+async def test_a_stream_asks_for_its_usage_where_the_server_takes_that(http: HttpClient, server: WireServer) -> None:
     def react(request: Received) -> Answer:
         if "stream_options" in request.json():
             return Answer(status=400, body={"error": {"message": "Unknown parameter: stream_options"}})
@@ -235,7 +235,7 @@ async def test_a_stream_asks_for_its_usage_where_the_server_takes_that(http: Htt
     assert server.received[1].json()["stream"] is True
 
 
-async def test_json_is_named_where_the_prompt_does_not(http: HttpxHttp, server: WireServer) -> None:
+async def test_json_is_named_where_the_prompt_does_not(http: HttpClient, server: WireServer) -> None:
     server.on(PATH, Answer(body=OPENAI.whole))
     await OPENAI.make(http, server.url).complete(asked(user="Answer with JSON, please."))
     await OPENAI.make(http, server.url).complete(asked())

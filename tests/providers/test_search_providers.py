@@ -12,7 +12,7 @@ from wire import Answer, WireServer
 
 from graph_research.app.search import SERVES
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 from graph_research.providers.search.base import SOURCE_TYPES, SearchRequest
 
 REQUEST = SearchRequest(query=QUESTION, max_results=5)
@@ -22,19 +22,19 @@ ALL = pytest.mark.parametrize("name", SPOKEN)
 
 
 @pytest.fixture
-async def http() -> AsyncIterator[HttpxHttp]:
+async def http() -> AsyncIterator[HttpClient]:
     """A transport that waits for nothing."""
 
     async def sleep(seconds: float) -> None:
         await asyncio.sleep(0)
 
     wall = datetime(2026, 1, 1, tzinfo=UTC)
-    async with HttpxHttp(sleep=sleep, wall=lambda: wall, chance=lambda: 0.5) as open_http:
+    async with HttpClient(sleep=sleep, wall=lambda: wall, chance=lambda: 0.5) as open_http:
         yield open_http
 
 
 @ALL
-async def test_a_documented_reply_becomes_hits(name: str, server: WireServer, http: HttpxHttp) -> None:
+async def test_a_documented_reply_becomes_hits(name: str, server: WireServer, http: HttpClient) -> None:
     spoken = SPOKEN[name]
     spoken.answer(server)
     hits = await spoken.at(server, http).search(REQUEST)
@@ -53,20 +53,20 @@ async def test_a_documented_reply_becomes_hits(name: str, server: WireServer, ht
 
 
 @ALL
-async def test_no_more_hits_come_than_were_asked_for(name: str, server: WireServer, http: HttpxHttp) -> None:
+async def test_no_more_hits_come_than_were_asked_for(name: str, server: WireServer, http: HttpClient) -> None:
     SPOKEN[name].answer(server)
     hits = await SPOKEN[name].at(server, http).search(SearchRequest(query=QUESTION, max_results=1))
     assert len(hits) == 1
 
 
 @ALL
-async def test_nothing_found_is_no_error(name: str, server: WireServer, http: HttpxHttp) -> None:
+async def test_nothing_found_is_no_error(name: str, server: WireServer, http: HttpClient) -> None:
     SPOKEN[name].answer(server, SPOKEN[name].empty)
     assert list(await SPOKEN[name].at(server, http).search(REQUEST)) == []
 
 
 @ALL
-async def test_a_query_of_any_length_and_signs_is_asked(name: str, server: WireServer, http: HttpxHttp) -> None:
+async def test_a_query_of_any_length_and_signs_is_asked(name: str, server: WireServer, http: HttpClient) -> None:
     SPOKEN[name].answer(server)
     provider = SPOKEN[name].at(server, http)
     for query in ("smolts " * 10_000, "x" * 20_000, '!! ?? "" (*) ~:,&= AND', "lachs & wörter – 鮭", "\x00 \u202e"):
@@ -79,7 +79,7 @@ async def test_a_query_of_any_length_and_signs_is_asked(name: str, server: WireS
     [(name, status) for name in SPOKEN for status in REFUSED if (name, status) != ("openalex", 403)],
 )
 async def test_what_only_the_user_can_mend_is_refused_at_once(
-    name: str, status: int, server: WireServer, http: HttpxHttp
+    name: str, status: int, server: WireServer, http: HttpClient
 ) -> None:
     server.on("*", Answer(status=status, body={"error": {"message": f"no, {KEY}"}}))
     with pytest.raises(ProviderRefused) as caught:
@@ -91,7 +91,7 @@ async def test_what_only_the_user_can_mend_is_refused_at_once(
 
 @ALL
 @pytest.mark.parametrize("status", TRIED_AGAIN)
-async def test_what_may_pass_is_tried_again(name: str, status: int, server: WireServer, http: HttpxHttp) -> None:
+async def test_what_may_pass_is_tried_again(name: str, status: int, server: WireServer, http: HttpClient) -> None:
     server.on("*", Answer(status=status, body=f"not now, {KEY}"))
     with pytest.raises(ProviderUnavailable) as caught:
         await SPOKEN[name].at(server, http, attempts=3).search(REQUEST)
@@ -102,7 +102,7 @@ async def test_what_may_pass_is_tried_again(name: str, status: int, server: Wire
 @ALL
 @pytest.mark.parametrize("headers", [{}, {"Retry-After": "2"}])
 async def test_a_server_that_recovers_is_not_noticed(
-    name: str, headers: dict[str, str], server: WireServer, http: HttpxHttp
+    name: str, headers: dict[str, str], server: WireServer, http: HttpClient
 ) -> None:
     spoken = SPOKEN[name]
     spoken.answer(server)
@@ -129,7 +129,7 @@ async def test_a_server_that_recovers_is_not_noticed(
     ids=["html", "bytes", "list", "other", "null", "half", "close", "reset", "garbage"],
 )
 async def test_an_answer_in_another_format_is_said_to_be_one(
-    name: str, answer: Answer, server: WireServer, http: HttpxHttp
+    name: str, answer: Answer, server: WireServer, http: HttpClient
 ) -> None:
     server.on("*", answer)
     with pytest.raises(ProviderUnavailable, match=name):
@@ -137,7 +137,7 @@ async def test_an_answer_in_another_format_is_said_to_be_one(
 
 
 @ALL
-async def test_a_key_goes_to_its_host_and_into_no_hit(name: str, server: WireServer, http: HttpxHttp) -> None:
+async def test_a_key_goes_to_its_host_and_into_no_hit(name: str, server: WireServer, http: HttpClient) -> None:
     spoken = SPOKEN[name]
     spoken.answer(server)
     provider = spoken.at(server, http)
@@ -151,13 +151,13 @@ async def test_a_key_goes_to_its_host_and_into_no_hit(name: str, server: WireSer
 
 @ALL
 def test_each_tells_which_sources_it_has(name: str) -> None:
-    provider = SPOKEN[name].build(HttpxHttp(), SPOKEN[name].peer("http://127.0.0.1:9"))
+    provider = SPOKEN[name].build(HttpClient(), SPOKEN[name].peer("http://127.0.0.1:9"))
     assert provider.name == name
     assert provider.serves <= SOURCE_TYPES
     assert provider.serves == SERVES.get(name, SOURCE_TYPES)
 
 
-async def test_a_failed_search_says_who_failed(server: WireServer, http: HttpxHttp) -> None:
+async def test_a_failed_search_says_who_failed(server: WireServer, http: HttpClient) -> None:
     server.on("*", Answer(status=401, body={"detail": {"error": "Unauthorized: missing or invalid API key."}}))
     with pytest.raises(ProviderError) as caught:
         await SPOKEN["tavily"].at(server, http).search(REQUEST)

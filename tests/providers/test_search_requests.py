@@ -11,7 +11,7 @@ from search_replies import ENGINE, KEY, QUESTION, SPOKEN
 from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 from graph_research.providers.pages import Page
 from graph_research.providers.search.base import SearchRequest
 from graph_research.providers.search.google import GoogleSearch, google_peer
@@ -24,15 +24,15 @@ REQUEST = SearchRequest(query=QUESTION, max_results=5)
 
 
 @pytest.fixture
-async def http() -> AsyncIterator[HttpxHttp]:
+async def http() -> AsyncIterator[HttpClient]:
     async def sleep(seconds: float) -> None:
         await asyncio.sleep(0)
 
-    async with HttpxHttp(sleep=sleep, chance=lambda: 0.5) as open_http:
+    async with HttpClient(sleep=sleep, chance=lambda: 0.5) as open_http:
         yield open_http
 
 
-async def test_tavily_is_sent_its_parameters_and_the_key_as_a_header(server: WireServer, http: HttpxHttp) -> None:
+async def test_tavily_is_sent_its_parameters_and_the_key_as_a_header(server: WireServer, http: HttpClient) -> None:
     SPOKEN["tavily"].answer(server)
     options = TavilyOptions(
         search_depth="advanced",
@@ -61,14 +61,14 @@ async def test_tavily_is_sent_its_parameters_and_the_key_as_a_header(server: Wir
     ("types", "topic"), [(("news",), "news"), (("web", "news"), "general"), (("academic", "news"), "news")]
 )
 async def test_news_alone_are_searched_as_news(
-    types: tuple[str, ...], topic: str, server: WireServer, http: HttpxHttp
+    types: tuple[str, ...], topic: str, server: WireServer, http: HttpClient
 ) -> None:
     SPOKEN["tavily"].answer(server)
     await SPOKEN["tavily"].at(server, http).search(replace(REQUEST, source_types=types))
     assert server.received[0].json()["topic"] == topic
 
 
-async def test_tavily_reads_pages_and_gives_only_those_asked_for(server: WireServer, http: HttpxHttp) -> None:
+async def test_tavily_reads_pages_and_gives_only_those_asked_for(server: WireServer, http: HttpClient) -> None:
     results = [
         {"url": "https://a.example/", "raw_content": "# A\n\nText."},
         {"url": "https://planted.example/", "raw_content": "Not asked for."},
@@ -105,7 +105,7 @@ class OwnPages:
     ids=["read", "not read", "empty", "refused"],
 )
 async def test_a_page_that_tavily_cannot_read_is_read_otherwise(
-    answer: Answer, text: str, server: WireServer, http: HttpxHttp
+    answer: Answer, text: str, server: WireServer, http: HttpClient
 ) -> None:
     server.on("/extract", answer)
     tavily = SPOKEN["tavily"].at(server, http)
@@ -116,7 +116,7 @@ async def test_a_page_that_tavily_cannot_read_is_read_otherwise(
 
 @pytest.mark.parametrize("status", [432, 433])
 async def test_credits_that_are_used_up_are_not_asked_for_again(
-    status: int, server: WireServer, http: HttpxHttp
+    status: int, server: WireServer, http: HttpClient
 ) -> None:
     server.on("*", Answer(status=status, body={"detail": {"error": "This request exceeds your plan's limit."}}))
     with pytest.raises(ProviderRefused, match="credits of this key are used up"):
@@ -132,7 +132,7 @@ def _google_page(asked: Received) -> Answer:
     return Answer(body={"items": items, "queries": {"nextPage": [{"startIndex": start + num}]}})
 
 
-async def test_google_is_read_page_by_page(server: WireServer, http: HttpxHttp) -> None:
+async def test_google_is_read_page_by_page(server: WireServer, http: HttpClient) -> None:
     server.on("/customsearch/v1", _google_page)
     hits = await SPOKEN["google"].at(server, http).search(SearchRequest(query=QUESTION, max_results=23))
     assert [hit.url for hit in hits] == [f"https://e.example/{n}" for n in range(1, 24)]
@@ -145,20 +145,20 @@ async def test_google_is_read_page_by_page(server: WireServer, http: HttpxHttp) 
     assert [hit.relevance for hit in hits] == sorted((hit.relevance for hit in hits), reverse=True)
 
 
-async def test_google_stops_at_its_hundredth_result(server: WireServer, http: HttpxHttp) -> None:
+async def test_google_stops_at_its_hundredth_result(server: WireServer, http: HttpClient) -> None:
     server.on("/customsearch/v1", _google_page)
     hits = await SPOKEN["google"].at(server, http).search(SearchRequest(query=QUESTION, max_results=500))
     assert len(hits) == 100
 
 
-async def test_google_does_not_go_round_in_circles(server: WireServer, http: HttpxHttp) -> None:
+async def test_google_does_not_go_round_in_circles(server: WireServer, http: HttpClient) -> None:
     reply = {**wire_replies.GOOGLE, "queries": {"nextPage": [{"startIndex": 1}]}}
     server.on("/customsearch/v1", Answer(body=reply))
     await SPOKEN["google"].at(server, http).search(SearchRequest(query=QUESTION, max_results=50))
     assert len(server.received) == 1
 
 
-async def test_how_old_pages_of_google_may_be_is_sent(server: WireServer, http: HttpxHttp) -> None:
+async def test_how_old_pages_of_google_may_be_is_sent(server: WireServer, http: HttpClient) -> None:
     SPOKEN["google"].answer(server)
     peer = google_peer(KEY, ENGINE, base_url=server.url)
     await GoogleSearch(http=http, peer=peer, date_restrict="m6").search(REQUEST)
@@ -183,7 +183,7 @@ def _google_error(code: int, message: str, reason: str) -> Answer:
     ],
 )
 async def test_quotas_of_google_are_told_apart(
-    answer: Answer, kind: type[Exception], tries: int, server: WireServer, http: HttpxHttp
+    answer: Answer, kind: type[Exception], tries: int, server: WireServer, http: HttpClient
 ) -> None:
     server.on("*", answer)
     with pytest.raises(kind):
@@ -191,7 +191,7 @@ async def test_quotas_of_google_are_told_apart(
     assert len(server.received) == tries
 
 
-async def test_semantic_scholar_is_asked_without_hyphens(server: WireServer, http: HttpxHttp) -> None:
+async def test_semantic_scholar_is_asked_without_hyphens(server: WireServer, http: HttpClient) -> None:
     SPOKEN["semantic_scholar"].answer(server)
     await SPOKEN["semantic_scholar"].at(server, http).search(SearchRequest(query="heat-pump cold-climate"))
     (asked,) = server.received
@@ -201,14 +201,14 @@ async def test_semantic_scholar_is_asked_without_hyphens(server: WireServer, htt
     assert asked.headers["x-api-key"] == KEY
 
 
-async def test_openalex_searches_of_the_day_come_to_an_end(server: WireServer, http: HttpxHttp) -> None:
+async def test_openalex_searches_of_the_day_come_to_an_end(server: WireServer, http: HttpClient) -> None:
     server.on("*", Answer(status=429, headers={"X-RateLimit-Remaining": "0"}))
     with pytest.raises(ProviderRefused, match="OPENALEX_API_KEY"):
         await SPOKEN["openalex"].at(server, http).search(REQUEST)
     assert len(server.received) == 1
 
 
-async def test_openalex_takes_no_word_for_an_operator(server: WireServer, http: HttpxHttp) -> None:
+async def test_openalex_takes_no_word_for_an_operator(server: WireServer, http: HttpClient) -> None:
     SPOKEN["openalex"].answer(server)
     await (
         SPOKEN["openalex"].at(server, http).search(SearchRequest(query='Salmon AND (trout OR "sea*~ ?lice") NOT eels'))
@@ -218,7 +218,7 @@ async def test_openalex_takes_no_word_for_an_operator(server: WireServer, http: 
     assert asked.query["api_key"] == KEY
 
 
-async def test_crossref_is_told_who_asks(server: WireServer, http: HttpxHttp) -> None:
+async def test_crossref_is_told_who_asks(server: WireServer, http: HttpClient) -> None:
     SPOKEN["crossref"].answer(server)
     await SPOKEN["crossref"].at(server, http).search(REQUEST)
     (asked,) = server.received
@@ -229,7 +229,7 @@ async def test_crossref_is_told_who_asks(server: WireServer, http: HttpxHttp) ->
     assert "abstract" in asked.query["select"].split(",")
 
 
-async def test_arxiv_looks_for_all_words_and_then_for_any(server: WireServer, http: HttpxHttp) -> None:
+async def test_arxiv_looks_for_all_words_and_then_for_any(server: WireServer, http: HttpClient) -> None:
     server.on("/api/query", Answer(body=wire_replies.ARXIV_EMPTY), Answer(body=wire_replies.ARXIV))
     hits = await SPOKEN["arxiv"].at(server, http).search(SearchRequest(query="How do smolts pass low-head turbines?"))
     assert len(hits) == 2
@@ -239,7 +239,7 @@ async def test_arxiv_looks_for_all_words_and_then_for_any(server: WireServer, ht
     ]
 
 
-async def test_pubmed_looks_for_all_words_and_then_for_any(server: WireServer, http: HttpxHttp) -> None:
+async def test_pubmed_looks_for_all_words_and_then_for_any(server: WireServer, http: HttpClient) -> None:
     SPOKEN["pubmed"].answer(server)
     none: Any = {"esearchresult": {"count": "0", "idlist": []}}
     server.on("/entrez/eutils/esearch.fcgi", Answer(body=none), Answer(body=wire_replies.PUBMED_IDS))
@@ -252,7 +252,7 @@ async def test_pubmed_looks_for_all_words_and_then_for_any(server: WireServer, h
     assert {(one.query["db"], one.query["api_key"]) for one in server.received} == {("pubmed", KEY)}
 
 
-async def test_wikipedia_is_read_article_by_article(server: WireServer, http: HttpxHttp) -> None:
+async def test_wikipedia_is_read_article_by_article(server: WireServer, http: HttpClient) -> None:
     SPOKEN["wikipedia"].answer(server)
     await SPOKEN["wikipedia"].at(server, http).search(REQUEST)
     listed, *texts = server.received
@@ -261,7 +261,7 @@ async def test_wikipedia_is_read_article_by_article(server: WireServer, http: Ht
     assert "mailto:me@example.org" in listed.headers["user-agent"]
 
 
-async def test_an_article_whose_text_cannot_be_had_keeps_its_introduction(server: WireServer, http: HttpxHttp) -> None:
+async def test_an_article_whose_text_cannot_be_had_keeps_its_introduction(server: WireServer, http: HttpClient) -> None:
     def answer(asked: Received) -> Answer:
         if "gsrsearch" in asked.query:
             return Answer(body=wire_replies.WIKIPEDIA_LIST)
@@ -275,14 +275,14 @@ async def test_an_article_whose_text_cannot_be_had_keeps_its_introduction(server
 
 @pytest.mark.parametrize(("code", "kind"), [("ratelimited", ProviderUnavailable), ("badvalue", ProviderRefused)])
 async def test_an_error_that_mediawiki_tells_with_status_200_is_one(
-    code: str, kind: type[Exception], server: WireServer, http: HttpxHttp
+    code: str, kind: type[Exception], server: WireServer, http: HttpClient
 ) -> None:
     server.on("*", Answer(body={"error": {"code": code, "info": "It is told here."}}))
     with pytest.raises(kind, match="It is told here"):
         await SPOKEN["wikipedia"].at(server, http).search(REQUEST)
 
 
-async def test_another_wikipedia_is_asked_in_whole_sentences(server: WireServer, http: HttpxHttp) -> None:
+async def test_another_wikipedia_is_asked_in_whole_sentences(server: WireServer, http: HttpClient) -> None:
     SPOKEN["wikipedia"].answer(server)
     search = WikipediaSearch(http=http, peer=wikipedia_peer("de", base_url=server.url), language="de")
     await search.search(SearchRequest(query="Was ist ein Smolt?"))
@@ -290,7 +290,7 @@ async def test_another_wikipedia_is_asked_in_whole_sentences(server: WireServer,
     assert wikipedia_peer("de").base_url == "https://de.wikipedia.org"
 
 
-async def test_searxng_is_asked_for_the_kinds_of_sources(server: WireServer, http: HttpxHttp) -> None:
+async def test_searxng_is_asked_for_the_kinds_of_sources(server: WireServer, http: HttpClient) -> None:
     SPOKEN["searxng"].answer(server)
     search = SPOKEN["searxng"].at(server, http)
     for types in (("web",), ("academic", "news"), ("web", "academic", "news")):
@@ -299,7 +299,7 @@ async def test_searxng_is_asked_for_the_kinds_of_sources(server: WireServer, htt
     assert {one.query["format"] for one in server.received} == {"json"}
 
 
-async def test_searxng_is_read_page_by_page_until_nothing_is_new(server: WireServer, http: HttpxHttp) -> None:
+async def test_searxng_is_read_page_by_page_until_nothing_is_new(server: WireServer, http: HttpClient) -> None:
     def answer(asked: Received) -> Answer:
         page = min(int(asked.query["pageno"]), 2)
         rows = [{"url": f"https://e.example/{page}{n}", "title": "T", "content": "c"} for n in range(10)]
@@ -311,26 +311,26 @@ async def test_searxng_is_read_page_by_page_until_nothing_is_new(server: WireSer
     assert [one.query["pageno"] for one in server.received] == ["1", "2", "3"]
 
 
-async def test_a_searxng_below_a_path_is_asked_there(server: WireServer, http: HttpxHttp) -> None:
+async def test_a_searxng_below_a_path_is_asked_there(server: WireServer, http: HttpClient) -> None:
     server.on("/tools/searxng/search", Answer(body=wire_replies.SEARXNG))
     search = SPOKEN["searxng"].at(server, http, base_url=f"{server.url}/tools/searxng")
     assert len(await search.search(REQUEST)) == 2
 
 
-async def test_a_searxng_without_json_says_how_to_mend_it(server: WireServer, http: HttpxHttp) -> None:
+async def test_a_searxng_without_json_says_how_to_mend_it(server: WireServer, http: HttpClient) -> None:
     server.on("*", Answer(status=403, body="<html>403</html>"))
     with pytest.raises(ProviderRefused, match=r"add `- json` .* in its settings\.yml"):
         await SPOKEN["searxng"].at(server, http).search(REQUEST)
 
 
-async def test_engines_that_all_failed_are_no_empty_answer(server: WireServer, http: HttpxHttp) -> None:
+async def test_engines_that_all_failed_are_no_empty_answer(server: WireServer, http: HttpClient) -> None:
     silent = [["google", "Suspended: CAPTCHA"], ["brave", "timeout"]]
     server.on("*", Answer(body={"results": [], "unresponsive_engines": silent}))
     with pytest.raises(ProviderUnavailable, match="google: Suspended: CAPTCHA; brave: timeout"):
         await SPOKEN["searxng"].at(server, http).search(REQUEST)
 
 
-async def test_no_query_chooses_the_engines_of_searxng(server: WireServer, http: HttpxHttp) -> None:
+async def test_no_query_chooses_the_engines_of_searxng(server: WireServer, http: HttpClient) -> None:
     SPOKEN["searxng"].answer(server)
     await SPOKEN["searxng"].at(server, http).search(SearchRequest(query="!!g smolts :de what?"))
     assert server.received[0].query["q"] == "g smolts de what?"

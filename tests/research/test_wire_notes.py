@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from wire import Answer, WireServer
 from workbench import PlainContext, make_services
 
-from graph_research.providers.http import HttpxHttp, Peer
+from graph_research.providers.http import HttpClient, Peer
 from graph_research.providers.incidents import Throttled, tell
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.handlers import research_handlers
@@ -17,7 +17,7 @@ class Asking:
     name = "asking"
     serves = frozenset({"web"})
 
-    def __init__(self, http: HttpxHttp, server: WireServer) -> None:
+    def __init__(self, http: HttpClient, server: WireServer) -> None:
         self.http = http
         self.peer = Peer(name="asking", base_url=server.url)
 
@@ -33,7 +33,7 @@ async def no_time(seconds: float) -> None:
 async def test_a_retried_search_is_shown_and_stored_at_its_node(server: WireServer) -> None:
     server.on("/", Answer(status=429, headers={"retry-after": "2"}), Answer(body={}))
     ctx = PlainContext()
-    async with HttpxHttp(sleep=no_time, chance=lambda: 0.0) as http:
+    async with HttpClient(sleep=no_time, chance=lambda: 0.0) as http:
         search = research_handlers(make_services({}, search=[Asking(http, server)]))["search"]
         await search({"query": "tides"}, ctx)
     shown, stored = [data for name, data in ctx.events if name == "wire:retried"]

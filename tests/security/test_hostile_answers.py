@@ -12,7 +12,7 @@ from wire import Answer, WireServer
 
 from graph_research.app.budget import Budget
 from graph_research.providers.errors import ContextExceeded, FetchRefused, ProviderError
-from graph_research.providers.http import HttpxHttp, Peer, Reply
+from graph_research.providers.http import HttpClient, Peer, Reply
 from graph_research.providers.llm.base import Usage
 from graph_research.providers.llm.refusals import Refusals
 from graph_research.providers.robots import Robots
@@ -70,7 +70,7 @@ async def test_an_answer_in_crumbs_is_read_in_no_time(server: WireServer) -> Non
     server.on("/line", Answer(chunks=("x" * 2_000_000, *("x",) * 20_000)))
     peer = Peer(name="evil", base_url=server.url, attempts=1)
     began = time.process_time()
-    async with HttpxHttp() as http:
+    async with HttpClient() as http:
         with pytest.raises(ProviderError, match="400"):
             await http.ask(peer, "GET", "/error")
         lines = [len(line) async for line in http.stream(peer, "GET", "/line")]

@@ -12,7 +12,7 @@ from search_replies import QUESTION, SPOKEN
 from wire import Answer, WireServer
 
 from graph_research.providers.errors import ProviderError
-from graph_research.providers.http import HttpxHttp
+from graph_research.providers.http import HttpClient
 from graph_research.providers.search.base import SearchRequest
 
 SCRIPT = Path(sys.executable).with_name("graph-research")
@@ -65,6 +65,6 @@ def test_nothing_hostile_in_a_search_result_gets_far(tmp_path: Path, server: Wir
 @pytest.mark.parametrize("name", SPOKEN)
 async def test_a_reply_without_an_end_is_cut_off(name: str, server: WireServer) -> None:
     server.on("*", Answer(body=b"[" * 3_000_000))
-    async with HttpxHttp() as http:
+    async with HttpClient() as http:
         with pytest.raises(ProviderError, match=name):
             await SPOKEN[name].at(server, http, attempts=1, most_bytes=1_000_000).search(SearchRequest(query="smolts"))

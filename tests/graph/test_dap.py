@@ -130,6 +130,15 @@ async def test_a_run_is_stopped_stepped_and_ended(tmp_path: Path) -> None:
         await client.ask("disconnect")
 
 
+async def test_the_end_of_a_run_is_told_once() -> None:
+    async with connected(graph_of(COUNTDOWN)) as client:
+        await client.begin(token=client.token)
+        told = []
+        while (message := await client.read())["event"] != "terminated":
+            told.append(message["body"].get("output"))
+        assert told.count("the run ended completed\n") == 1
+
+
 async def test_breakpoints_on_lines_snap_to_the_next_and_know_conditions_and_hits() -> None:
     async with connected(graph_of(COUNTDOWN)) as client:
         await client.ask("initialize")

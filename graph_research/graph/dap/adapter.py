@@ -64,6 +64,7 @@ class Adapter:
         self._debugged: Debugged | None = None
         self._arguments: Mapping[str, Any] = {}
         self._moving: asyncio.Task[None] | None = None
+        self._heard_last: Event | None = None
         self._variables = Variables()
         self._files: dict[str, list[int]] = {}
         self._functions: list[int] = []
@@ -250,7 +251,8 @@ class Adapter:
                 return
             stop = self._debugger.stop
         if stop.reason == "end" and not self._arguments.get("stopOnEnd"):
-            self._output(told(stop.event), "console")
+            if stop.event != self._heard_last:
+                self._output(told(stop.event), "console")
             self._end(exit_code(stop.event))
             return
         self._stopped(stop)
@@ -354,6 +356,7 @@ class Adapter:
 
     def _heard(self, event: Event) -> None:
         if event.type in {"node_started", "node_failed", "edge_taken", "run_ended"}:
+            self._heard_last = event
             self._output(told(event), "console")
 
     def _output(self, text: str, category: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from graph_research.app.limits import Reached
@@ -57,11 +57,12 @@ class Budget:
                 used = {name: int(call.answer.get(name) or 0) for name in _COUNTS}
                 self.count(str(call.answer.get("model", "")), Usage(**used))
 
-    def count(self, model: str, usage: Usage) -> None:
-        """Count one call."""
+    def count(self, model: str, usage: Usage) -> float | None:
+        """Count one call: what it cost in USD, None where no price is known."""
         self.tokens += usage.input_tokens + usage.output_tokens
-        used = (usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
-        self.cost += self.prices(model, *used) or 0.0
+        cost = self.prices(model, usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
+        self.cost += cost or 0.0
+        return cost
 
     def spent(self) -> Reached | None:
         """Which limit is reached, None where none is."""
@@ -125,5 +126,5 @@ class _Budgeted:
         except AnswerWithheld as error:
             self._budget.count(self.spec, Usage(input_tokens=error.input_tokens, output_tokens=error.output_tokens))
             raise
-        self._budget.count(reply.model, reply.usage)
-        return reply
+        cost = self._budget.count(reply.model, reply.usage)
+        return replace(reply, usage=replace(reply.usage, cost_usd=cost))

@@ -13,6 +13,7 @@ from graph_research.providers.incidents import asking_for
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.fitting import Cut, Fitted
 from graph_research.research.services import Services
+from graph_research.research.spending import count
 from graph_research.research.windows import LearnedWindow, Windows
 from graph_research.tokens.budget import WindowBudget
 from graph_research.tokens.counter import ScriptCounter, TokenCounter
@@ -212,6 +213,7 @@ class Conversation:
         )
         answer: Mapping[str, Any] = await self.ctx.call("model", _recorded(request, model), _completion(model, request))
         shown.rest()
+        count(answer)
         return answer
 
     def _note_failover(self, turn: Turn, failures: Sequence[tuple[Model, ProviderError]], model: Model) -> None:
@@ -328,6 +330,8 @@ def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[d
         }
         if reply.usage.cached_input_tokens:
             answer["cached_input_tokens"] = reply.usage.cached_input_tokens
+        if reply.usage.cost_usd is not None:
+            answer["cost_usd"] = reply.usage.cost_usd
         return {**answer, "cut": True} if reply.cut else answer
 
     return complete

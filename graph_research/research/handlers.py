@@ -24,6 +24,7 @@ from graph_research.research.agents.source_summarizer import source_summarizer
 from graph_research.research.agents.supervisor import iteration_decider, supervisor
 from graph_research.research.agents.synthesizer import synthesizer
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
+from graph_research.research.spending import counting, usage_rows
 
 __all__ = ["AnswerSchemas", "ModelRouter", "ResearchFailed", "Services", "research_handlers", "research_prompter"]
 
@@ -53,7 +54,7 @@ class ResearchFailed(GraphResearchError):
 
 def research_handlers(services: Services) -> dict[str, Handler]:
     """By the name that a graph uses. A handoff's `progress` is told as the note `research:progress` at the end, and
-    what goes wrong on the wire without ending a request as `wire:retried` and the like."""
+    what goes wrong on the wire without ending a request as `wire:retried` and the like. Each output has `usage`."""
     made = {name: _announcing(maker(services)) for name, maker in _MAKERS.items()}
     return {**made, "give_up": give_up}
 
@@ -78,12 +79,12 @@ async def give_up(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:  
 
 def _announcing(handler: Handler) -> Handler:
     async def announce(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
-        with listening(_noting(ctx)):
+        with listening(_noting(ctx)), counting() as answers:
             output = await handler(handoff, ctx)
         progress = handoff.get("progress")
         if progress:
             ctx.emit("research:progress", stage=progress["stage"], progress=progress["progress"])
-        return output
+        return {**output, "usage": usage_rows(answers, ctx.path)}
 
     return announce
 

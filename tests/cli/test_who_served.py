@@ -55,6 +55,30 @@ def test_requests_that_were_sent_again_are_counted_by_provider_and_role(user: Us
     assert user.run("status", "again", "--json").json["retries"] == retries
 
 
+def test_the_state_tells_what_each_phase_and_role_took_as_the_report_does(user: User, tmp_path: Path) -> None:
+    with open_world(tmp_path / "world.log") as world:
+        model = world.model
+        done = user.run(
+            *("run", "What does the lagoon do to salmon smolts?", "--llm", model, "--search", "searxng"),
+            *("--max-iterations", "2", "--out", "out", "--run-id", "spent", "--json"),
+            environ={
+                **world.environ(),
+                "GRAPH_RESEARCH_MODEL_PRICE_OVERRIDES": json.dumps({model: {"input": 2, "output": 10}}),
+            },
+        )
+    steps = user.run("history", "spent", "--json").json
+    rows = user.run("show", "spent", "--step", str(steps[-1]["step"]), "--path", "usage", "--json").json
+    told = done.json["statistics"]["usage"]
+    assert {(row["phase"], row["role"]) for row in told} == {(row["phase"], row["role"]) for row in rows}
+    for one in told:
+        of_it = [row for row in rows if (row["phase"], row["role"]) == (one["phase"], one["role"])]
+        for count in ("calls", "input_tokens", "output_tokens"):
+            assert sum(row[count] for row in of_it) == one[count] > 0
+        assert sum(row["cost_usd"] for row in of_it) == pytest.approx(one["cost_usd"])
+        assert one["cost_usd"] > 0
+    assert user.run("replay", "spent", "--json").json["identical"]
+
+
 @pytest.mark.parametrize(
     ("agent", "retries", "told"),
     [

@@ -19,11 +19,13 @@ class Usage:
     """Tokens of one call as the provider counted them, or by the scripts of its texts where it did not say.
 
     `cached_input_tokens` are those of `input_tokens` that the provider had kept from an earlier call; they cost less.
+    `cost_usd` is None where nobody has worked it out, or the price is not known.
     """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_input_tokens: int = 0
+    cost_usd: float | None = None
 
     def __post_init__(self) -> None:
         """A server may count as it likes; what is paid is never less than nothing."""

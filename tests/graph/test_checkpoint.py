@@ -136,7 +136,7 @@ async def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> 
             await store.runs()
 
 
-@pytest.mark.parametrize(("version", "told"), [(99, "newer version"), (1, "too old; move it away")])
+@pytest.mark.parametrize(("version", "told"), [(99, "newer version"), (2, "too old; move it away")])
 async def test_the_file_of_another_version_is_not_touched(tmp_path: Path, version: int, told: str) -> None:
     await filled(tmp_path / "runs.db")
     with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:

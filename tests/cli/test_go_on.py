@@ -6,24 +6,12 @@ import json
 import signal
 
 from tests.cli.conftest import QUESTION
-from tests.cli.test_run import SLOW, running
+from tests.cli.test_run import SLOW, WAITING, running
 from tests.shell import User
-
-ASK = """\
-graph: ask
-version: "1"
-state: {name: {type: string, default: "", output: true}}
-start: who
-nodes:
-  who: {ask: '"Your name?"', into: name, default: '"nobody"'}
-  done: {end: completed}
-edges:
-  - {from: who, to: done}
-"""
 
 
 def test_an_answer_that_nobody_asked_for_is_refused_and_the_one_that_was_taken_may_come_again(user: User) -> None:
-    user.write("ask.yaml", ASK)
+    user.write("ask.yaml", WAITING)
     user.run("graph", "run", "ask.yaml", "--run-id", "asked", expect=4)
     assert user.run("resume", "asked", "--answer", "Ada", "--json").json["state"] == {"name": "Ada"}
     assert user.run("resume", "asked", "--answer", "Ada", "--json").json["status"] == "completed"
@@ -33,7 +21,7 @@ def test_an_answer_that_nobody_asked_for_is_refused_and_the_one_that_was_taken_m
 
 
 def test_a_run_that_was_cancelled_refuses_an_answer_too(user: User) -> None:
-    user.write("ask.yaml", ASK)
+    user.write("ask.yaml", WAITING)
     user.run("graph", "run", "ask.yaml", "--run-id", "asked", expect=4)
     user.run("cancel", "asked")
     assert "waits for no answer" in user.run("resume", "asked", "--answer", "Ada", expect=2).err
@@ -86,7 +74,7 @@ def test_a_graph_that_is_run_with_a_question_is_listed_with_it(user: User) -> No
 
 
 def test_a_value_that_is_nested_too_deep_is_refused(user: User) -> None:
-    user.write("ask.yaml", ASK)
+    user.write("ask.yaml", WAITING)
     deep = "[" * 300 + "]" * 300
     assert "nested deeper than 100" in user.run("graph", "run", "ask.yaml", "--set", f"name={deep}", expect=2).err
 

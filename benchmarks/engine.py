@@ -32,8 +32,8 @@ from workload import SYNCHRONOUS, Cost, Durability, added, metered, written
 
 from graph_research import MemoryCheckpointer, Runtime, SqliteCheckpointer, load_graph
 from graph_research.graph.checkpoint.base import Checkpointer
-from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Context
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.registry import Registry
 
 try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graph_research.graph.checkpoint.memory import MemoryCheckpointer
     from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
-    from graph_research.graph.compiler import Graph
+    from graph_research.graph.definition.compiler import Graph
     from graph_research.graph.errors import GraphInvalid
     from graph_research.graph.loader import load_graph
     from graph_research.graph.runtime import Runtime
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Graph": "graph.compiler",
+    "Graph": "graph.definition.compiler",
     "GraphInvalid": "graph.errors",
     "MemoryCheckpointer": "graph.checkpoint.memory",
     "Runtime": "graph.runtime",

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from graph_research.graph.folders import FolderResolver, SchemaResolver
+from graph_research.graph.resources import FolderResolver, SchemaResolver
 
 __all__ = [
     "Kind",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from graph_research.app.workspace import Workspace
-from graph_research.graph.folders import beside
+from graph_research.graph.resources import beside
 
 __all__ = ["is_file_name", "with_neighbours"]
 

@@ -18,9 +18,9 @@ from graph_research.app.store import Store, checked_run_id, open_store
 from graph_research.app.travel import replay_run, replay_stored
 from graph_research.app.workspace import Workspace
 from graph_research.errors import NAME_PATTERN
-from graph_research.graph.bundle import Packed, pack, unpack
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
-from graph_research.graph.replay import Replayed
+from graph_research.graph.history.bundle import Packed, pack, unpack
+from graph_research.graph.history.replay import Replayed
 from graph_research.research.verify import Verification, verify
 
 __all__ = ["Exported", "export_run", "import_run", "is_bundle", "opened_bundle", "replay_any", "verify_any"]

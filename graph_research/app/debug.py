@@ -14,7 +14,7 @@ from graph_research.app.research import Research, new_run_id, open_research, reo
 from graph_research.app.runs import is_research
 from graph_research.app.workspace import Workspace
 from graph_research.errors import NameInvalid, UserMistake, check_name
-from graph_research.graph.debugger.debugger import Debugged, Debugger
+from graph_research.graph.debugger.stepper import Debugged, Debugger
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.events import Event
 from graph_research.observability import AuditLog

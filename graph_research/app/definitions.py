@@ -10,7 +10,7 @@ from graph_research.app.beside import is_file_name, with_neighbours
 from graph_research.app.services import definition_registry
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
-from graph_research.graph.compiler import Graph
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Registry

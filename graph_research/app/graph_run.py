@@ -26,7 +26,7 @@ from graph_research.app.services import build_registry, build_services
 from graph_research.app.store import Store, graph_metadata_of, graph_request_of, open_store
 from graph_research.app.workspace import Workspace
 from graph_research.errors import check_name
-from graph_research.graph.compiler import Graph
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import InputInvalid
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime

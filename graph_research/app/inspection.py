@@ -16,11 +16,11 @@ from graph_research.app.models import hosts_of
 from graph_research.app.services import definition_registry
 from graph_research.app.store import Store
 from graph_research.app.workspace import Workspace
+from graph_research.graph.definition.parser import read_spec, read_text
+from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.errors import GraphInvalid
-from graph_research.graph.reader import read_spec, read_text
+from graph_research.graph.history.stored_definition import definition_texts
 from graph_research.graph.registry import Registry, Resolver
-from graph_research.graph.spec import GraphSpec
-from graph_research.graph.stored import definition_texts
 
 __all__ = ["Inspection", "inspect"]
 

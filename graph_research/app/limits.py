@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
-from graph_research.graph.failure import OUT_OF_TIME
-from graph_research.graph.reader import read_spec
-from graph_research.graph.stored import definition_texts
+from graph_research.graph.definition.parser import read_spec
+from graph_research.graph.execution.failures import OUT_OF_TIME
+from graph_research.graph.history.stored_definition import definition_texts
 
 __all__ = ["Reached", "limit_reached"]
 

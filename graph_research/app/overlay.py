@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graph_research.app.store import Store
-from graph_research.graph.address import path_of
 from graph_research.graph.checkpoint.base import CallRecord, StepRow
-from graph_research.graph.checkpoint.fold import fold
-from graph_research.graph.codec import decode, references
-from graph_research.graph.compiler import Graph
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GuardFailed
 from graph_research.graph.events import EdgeTaken, Event, NodeStarted
 from graph_research.graph.export import Overlay, Tally, Visit
+from graph_research.graph.state.address import path_of
+from graph_research.graph.state.state_at import fold
+from graph_research.graph.values.codec import decode, references
 
 __all__ = ["Trace", "overlay_of", "trace_of"]
 

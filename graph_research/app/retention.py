@@ -14,8 +14,8 @@ from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
-from graph_research.graph.codec import references
 from graph_research.graph.errors import RunBusy, StoreDamaged
+from graph_research.graph.values.codec import references
 from graph_research.home import Home
 from graph_research.research.report.build import archived, cited_texts
 

@@ -12,11 +12,11 @@ from graph_research.app.limits import Reached, limit_reached
 from graph_research.app.models import prices_of
 from graph_research.app.store import Store, asked_of, checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
-from graph_research.graph.address import path_of
 from graph_research.graph.checkpoint.base import RunRecord, RunRow
-from graph_research.graph.codec import decode, references
 from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged
 from graph_research.graph.events import InputRequested
+from graph_research.graph.state.address import path_of
+from graph_research.graph.values.codec import decode, references
 from graph_research.providers.llm.prices import Prices
 from graph_research.research.report.facts import usage_of
 from graph_research.research.report.retries import retries_of

@@ -14,15 +14,15 @@ from graph_research.app.store import Store, checked_run_id, graph_request_of, op
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import CallRecord, StepRecord
-from graph_research.graph.codec import decode, references
-from graph_research.graph.compiler import Graph
-from graph_research.graph.diff import changes_between
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.identity import changes
 from graph_research.graph.errors import GraphChanged, InputInvalid
+from graph_research.graph.history.replay import Replayed, replay
+from graph_research.graph.history.state_diff import changes_between
+from graph_research.graph.history.stored_definition import definition_texts
 from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
-from graph_research.graph.replay import Replayed, replay
-from graph_research.graph.start import changes
-from graph_research.graph.stored import definition_texts
+from graph_research.graph.values.codec import decode, references
 
 __all__ = ["Differences", "Moment", "diff_runs", "replay_run", "replay_stored", "show_step"]
 

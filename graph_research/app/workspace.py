@@ -11,7 +11,7 @@ from typing import Any
 from graph_research import resources
 from graph_research.app.trust import FolderOffer, agree, find_offer, is_trusted
 from graph_research.config import Configuration, Settings, load_configuration
-from graph_research.graph.folders import FolderResolver
+from graph_research.graph.resources import FolderResolver
 from graph_research.home import Home, find_home
 from graph_research.resources import Kind
 

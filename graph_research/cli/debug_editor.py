@@ -17,7 +17,7 @@ from graph_research.graph.dap.server import serve_port, serve_stdio
 
 if TYPE_CHECKING:
     from graph_research.app.request import GraphRequest, ResearchRequest
-    from graph_research.graph.debugger.debugger import Debugged
+    from graph_research.graph.debugger.stepper import Debugged
 
 __all__ = ["serve"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 
 from graph_research.graph.checkpoint.base import CallRecord
-from graph_research.graph.debugger.debugger import Stop
-from graph_research.graph.debugger.rehearsal import Rehearsal
-from graph_research.graph.debugger.targets import edge_between
-from graph_research.graph.debugger.view import EdgeView, Level
+from graph_research.graph.debugger.call_stack import EdgeView, Level
+from graph_research.graph.debugger.dry_run import Rehearsal
+from graph_research.graph.debugger.stepper import Stop
+from graph_research.graph.debugger.stop_locations import edge_between
 from graph_research.graph.events import (
     EdgeTaken,
     Event,
@@ -23,7 +23,7 @@ from graph_research.graph.events import (
     RunEnded,
     RunPaused,
 )
-from graph_research.graph.wording import shown
+from graph_research.graph.messages import shown
 
 __all__ = ["calls", "changed", "edge_lines", "full", "history", "rehearsed", "source", "stopped"]
 

@@ -16,9 +16,9 @@ from graph_research.cli.ending import resume_command
 from graph_research.cli.failure import DONE, INTERRUPTED, INVALID, CommandEnded
 from graph_research.cli.output import say, show
 from graph_research.errors import GraphResearchError, UserMistake
-from graph_research.graph.debugger.debugger import Debugger, Stop
+from graph_research.graph.debugger.stepper import Debugger, Stop
 from graph_research.graph.errors import GuardFailed
-from graph_research.graph.wording import shown
+from graph_research.graph.messages import shown
 
 __all__ = ["Terminal", "UnknownCommand"]
 

@@ -16,7 +16,7 @@ from graph_research.cli.output import say, show, show_json
 
 if TYPE_CHECKING:
     from graph_research.app.travel import Differences
-    from graph_research.graph.replay import Replayed
+    from graph_research.graph.history.replay import Replayed
 
 __all__ = ["register"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from graph_research.errors import GraphResearchError, UserMistake
-from graph_research.graph.spec import Place
+from graph_research.graph.source import Place
 
 __all__ = [
     "Finding",

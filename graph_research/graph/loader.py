@@ -7,16 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from graph_research.graph.compiler import Graph, compile_graph
+from graph_research.graph.definition.compiler import Graph, compile_graph
+from graph_research.graph.definition.parser import read_spec, read_text
+from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.errors import Finding, GraphInvalid
-from graph_research.graph.folders import FolderResolver, SchemaResolver, beside
-from graph_research.graph.naming import suggestion
-from graph_research.graph.reader import read_spec, read_text
+from graph_research.graph.graph_cache import remembered
+from graph_research.graph.messages import suggestion
 from graph_research.graph.registry import Handler, Registry
-from graph_research.graph.remembered import remembered
-from graph_research.graph.spec import GraphSpec, Place
-from graph_research.graph.typed import named_types
+from graph_research.graph.resources import FolderResolver, SchemaResolver, beside
+from graph_research.graph.source import Place
 from graph_research.graph.validation import validate
+from graph_research.graph.values.python_types import named_types
 
 __all__ = ["check_graph", "load_graph"]
 

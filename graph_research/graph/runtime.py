@@ -9,20 +9,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_research.errors import check_name
-from graph_research.graph.changed import told_changes
 from graph_research.graph.checkpoint.base import Checkpointer, RunPatch, RunRow
-from graph_research.graph.codec import encode, unstorable
-from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Clock, SystemClock
+from graph_research.graph.definition.changes import told_changes
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.identity import changes, definition
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, RunEnded, RunResumed
-from graph_research.graph.failure import Suspended
-from graph_research.graph.fork import fork
-from graph_research.graph.frame import Frame, NewRun
-from graph_research.graph.loop import Loop
-from graph_research.graph.outlet import Outlet
-from graph_research.graph.session import Session
-from graph_research.graph.start import changes, definition, refuse_unstorable
+from graph_research.graph.execution.event_channel import Outlet
+from graph_research.graph.execution.failures import Suspended
+from graph_research.graph.execution.graph_run import Frame, NewRun
+from graph_research.graph.execution.inputs import refuse_unstorable
+from graph_research.graph.execution.run_loop import Loop
+from graph_research.graph.execution.run_session import Session
+from graph_research.graph.history.fork import fork
+from graph_research.graph.values.codec import encode, unstorable
 
 __all__ = ["NO_ANSWER", "RunResult", "Runtime"]
 
@@ -270,7 +271,7 @@ class Runtime:
             return None
         differences = changes(row.definition, self.graph) if row.graph_hash != self.graph.hash else None
         if differences is not None and not accept_changes:
-            told = await told_changes(self.checkpointer, row.definition, self.graph)
+            told = await told_changes(self.checkpointer.text, row.definition, self.graph)
             raise _changed(row, ", ".join(told) or "its definition differs")
         await session.recall()
         frame = await Frame.load(self.graph, session, "")

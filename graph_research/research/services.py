@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph_research.errors import UserMistake
-from graph_research.graph.contracts import Contract
 from graph_research.graph.registry import Resolver
+from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.pages import PageReader
 from graph_research.providers.search.base import SearchProvider
 from graph_research.research.hooks import Hooks

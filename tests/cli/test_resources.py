@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.graph.folders import FolderResolver, ResourceUnreadable
+from graph_research.graph.resources import FolderResolver, ResourceUnreadable
 from graph_research.resources import schema_resolver, shipped
 
 

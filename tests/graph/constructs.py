@@ -11,10 +11,10 @@ from typing import Any
 
 from graph_research import Runtime
 from graph_research.graph.checkpoint.base import Checkpointer
-from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Context
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Event, InputRequested
-from graph_research.graph.position import Position
+from graph_research.graph.state.position import Position
 from tests.graph.drives import CLOCK, StillClock, graph_of
 
 RUN = "r"

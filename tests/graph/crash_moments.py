@@ -16,8 +16,8 @@ from typing import Any
 
 from graph_research import Runtime, SqliteCheckpointer
 from graph_research.graph.checkpoint.base import RunRow, Write
-from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Context
+from graph_research.graph.definition.compiler import Graph
 from tests.graph.drives import CLOCK, graph_of
 
 PARENT = """

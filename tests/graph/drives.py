@@ -10,7 +10,7 @@ from typing import Any
 
 from graph_research import Runtime, load_graph
 from graph_research.graph.checkpoint.base import Checkpointer
-from graph_research.graph.compiler import Graph
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Event, RunEnded
 from graph_research.graph.registry import Registry
 

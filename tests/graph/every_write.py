@@ -16,8 +16,8 @@ from typing import Any
 
 from graph_research import Runtime, SqliteCheckpointer
 from graph_research.errors import GraphResearchError
-from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Context
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import UnknownRun
 from tests.graph.constructs import RUN, carry_on, end_of_run
 from tests.graph.crash_moments import Log, MortalCheckpointer

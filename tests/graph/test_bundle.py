@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_research import MemoryCheckpointer, load_graph
-from graph_research.graph.bundle import BundleInvalid, pack, unpack
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.errors import RunExists
-from graph_research.graph.replay import replay
+from graph_research.graph.history.bundle import BundleInvalid, pack, unpack
+from graph_research.graph.history.replay import replay
 from tests.graph.drives import graph_of, runtime
 from tests.graph.test_fork import CHILD, PARENT, Asker, finished
 

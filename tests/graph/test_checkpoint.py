@@ -18,8 +18,8 @@ import pytest
 from graph_research import SqliteCheckpointer
 from graph_research.graph.checkpoint.base import Write
 from graph_research.graph.checkpoint.conformance import CheckpointerConformance, first, row, run_row
-from graph_research.graph.codec import text_hash
 from graph_research.graph.errors import RunBusy, StoreDamaged
+from graph_research.graph.values.codec import text_hash
 
 ROOT = Path(__file__).parents[2]
 

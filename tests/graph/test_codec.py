@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
-from graph_research.graph.codec import (
+from graph_research.graph.values.codec import (
     LARGE_CHARS,
     NotStorable,
     canonical,

@@ -11,7 +11,7 @@ from graph_research import MemoryCheckpointer
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.events import Event, RunEnded
-from graph_research.graph.replay import Replayed, replay
+from graph_research.graph.history.replay import Replayed, replay
 from tests.graph.drives import collect, graph_of, runtime
 
 HEAD = """

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.graph.contracts import Contract, SchemaInvalid
 from graph_research.graph.errors import HandoffInvalid
+from graph_research.graph.values.json_schema import Contract, SchemaInvalid
 from tests.graph.definitions import Shelf, registry
 
 PLAN = {

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from graph_research import MemoryCheckpointer
-from graph_research.graph.compiler import Graph
 from graph_research.graph.dap.server import serve_port
-from graph_research.graph.debugger.debugger import Debugged
+from graph_research.graph.debugger.stepper import Debugged
+from graph_research.graph.definition.compiler import Graph
 from tests.countdown import COUNTDOWN
 from tests.graph.drives import graph_of
 from tests.graph.test_debugger import FAILING, NESTED, SLOW, Slow, debugger_of, fail

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from graph_research.graph.checkpoint.base import Checkpointer
-from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Context
 from graph_research.graph.debugger.breakpoints import BreakpointInvalid
-from graph_research.graph.debugger.debugger import Debugger, NotPossible, Stop
+from graph_research.graph.debugger.stepper import Debugger, NotPossible, Stop
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import InputInvalid, RunBusy
 from graph_research.graph.events import NodeFinished, NodeStarted
 from tests.countdown import COUNTDOWN

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.graph.diff import Change, changes_between, first_difference
+from graph_research.graph.history.state_diff import Change, changes_between, first_difference
 
 
 def test_equal_states_have_no_differences_and_a_number_is_no_truth() -> None:

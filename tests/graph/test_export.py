@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from graph_research.graph.definition.parser import read_spec
+from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.export import (
     FORMATS,
     Overlay,
@@ -22,11 +24,9 @@ from graph_research.graph.export import (
     render_mermaid,
     render_svg,
 )
-from graph_research.graph.export.layers import layers_of
+from graph_research.graph.export.layering import layers_of
 from graph_research.graph.export.layout import lay_out
 from graph_research.graph.loader import load_graph
-from graph_research.graph.reader import read_spec
-from graph_research.graph.spec import GraphSpec
 from tests.graph.definitions import CHILD, registry
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "graphs").glob("[!g]*.yaml"))  # but `guided`

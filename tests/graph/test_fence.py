@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from graph_research.graph.fence import Fence, Struck
+from graph_research.graph.execution.cancel_scope import Fence, Struck
 
 
 def fence() -> Fence:

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_research import SqliteCheckpointer
-from graph_research.graph.checkpoint.fold import fold
-from graph_research.graph.checkpoint.pieces import packed
-from graph_research.graph.codec import decode, encode
 from graph_research.graph.context import Context
-from graph_research.graph.state import State
+from graph_research.graph.state.chunks import packed
+from graph_research.graph.state.reducers import State
+from graph_research.graph.state.state_at import fold
+from graph_research.graph.values.codec import decode, encode
 from tests.countdown import COUNTDOWN
 from tests.graph.drives import collect, graph_of, runtime
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_research.graph.errors import GraphInvalid, GuardFailed
-from graph_research.graph.guards import compile_expression
-from graph_research.graph.spec import Expression, Place
+from graph_research.graph.expressions.compiled import compile_expression
+from graph_research.graph.source import Expression, Place
 
 PLACE = Place("g.yaml", 7, 20)
 SCOPE: dict[str, Any] = {

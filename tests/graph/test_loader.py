@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_research.errors import UserMistake
-from graph_research.graph.contracts import Contract
+from graph_research.graph.definition.yaml_tree import parse_yaml, to_json
 from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Registry
-from graph_research.graph.spec import Expression, Place
-from graph_research.graph.yaml_tree import parse_yaml, to_json
+from graph_research.graph.source import Expression, Place
+from graph_research.graph.values.json_schema import Contract
 from tests.graph.definitions import SCHEMAS, Shelf, registry
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import pytest
 from graph_research import MemoryCheckpointer, Runtime, SqliteCheckpointer
 from graph_research.graph.checkpoint.base import CallRecord, Checkpointer
 from graph_research.graph.events import Event, ItemFinished, NodeFinished
-from graph_research.graph.replay import replay
+from graph_research.graph.history.replay import replay
 from tests.graph.constructs import RUN, TEXTS, LaterClock, Outside, begin, carry_on, construct, driver, end_of_run
 
 _PLACES = {"memory": 3, "sqlite": 1}

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+from graph_research.graph.checkpoint.text_cache import RecentTexts
 from graph_research.graph.context import Context
-from graph_research.graph.recent_texts import RecentTexts
 from tests.graph.drives import graph_of, runtime
 
 GRAPH = """

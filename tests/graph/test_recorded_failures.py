@@ -12,7 +12,7 @@ import pytest
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.events import NodeFailed
-from graph_research.graph.replay import replay
+from graph_research.graph.history.replay import replay
 from tests.graph.drives import collect, end_of, graph_of, runtime, until
 
 BESIDE = """

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from graph_research.graph.errors import GraphInvalid
-from graph_research.graph.folders import FolderResolver
 from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
+from graph_research.graph.resources import FolderResolver
 
 GRAPH = """
 graph: outer

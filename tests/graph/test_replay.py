@@ -12,7 +12,7 @@ import pytest
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.events import InputRequested, NodeStarted
-from graph_research.graph.replay import Replayed, replay
+from graph_research.graph.history.replay import Replayed, replay
 from tests.graph.drives import collect, graph_of, runtime
 from tests.graph.test_fork import CHILD, PARENT, Asker, finished
 

@@ -11,11 +11,11 @@ import pytest
 
 from graph_research.graph.checkpoint.base import Checkpointer, Write
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
-from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Context
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import NodeFinished
-from graph_research.graph.replay import Replayed, replay
+from graph_research.graph.history.replay import Replayed, replay
 from tests.graph.constructs import TEXTS, Outside, Refused, construct, driver
 from tests.graph.drives import collect, graph_of, runtime
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from graph_research import MemoryCheckpointer
-from graph_research.graph.changed import part_changes
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
+from graph_research.graph.definition.changes import part_changes
 from graph_research.graph.errors import GraphChanged, InputInvalid
 from graph_research.graph.events import InputRequested, NodeStarted, RunEnded, RunPaused
 from tests.countdown import COUNTDOWN

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_research.graph.codec import decode, encode
-from graph_research.graph.spec import ChannelSpec, Place, Reducer
-from graph_research.graph.state import DeltaRefused, State, make_delta, replaced
+from graph_research.graph.definition.spec import ChannelSpec, Reducer
+from graph_research.graph.source import Place
+from graph_research.graph.state.reducers import DeltaRefused, State, make_delta, replaced
+from graph_research.graph.values.codec import decode, encode
 
 REDUCERS: tuple[Reducer, ...] = ("replace", "append", "upsert", "merge", "add")
 PLACE = Place("test.yaml", 1, 1)

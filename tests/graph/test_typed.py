@@ -19,13 +19,13 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from graph_research import GraphInvalid, MemoryCheckpointer, Runtime, SqliteCheckpointer
 from graph_research.graph.checkpoint.base import Checkpointer
-from graph_research.graph.compiler import Graph
 from graph_research.graph.context import Context
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GraphChanged, InputInvalid
+from graph_research.graph.history.replay import replay
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Registry
-from graph_research.graph.replay import replay
-from graph_research.graph.typed import TypeInvalid
+from graph_research.graph.values.python_types import TypeInvalid
 from tests.graph.drives import Texts, collect, runtime
 
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.graph.guards import compile_expression
+from graph_research.graph.expressions.compiled import compile_expression
 from graph_research.graph.loader import check_graph
-from graph_research.graph.spec import Expression, Place
-from graph_research.graph.validation.truth import truth_table
+from graph_research.graph.source import Expression, Place
+from graph_research.graph.validation.truth_table import truth_table
 from graph_research.graph.validation.types import ANY
 from tests.graph.definitions import registry
 

@@ -23,7 +23,7 @@ from workbench import (
     verdict,
 )
 
-from graph_research.graph.contracts import Contract
+from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.models.ids import gap_id
 from graph_research.research.report.build import build_report

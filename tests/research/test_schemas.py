@@ -10,9 +10,9 @@ import jsonschema_rs
 import pytest
 from workbench import COST, FISH_GAP, OPENED, Bench, make_services, research_script
 
-from graph_research.graph.contracts import Contract
 from graph_research.graph.loader import check_graph
 from graph_research.graph.registry import Registry
+from graph_research.graph.values.json_schema import Contract
 from graph_research.research.failures import RESEARCH_ERRORS
 from graph_research.research.functions import research_functions
 from graph_research.research.handlers import research_handlers

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from graph_research.graph.codec import decode, duplicate, encode
 from graph_research.graph.errors import GraphInvalid
 from graph_research.graph.export import FORMATS, picture_of
 from graph_research.graph.loader import load_graph
+from graph_research.graph.values.codec import decode, duplicate, encode
 
 GRAPH = """\
 graph: theirs

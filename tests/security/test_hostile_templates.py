@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.graph.folders import FolderResolver
+from graph_research.graph.resources import FolderResolver
 from graph_research.research.prompts import PromptInvalid, PromptRenderer
 from graph_research.resources import prompt_resolver
 

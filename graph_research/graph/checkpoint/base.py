@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from graph_research.graph.address import path_of
-from graph_research.graph.checkpoint.fold import fold
-from graph_research.graph.codec import decode, references
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import Event, event_from_json, unpacked_events
-from graph_research.graph.position import Position
+from graph_research.graph.state.address import path_of
+from graph_research.graph.state.position import Position
+from graph_research.graph.state.state_at import fold
+from graph_research.graph.values.codec import decode, references
 
 __all__ = [
     "CallRecord",

@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunPatch, RunRow, Snapshot, StepRow, Write
-from graph_research.graph.codec import encode, text_hash
 from graph_research.graph.errors import RunBusy, RunExists, StoreDamaged, UnknownRun
-from graph_research.graph.position import Active, Position
+from graph_research.graph.state.position import Active, Position
+from graph_research.graph.values.codec import encode, text_hash
 
 __all__ = ["CheckpointerConformance"]
 

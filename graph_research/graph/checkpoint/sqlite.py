@@ -25,11 +25,10 @@ from graph_research.graph.checkpoint.base import (
     Write,
     missing_text,
 )
-from graph_research.graph.checkpoint.desk import Desk
 from graph_research.graph.checkpoint.lease import FileLease
-from graph_research.graph.checkpoint.sqlite_file import connected
-from graph_research.graph.codec import text_hash
+from graph_research.graph.checkpoint.sqlite_writer import Desk, connected
 from graph_research.graph.errors import RunExists, StoreDamaged, UnknownRun
+from graph_research.graph.values.codec import text_hash
 
 __all__ = ["SqliteCheckpointer"]
 

@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 
 from graph_research.errors import GraphResearchError, UserMistake
-from graph_research.graph.dap.present import QUESTION, Presenter, exit_code, source_of, stop_fields, told
+from graph_research.graph.dap.presenter import QUESTION, Presenter, exit_code, source_of, stop_fields, told
 from graph_research.graph.dap.variables import Variables
 from graph_research.graph.dap.wire import encode_message, read_message
 from graph_research.graph.debugger.breakpoints import Breakpoint, BreakpointInvalid
-from graph_research.graph.debugger.debugger import Debugged, Debugger, NotPossible, Stop
-from graph_research.graph.debugger.targets import all_graphs, stop_lines
+from graph_research.graph.debugger.stepper import Debugged, Debugger, NotPossible, Stop
+from graph_research.graph.debugger.stop_locations import all_graphs, stop_lines
 from graph_research.graph.events import Event, NodeFailed
 
 __all__ = ["Adapter", "Launch"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.graph.wording import json_kind, shown
+from graph_research.graph.messages import json_kind, shown
 
 __all__ = ["Node", "Variables"]
 

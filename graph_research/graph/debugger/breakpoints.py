@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from graph_research.errors import UserMistake
-from graph_research.graph.compiler import Graph
-from graph_research.graph.debugger.targets import Target, all_graphs, edge_between, graph_at, plain_path, target_at
+from graph_research.graph.debugger.stop_locations import (
+    Target,
+    all_graphs,
+    edge_between,
+    graph_at,
+    plain_path,
+    target_at,
+)
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GraphInvalid
 from graph_research.graph.events import EdgeTaken, Event, NodeFinished, NodeStarted
-from graph_research.graph.guards import Compiled, compile_expression
-from graph_research.graph.naming import suggestion
-from graph_research.graph.spec import Expression, Place
+from graph_research.graph.expressions.compiled import Compiled, compile_expression
+from graph_research.graph.messages import suggestion
+from graph_research.graph.source import Expression, Place
 
 __all__ = ["Breakpoint", "BreakpointInvalid", "compiled", "line_breakpoint", "parse_breakpoint"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graph_research.graph.compiler import Graph
-from graph_research.graph.spec import LimitsSpec
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.spec import LimitsSpec
 
 __all__ = ["untimed"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from graph_research.graph.definition.spec import EdgeSpec, NodeKind
 from graph_research.graph.export.labels import edge_rows, node_rows
 from graph_research.graph.export.picture import Picture
-from graph_research.graph.spec import EdgeSpec, NodeKind
 
 __all__ = ["render_dot"]
 

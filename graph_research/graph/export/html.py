@@ -10,10 +10,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 from graph_research.graph.export.labels import edge_rows, node_rows
 from graph_research.graph.export.picture import Picture, Visit
 from graph_research.graph.export.svg import Theme, colours, render_svg, style
-from graph_research.graph.spec import EdgeSpec, GraphSpec
 
 __all__ = ["render_html"]
 

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from graph_research.graph.export.picture import Overlay, Picture
-from graph_research.graph.spec import Expression, Place
+from graph_research.graph.source import Expression, Place
 
 __all__ = ["render_json"]
 

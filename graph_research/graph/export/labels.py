@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from graph_research.graph.spec import EdgeSpec, GraphSpec, NodeSpec
+from graph_research.graph.definition.spec import EdgeSpec, GraphSpec, NodeSpec
 
 __all__ = ["edge_label", "edge_rows", "node_detail", "node_rows", "short", "wrapped"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from graph_research.graph.export.columns import Rows, columns
+from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.export.labels import edge_label, edge_rows, node_rows, short, wrapped
-from graph_research.graph.export.layers import ANY_NODE, layers_of
+from graph_research.graph.export.layering import ANY_NODE, layers_of
 from graph_research.graph.export.picture import Picture
-from graph_research.graph.spec import EdgeSpec
+from graph_research.graph.export.x_positions import Rows, columns
 
 __all__ = ["LINE_HEIGHT", "NAME_HEIGHT", "Box", "Label", "Layout", "Route", "lay_out"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from graph_research.graph.definition.spec import EdgeSpec, NodeKind
 from graph_research.graph.export.labels import edge_label, node_rows, short
 from graph_research.graph.export.picture import Picture
-from graph_research.graph.spec import EdgeSpec, NodeKind
 
 __all__ = ["render_mermaid"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph_research.graph.compiler import Graph
-from graph_research.graph.spec import GraphSpec
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.spec import GraphSpec
 
 __all__ = ["Overlay", "Picture", "Tally", "Visit", "picture_of"]
 

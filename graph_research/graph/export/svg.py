@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal
 
 from graph_research.graph.export.labels import short
-from graph_research.graph.export.layers import ANY_NODE
+from graph_research.graph.export.layering import ANY_NODE
 from graph_research.graph.export.layout import LINE_HEIGHT, NAME_HEIGHT, Box, Label, Layout, Route, lay_out
 from graph_research.graph.export.picture import Picture
 

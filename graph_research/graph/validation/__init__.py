@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graph_research.graph.compiler import Graph
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import Finding
-from graph_research.graph.validation.handoffs import channel_types, check_channel_use, check_handoffs
+from graph_research.graph.validation.dataflow import channel_types, check_channel_use, check_handoffs
 from graph_research.graph.validation.references import check_references
 from graph_research.graph.validation.routing import check_routing
 
@@ -14,7 +14,7 @@ __all__ = ["validate"]
 def validate(graph: Graph, *, well_shaped: bool, all_compiled: bool) -> list[Finding]:
     """Findings in no order. A graph that is not `well_shaped` (parts of it could not be read) is checked for its names
     and types only, and its channels' use only if `all_compiled`: what is missing would make the rest lie."""
-    from graph_research.graph.validation.flow import check_flow, predecessors  # networkx takes longer than all the rest
+    from graph_research.graph.validation.structure import check_flow, predecessors
 
     channels = channel_types(graph)
     findings = [*check_references(graph), *check_handoffs(graph, channels, predecessors(graph.spec))]

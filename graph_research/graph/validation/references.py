@@ -6,11 +6,12 @@ import builtins
 from collections.abc import Collection, Iterable, Iterator
 
 from graph_research.graph import errors
-from graph_research.graph.channels import RESERVED_NAMES
-from graph_research.graph.compiler import Graph
+from graph_research.graph.definition.channels import RESERVED_NAMES
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.spec import EdgeSpec, LoopSpec, NodeSpec
 from graph_research.graph.errors import Finding
-from graph_research.graph.naming import suggestion
-from graph_research.graph.spec import EdgeSpec, LoopSpec, NodeSpec, Place
+from graph_research.graph.messages import suggestion
+from graph_research.graph.source import Place
 
 __all__ = ["check_references"]
 

@@ -7,12 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from graph_research.graph.compiler import Graph
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.errors import Finding
-from graph_research.graph.spec import EdgeSpec
-from graph_research.graph.validation.truth import MOST_ATOMS, MOST_VALUES, Row, TooManyAtoms, subjects_of, truth_table
+from graph_research.graph.validation.paths import on_the_way, ways
+from graph_research.graph.validation.truth_table import (
+    MOST_ATOMS,
+    MOST_VALUES,
+    Row,
+    TooManyAtoms,
+    subjects_of,
+    truth_table,
+)
 from graph_research.graph.validation.types import Type, type_of
-from graph_research.graph.validation.ways import on_the_way, ways
 
 __all__ = ["check_routing"]
 

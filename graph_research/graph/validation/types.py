@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph_research.graph.errors import Finding
-from graph_research.graph.functions import BUILTIN_FUNCTIONS
-from graph_research.graph.guards import Compiled, place_in
-from graph_research.graph.naming import nearest, suggestion
-from graph_research.graph.spec import Expression
-from graph_research.graph.wording import shown
+from graph_research.graph.expressions.builtins import BUILTIN_FUNCTIONS
+from graph_research.graph.expressions.compiled import Compiled, place_in
+from graph_research.graph.messages import nearest, shown, suggestion
+from graph_research.graph.source import Expression
 
 __all__ = ["ANY", "Type", "check_expression", "type_of", "type_of_schema"]
 

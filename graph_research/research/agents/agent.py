@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from graph_research.graph.context import Context
-from graph_research.graph.contracts import Contract
 from graph_research.graph.errors import HandoffInvalid
+from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError
 from graph_research.research.answers import json_candidates
 from graph_research.research.asking import Conversation, Told, Turn

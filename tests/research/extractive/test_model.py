@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from library import PLANTED, analysed, demo_material, written
 
-from graph_research.graph.contracts import Contract
+from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.extractive import analyzer, planner, refiner, reflector

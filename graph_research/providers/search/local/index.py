@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import orjson
 
-from graph_research.graph.checkpoint.sqlite_file import connected
+from graph_research.graph.checkpoint.sqlite_writer import connected
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.local.identifiers import parts_of_text, path_words
 from graph_research.text.document import Document, source_id, text_hash

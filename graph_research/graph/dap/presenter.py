@@ -1,0 +1,192 @@
+"""What an editor shows of a run that is held: frames of the stack, scopes with their variables, why it is held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graph_research.graph.dap.variables import Node, Variables
+from graph_research.graph.debugger.call_stack import Level, edges_of
+from graph_research.graph.debugger.dry_run import handoff_of
+from graph_research.graph.debugger.stepper import Debugger, NotPossible, Stop
+from graph_research.graph.debugger.stop_locations import all_graphs, edge_between
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.errors import GuardFailed
+from graph_research.graph.events import EdgeTaken, Event, InputRequested, NodeFailed, RunEnded
+
+__all__ = ["QUESTION", "Presenter", "exit_code", "source_of", "stop_fields", "told"]
+
+QUESTION = ("?",)
+"""The path of the scope that holds the question of a run, which no channel has."""
+
+_CONTROL = dict.fromkeys((*range(9), *range(10, 32), *range(127, 160)), "\ufffd")
+_REASONS: Mapping[str, str] = {"failure": "exception", "question": "pause", "paused": "pause", "end": "exit"}
+
+
+class _Later:
+    """Stands for the parts of a scope that are looked up only when it is opened."""
+
+    def __init__(self, what: str, level: int) -> None:
+        self.what = what
+        self.level = level
+
+    def __len__(self) -> int:
+        return 1
+
+
+class Presenter:
+    """Shows where `debugger` holds its run; what has parts is numbered in `variables`."""
+
+    def __init__(self, debugger: Debugger, variables: Variables) -> None:
+        self._debugger = debugger
+        self._variables = variables
+
+    async def frames(self) -> list[dict[str, Any]]:
+        """The stack, the innermost graph first; ids count from 1."""
+        graphs = {graph.spec.name: number for number, graph in enumerate(all_graphs(self._debugger.graph), start=1)}
+        levels = await self._debugger.levels()
+        stop = self._debugger.stop
+        return [
+            {
+                "id": number,
+                "name": f"{level.path}:{level.visit}",
+                "source": source_of(level.graph, graphs[level.graph.spec.name]),
+                "line": _line_of(level, stop.event if stop and number == 1 else None),
+                "column": 1,
+            }
+            for number, level in enumerate(levels, start=1)
+        ]
+
+    async def scopes(self, number: int) -> list[dict[str, Any]]:
+        """State, handoff, edges, loops, calls, and the question that waits for an answer."""
+        level = await self._debugger.level(number)
+        root = not level.key
+        state = Node(value=level.state, level=number if root else None)
+        loops = Node(value=dict(level.scope["loops"]))
+        scopes = [
+            _scope("State", self._variables.number(state), named=len(level.state)),
+            *[
+                _scope(name, self._variables.later(_Later(name, number)), expensive=True)
+                for name in ("Node handoff", "Edges", "Calls")
+            ],
+            _scope("Loops", self._variables.number(loops), named=len(loops.value)),
+        ]
+        stop = self._debugger.stop
+        if stop is not None and isinstance(stop.event, InputRequested) and number == 0:
+            question = Node(value={"question": stop.event.question, "answer": None}, level=number, path=QUESTION)
+            scopes.append(_scope("Question", self._variables.number(question), named=2))
+        return scopes
+
+    async def filled(self, node: Node) -> Node:
+        """The node with the parts that were left out until now."""
+        if not isinstance(node.value, _Later):
+            return node
+        level = await self._debugger.level(node.value.level)
+        if node.value.what == "Node handoff":
+            return Node(value=_handoff(level))
+        if node.value.what == "Edges":
+            return Node(value={f"{view.edge.source} -> {view.edge.target}": _edge(view) for view in edges_of(level)})
+        return Node(value=await self._calls())
+
+    async def assign(self, node: Node, name: str, value: Any) -> Stop:
+        """Set a part of the state of the root graph, in a fork of the run."""
+        path = [*node.path, int(name[1:-1]) if isinstance(node.value, list) else name]
+        channel = str(path[0])
+        state = (await self._debugger.levels())[-1].state
+        if channel not in state:
+            raise NotPossible(f'the root graph has no channel "{channel}"')
+        return await self._debugger.fork(values={channel: _with(state[channel], path[1:], value)})
+
+    async def _calls(self) -> dict[str, Any]:
+        calls = await self._debugger.calls()
+        return {
+            f"{call.seq} {call.path}:{call.visit}": {
+                "kind": call.kind,
+                "status": call.status,
+                "seconds": call.seconds,
+                "cost": self._debugger.cost(call.answer),
+                "request": call.request,
+                "answer": call.answer,
+            }
+            for call in calls
+        }
+
+
+def source_of(graph: Graph, number: int) -> dict[str, Any]:
+    """Where the editor finds a graph's text: in its file, or by asking for `number`."""
+    path = Path(graph.spec.file).resolve()
+    where: dict[str, Any] = {"path": str(path)} if path.is_file() else {"sourceReference": number}
+    return {"name": path.name, **where}
+
+
+def stop_fields(stop: Stop, lines: set[int]) -> dict[str, Any]:
+    """Reason, description and breakpoints of a `stopped` event; `lines` are the numbers of those on lines."""
+    reason = _REASONS.get(stop.reason, stop.reason)
+    numbers = [one.number for one in stop.hit if one.number]
+    if stop.reason == "breakpoint" and not numbers:
+        reason = "data breakpoint" if stop.hit else "step"
+    elif stop.reason == "breakpoint" and not lines & set(numbers):
+        reason = "function breakpoint"
+    fields: dict[str, Any] = {"reason": reason, "description": told(stop.event)}
+    if isinstance(stop.event, NodeFailed):
+        fields["text"] = str(stop.event.error.get("message")).translate(_CONTROL)
+    return {**fields, **({"hitBreakpointIds": numbers} if numbers else {})}
+
+
+def told(event: Event) -> str:
+    """An event in one line."""
+    place = f"{event.path}:{event.visit}" if event.path else ""
+    words = {
+        "node_started": f"before {place}",
+        "node_finished": f"after {place}",
+        "input_requested": f"{place} asks: {getattr(event, 'question', '')}",
+    }
+    if isinstance(event, NodeFailed):
+        text = f"{place} failed: {event.error.get('type')}: {event.error.get('message')}"
+    elif isinstance(event, EdgeTaken):
+        text = f"{event.source} -> {event.target}"
+    elif isinstance(event, RunEnded):
+        text = f"the run ended {event.status}" + (f" ({event.cause})" if event.cause else "")
+    else:
+        text = words.get(event.type, f"{event.type.replace('_', ' ')} {place}".strip())
+    return text.translate(_CONTROL)
+
+
+def exit_code(event: Event) -> int:
+    """0 for a run that has completed, 1 for any other."""
+    return 0 if isinstance(event, RunEnded) and event.status == "completed" else 1
+
+
+def _line_of(level: Level, event: Event | None) -> int:
+    if isinstance(event, EdgeTaken) and (edge := edge_between(level.graph, event.source, event.target)):
+        return edge.place.line
+    return level.graph.spec.nodes[level.node].place.line
+
+
+def _scope(name: str, number: int, *, named: int = 0, expensive: bool = False) -> dict[str, Any]:
+    counted = {} if expensive else {"namedVariables": named}
+    return {"name": name, "variablesReference": number, "expensive": expensive, **counted}
+
+
+def _handoff(level: Level) -> dict[str, Any]:
+    if level.graph.spec.nodes[level.node].kind not in {"run", "prompt", "graph"}:
+        return {}
+    try:
+        return handoff_of(level)
+    except GuardFailed as failed:
+        return {"error": failed.message}
+
+
+def _edge(view: Any) -> dict[str, Any]:
+    return {"holds": view.holds, "taken": view.taken, "why": view.why, "values": dict(view.values)}
+
+
+def _with(value: Any, path: list[str | int], new: Any) -> Any:
+    """A copy of a value in which what stands at `path` is another."""
+    if not path:
+        return new
+    first, *rest = path
+    copied: Any = list(value) if isinstance(value, list) else dict(value)
+    copied[first] = _with(copied[first], rest, new)
+    return copied

@@ -1,0 +1,1 @@
+"""Executing a compiled graph: run loop, node runs, routing, journal, cancellation."""

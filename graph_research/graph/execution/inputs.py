@@ -1,0 +1,56 @@
+"""What a run starts from: the first values of its channels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.errors import HandoffInvalid, InputInvalid
+from graph_research.graph.execution.node_run import check
+from graph_research.graph.state.reducers import DeltaRefused, make_delta
+from graph_research.graph.values.codec import duplicate, unstorable
+
+__all__ = ["first_values", "refuse_unstorable"]
+
+
+def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every channel's value at the start: what is given, else its default. Raises `InputInvalid`.
+
+    Where no channel is declared as input, each may be given: such a graph is tried out, not called by others.
+    """
+    channels = graph.spec.channels
+    inputs = [name for name, channel in channels.items() if channel.input] or list(channels)
+    for name in given:
+        if name not in inputs:
+            what = "is no input" if name in channels else "does not exist"
+            raise InputInvalid(
+                f'channel "{name}" of graph "{graph.spec.name}" {what}',
+                help=f"inputs are {', '.join(inputs)}",
+            )
+    for name in inputs:
+        if channels[name].required and name not in given:
+            raise InputInvalid(f'graph "{graph.spec.name}" needs "{name}"', help="give it as input")
+    if graph.typed:
+        given = duplicate(given)
+    for name, value in given.items():
+        try:
+            check(graph.channels[name], value, graph.spec.start)
+        except HandoffInvalid as problem:
+            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {problem.message}') from problem
+    try:
+        make_delta(channels, given, {})
+    except DeltaRefused as problem:
+        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
+    values: dict[str, Any] = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
+    try:
+        return dict(graph.plain(values, {}, graph.spec.start))
+    except HandoffInvalid as problem:
+        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
+
+
+def refuse_unstorable(graph: Graph, given: Mapping[str, Any]) -> None:
+    """Raise `InputInvalid` where an input holds what no store can keep, such as NaN."""
+    for name, value in given.items():
+        if found := unstorable(value):
+            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}" holds {found}, which cannot be stored')

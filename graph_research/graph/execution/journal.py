@@ -1,0 +1,198 @@
+"""Outside calls, recorded before their answers are used, and given again to an attempt that was interrupted."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from graph_research.graph.checkpoint.base import CallRow
+from graph_research.graph.errors import StoreDamaged
+from graph_research.graph.events import CallRecorded, Draft, Note, Progress
+from graph_research.graph.execution.run_session import Session
+from graph_research.graph.state.address import Address
+from graph_research.graph.values.codec import canonical, decode, encode, text_hash
+
+__all__ = ["JournalContext"]
+
+_ID_DIGITS = 10
+
+_Request = tuple[str, bytes, int]
+"""What a call is found by: its kind, the hash of its request, and how many equal ones came before."""
+
+
+class JournalContext:
+    """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `taken` empties them."""
+
+    _recorded: Mapping[_Request, CallRow] = {}
+    _lent: Mapping[_Request, CallRow] = {}
+
+    def __init__(
+        self, session: Session, scope: str, node: str, visit: int, item: int | None, attempt: int, role: str | None
+    ) -> None:
+        self.run_id = session.run_id
+        self.node = node
+        self.visit = visit
+        self.item = item
+        self.attempt = attempt
+        self.interactive = session.interactive
+        self.role = role
+        self._session = session
+        self._scope = scope
+        self._counted: dict[tuple[str, bytes], int] = {}
+        self._calls: list[CallRow] = []
+        self._events: list[Draft] = []
+
+    async def remember(self) -> None:
+        """Take up what is recorded of the same attempt, here and in a run that lends."""
+        self._recorded = _by_request(await self._session.recorded(self.address))
+        self._lent = _by_request(await self._session.lent(self.address))
+
+    @cached_property
+    def address(self) -> Address:
+        return Address(self._scope, self.node, self.visit, self.item, self.attempt)
+
+    @cached_property
+    def path(self) -> str:
+        return self.address.path
+
+    @cached_property
+    def random(self) -> random.Random:
+        return random.Random(f"{self._session.seed}/{self.address.key}")  # noqa: S311 -- repeatable, not secret
+
+    async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
+        digest = hashlib.sha256(canonical(request)).digest()
+        ordinal = self._count(kind, digest)
+        if (known := self._recorded.get((kind, digest, ordinal))) is None:
+            known = self._borrowed(kind, digest, ordinal)
+            if known is None and self._session.loan is not None:
+                await self._session.loan.refuse(self.address, kind, request, self._lent.get((kind, digest, ordinal)))
+        if known is not None and known.answer is not None:
+            self._events.append(self._told(kind, known.seconds, reused=True))
+            return await self._session.value(known.answer)
+        texts: dict[str, str] = {}
+        sent = self._row(kind, digest, ordinal, "sent", request=encode(request, texts))
+        calls, events = self.taken()
+        await self._session.write(calls=[*calls, sent], events=events, texts=texts)
+        return await self._answered(sent, fn)
+
+    def now(self) -> datetime:
+        ordinal = self._count("now", b"")
+        if (known := self._recorded.get(("now", b"", ordinal))) is None:
+            known = self._borrowed("now", b"", ordinal)
+        if known is not None and known.answer is not None:
+            moment: datetime = decode(known.answer, {})
+            return moment
+        moment = self._session.clock.now()
+        self._calls.append(self._row("now", b"", ordinal, "answered", answer=encode(moment, {})))
+        return moment
+
+    def new_id(self, kind: str) -> str:
+        number = self._count(f"id {kind}", b"") + 1
+        seed = f"{self._session.seed}/{self.address._replace(attempt=1).key}/{kind}/{number}"
+        return f"{kind}-{hashlib.sha256(seed.encode()).hexdigest()[:_ID_DIGITS]}"
+
+    def put_text(self, text: str) -> str:
+        name = text_hash(text)
+        self._session.keep_text(name, text)
+        return f"sha256:{name}"
+
+    async def get_text(self, text_hash: str) -> str:
+        return await self._session.text(text_hash.removeprefix("sha256:"))
+
+    def emit(self, name: str, **data: Any) -> None:
+        digest = hashlib.sha256(canonical([name, data])).digest()
+        ordinal = self._count("note", digest)
+        if ("note", digest, ordinal) not in self._recorded:
+            self._calls.append(self._row("note", digest, ordinal, "answered"))
+            self._events.append({"type": Note.type, "path": self.path, "visit": self.visit, "name": name, "data": data})
+
+    def progress(self, name: str, **data: Any) -> None:
+        self._session.show(Progress, path=self.path, visit=self.visit, name=name, data=data)
+
+    def taken(self) -> tuple[list[CallRow], list[Draft]]:
+        """What waits for the attempt's next write; whoever takes it writes it."""
+        calls, events = self._calls, self._events
+        self._calls, self._events = [], []
+        return calls, events
+
+    def _borrowed(self, kind: str, digest: bytes, ordinal: int) -> CallRow | None:
+        """The answer another run lends, entered into this run's journal too. After the first call that has to be made
+        anew no time is lent any more: what is new has a new time."""
+        known = self._lent.get((kind, digest, ordinal))
+        if known is not None and known.status == "answered":
+            self._calls.append(known._replace(seq=self._session.next_call()))
+            return known
+        self._lent = {key: row for key, row in self._lent.items() if row.kind != "now"}
+        return None
+
+    async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]]) -> Any:
+        clock, texts = self._session.clock, dict[str, str]()
+        began = clock.monotonic()
+        try:
+            answer = encode(await fn(), texts)
+        except StoreDamaged:
+            raise
+        except Exception as problem:
+            error = encode({"type": type(problem).__name__, "message": str(problem)}, texts)
+            failed = sent._replace(status="failed", seconds=clock.monotonic() - began, answer=error)
+            await self._session.write(calls=[failed], texts=texts)
+            raise
+        seconds = clock.monotonic() - began
+        calls, events = self.taken()
+        await self._session.write(
+            calls=[*calls, sent._replace(status="answered", seconds=seconds, answer=answer)],
+            events=[*events, self._told(sent.kind, seconds, reused=False)],
+            texts=texts,
+        )
+        return decode(answer, texts)
+
+    def _count(self, kind: str, digest: bytes) -> int:
+        """How many equal ones came before."""
+        ordinal = self._counted.get((kind, digest), 0)
+        self._counted[kind, digest] = ordinal + 1
+        return ordinal
+
+    def _told(self, kind: str, seconds: float, *, reused: bool) -> Draft:
+        return {
+            "type": CallRecorded.type,
+            "path": self.path,
+            "visit": self.visit,
+            "kind": kind,
+            "seconds": seconds,
+            "reused": reused,
+        }
+
+    def _row(
+        self,
+        kind: str,
+        digest: bytes,
+        ordinal: int,
+        status: str,
+        *,
+        request: bytes | None = None,
+        answer: bytes | None = None,
+    ) -> CallRow:
+        return CallRow(
+            seq=self._session.next_call(),
+            key=self.address.key,
+            path=self.path,
+            visit=self.visit,
+            item=self.item,
+            attempt=self.attempt,
+            kind=kind,
+            request_hash=digest,
+            ordinal=ordinal,
+            status=status,
+            started_at=self._session.clock.now().timestamp(),
+            seconds=0.0,
+            request=request,
+            answer=answer,
+        )
+
+
+def _by_request(rows: Iterable[CallRow]) -> dict[_Request, CallRow]:
+    return {(row.kind, row.request_hash, row.ordinal): row for row in rows}

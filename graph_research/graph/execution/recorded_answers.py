@@ -1,0 +1,68 @@
+"""The journal of another run, whose recorded answers are used again: those before a fork, or the one replayed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow
+from graph_research.graph.errors import UnknownRun
+from graph_research.graph.state.address import Address
+
+__all__ = ["AncestorLoan", "Loan", "Pace", "ancestors"]
+
+
+class Loan(Protocol):
+    """Where an attempt finds answers that its own journal does not hold."""
+
+    async def recorded(self, key: str) -> Sequence[CallRow]:
+        """The entries of the attempt with this key (`Address.key`), the run's id apart."""
+        ...
+
+    async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
+        """Raise if a call may not be made anew; `known` is its entry when it has one without an answer."""
+        ...
+
+
+class Pace(Protocol):
+    """Takes the place of time: ends what ran out of it in the run that is replayed, where it did, and nothing else."""
+
+    async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
+        """An attempt with a limit of time begins; `nested` says that it runs a subgraph."""
+        ...
+
+    def limited(self, scope: str, interrupt: Callable[[str], None]) -> None:
+        """A subgraph run begins or goes on; `interrupt` ends it, with the cause."""
+        ...
+
+
+class AncestorLoan:
+    """Lends what the runs recorded that a fork comes from, the nearest first. Whatever they lack is asked anew."""
+
+    def __init__(self, store: Checkpointer, run_ids: Sequence[str]) -> None:
+        self._store = store
+        self._run_ids = run_ids
+
+    async def recorded(self, key: str) -> Sequence[CallRow]:
+        entries: dict[tuple[str, bytes, int], CallRow] = {}
+        for run_id in self._run_ids:
+            for row in await self._store.call_rows(run_id, key):
+                if row.status == "answered" and row.kind != "note":
+                    entries.setdefault((row.kind, row.request_hash, row.ordinal), row)
+        return list(entries.values())
+
+    async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
+        """Everything may be asked."""
+
+
+async def ancestors(store: Checkpointer, row: RunRow) -> Mapping[str, RunRow]:
+    """The stored runs that a fork comes from, the nearest first; empty for a run that is no fork."""
+    found: dict[str, RunRow] = {}
+    while row.seed != row.run_id and row.parent is not None and row.parent not in found:
+        try:
+            row = await store.run_row(row.parent)
+        except UnknownRun:
+            break
+        found[row.run_id] = row
+    return found

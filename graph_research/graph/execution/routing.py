@@ -1,0 +1,170 @@
+"""Which edge is taken: first match in file order, loops with their bounds, edges for events."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.spec import EdgeSpec, LoopSpec
+from graph_research.graph.errors import NodeFailed
+from graph_research.graph.expressions.compiled import Compiled
+from graph_research.graph.messages import shown
+
+__all__ = ["Routes"]
+
+_ANY = "*"
+
+
+class _Way(NamedTuple):
+    """An edge, and what has to hold for it to be taken: its guard, and of its loop the condition and the bound."""
+
+    edge: EdgeSpec
+    guard: Compiled | None
+    loop: LoopSpec | None
+    condition: Compiled | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Routes:
+    """The edges of a graph by what they are tried for. `order` is the place of each node in the file."""
+
+    graph: Graph
+    order: Mapping[str, int]
+    leaving: Mapping[str, Sequence[_Way]]
+    events: Mapping[tuple[str, str], Sequence[_Way]]
+    """By node (or `*`) and event."""
+    ends: Mapping[str, str]
+    """The nodes on which a graph ends, with the status it ends with."""
+    hopeful: frozenset[str]
+    """Nodes from which an end `completed` can be reached without event edges: on one of them a run has recovered."""
+    forking: frozenset[str]
+    """Nodes with `fork: all`."""
+    inner: Mapping[str, Sequence[str]]
+    """By loop those that begin anew whenever it takes its edge."""
+    pausing: frozenset[str]
+    """Nodes with a `pause`."""
+    straight: frozenset[str]
+    """Nodes left over one edge to a node that waits for no others, in a graph that pauses nowhere."""
+    under_any: frozenset[str]
+    """Nodes that the edges from `*` hold for: all but those that only such edges reach."""
+
+    @classmethod
+    def of(cls, graph: Graph) -> Routes:
+        leaving: dict[str, list[_Way]] = defaultdict(list)
+        events: dict[tuple[str, str], list[_Way]] = defaultdict(list)
+        ends = {name: node.target or "completed" for name, node in graph.spec.nodes.items() if node.kind == "end"}
+        for edge in graph.spec.edges:
+            loop = graph.spec.loops[edge.loop] if edge.loop is not None else None
+            way = _Way(edge, graph.guards.get(edge.index), loop, graph.loops.get(edge.loop or ""))
+            if not edge.on:
+                leaving[edge.source].append(way)
+            for event in edge.on:
+                events[edge.source, event].append(way)
+        pausing = frozenset(name for name, node in graph.spec.nodes.items() if node.pause)
+        forking = frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all)
+        joining = {edge.source for edge in graph.spec.edges if graph.spec.nodes[edge.target].join}
+        return cls(
+            graph=graph,
+            order={name: place for place, name in enumerate(graph.spec.nodes)},
+            leaving=dict(leaving),
+            events=dict(events),
+            ends=ends,
+            hopeful=_reached(
+                [name for name, status in ends.items() if status == "completed"],
+                [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on],
+            )
+            - ends.keys(),
+            forking=forking,
+            inner={
+                loop: [name for name, spec in graph.spec.loops.items() if spec.per == loop] for loop in graph.spec.loops
+            },
+            pausing=pausing,
+            straight=frozenset(() if pausing else graph.spec.nodes.keys() - forking - joining),
+            under_any=_reached(
+                [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != _ANY]
+            ),
+        )
+
+    def leave(self, node: str, scope: Mapping[str, Any], loops: dict[str, int]) -> list[EdgeSpec]:
+        """The edges that a finished node takes; counts their loops in `loops`. Raises `NodeFailed` when none applies,
+        `GuardFailed` when a guard cannot be evaluated."""
+        if node not in self.forking:
+            edge = self.first(node, scope, loops)
+            self.count(edge, loops)
+            return [edge]
+        taken: list[EdgeSpec] = []
+        for way in self.leaving.get(node, ()):
+            if _holds(way, scope, loops):
+                self.count(way.edge, loops)
+                taken.append(way.edge)
+        if not taken:
+            raise self._stuck(node, scope)
+        return taken
+
+    def first(self, node: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec:
+        """The first edge out of `node` that holds. Raises `NodeFailed` and `GuardFailed` as `leave` does."""
+        for way in self.leaving.get(node, ()):
+            if _holds(way, scope, loops):
+                return way.edge
+        raise self._stuck(node, scope)
+
+    def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: dict[str, int]) -> EdgeSpec | None:
+        """The edge for an event at `node`: its own before that of `*`; None when there is none."""
+        for source in (node, *((_ANY,) if node in self.under_any else ())):
+            for way in self.events.get((source, event), ()):
+                if _holds(way, scope, loops):
+                    self.count(way.edge, loops)
+                    return way.edge
+        return None
+
+    def count(self, edge: EdgeSpec, loops: dict[str, int]) -> None:
+        """Take the edge: its loop has turned once more, and those inside of it begin anew."""
+        if edge.loop is not None:
+            loops[edge.loop] = loops.get(edge.loop, 0) + 1
+            for name in self.inner.get(edge.loop, ()):
+                loops[name] = 0
+
+    def _stuck(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:
+        guards = [way.guard for way in self.leaving.get(node, ()) if way.guard is not None]
+        names = sorted({name for guard in guards for name in guard.names if name in scope})
+        values = f" (with {', '.join(f'{name} = {shown(scope[name])}' for name in names)})" if names else ""
+        return NodeFailed(f'no edge applies after node "{node}"{values}', help=_EDGE_HELP)
+
+
+_EDGE_HELP = "give the node a last edge without `when`"
+
+
+def _holds(way: _Way, scope: Mapping[str, Any], loops: Mapping[str, int]) -> bool:
+    _, guard, loop, condition = way
+    if guard is not None and not guard.evaluate(scope):
+        return False
+    if loop is None:
+        return True
+    if condition is not None and not condition.evaluate(scope):
+        return False
+    most = loop.most if type(loop.most) is int else _bound(loop, scope)
+    return loops.get(loop.name, 0) < most
+
+
+def _bound(loop: LoopSpec, scope: Mapping[str, Any]) -> float:
+    most = scope.get(loop.most) if isinstance(loop.most, str) else loop.most
+    if isinstance(most, bool) or not isinstance(most, (int, float)):
+        place = f"{loop.place.file_name}:{loop.place.line}"
+        raise NodeFailed(f'{place}: loop "{loop.name}" has no bound: "{loop.most}" is {shown(most)}')
+    return most
+
+
+def _reached(starts: Iterable[str], arrows: Iterable[tuple[str, str]]) -> frozenset[str]:
+    targets: dict[str, list[str]] = defaultdict(list)
+    for source, target in arrows:
+        targets[source].append(target)
+    seen = set(starts)
+    rest = list(seen)
+    while rest:
+        new = [target for target in targets[rest.pop()] if target not in seen]
+        seen.update(new)
+        rest.extend(new)
+    return frozenset(seen)

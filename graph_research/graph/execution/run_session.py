@@ -1,0 +1,221 @@
+"""What all graphs of one run share while a process drives it: the store, the numbers, the clock and the way out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunPatch, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.checkpoint.text_cache import RecentTexts
+from graph_research.graph.context import Clock
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.events import Draft, Event, event_of, packed_events
+from graph_research.graph.execution.event_channel import Outlet
+from graph_research.graph.execution.recorded_answers import AncestorLoan, Loan, Pace, ancestors
+from graph_research.graph.execution.routing import Routes
+from graph_research.graph.state.address import Address
+from graph_research.graph.values.codec import decode, references
+
+__all__ = ["FORGIVING", "STOPPED", "History", "Session"]
+
+FORGIVING = frozenset({"resumed", "rewound"})
+"""Statuses of the rows that let a run go on after its failures."""
+
+STOPPED = {"timeout": "late", "cancelled": "called off"}
+"""By event the status of the row that says that a graph ended of it where it stood: no edge led on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """What a run had done before this process took it over; empty for a new one."""
+
+    visits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Scope to node to its highest visit."""
+    call_keys: frozenset[str] = frozenset()
+    """Attempts with journal entries."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    """The events of one write: those that follow on `seq`, all of one time and of one step."""
+
+    drafts: Sequence[Draft]
+    seq: int
+    at: datetime
+    step: int
+    durable: bool = False
+
+
+class Session:
+    """One process driving one run. Numbers are given out when a write is asked for, so they stand in its order."""
+
+    def __init__(self, *, store: Checkpointer, run_id: str, clock: Clock, interactive: bool, outlet: Outlet) -> None:
+        self.store = store
+        self.run_id = run_id
+        self.clock = clock
+        self.interactive = interactive
+        self.history = History()
+        self.seed = run_id
+        """What ids and random numbers derive from."""
+        self.loan: Loan | None = None
+        self.pace: Pace | None = None
+        """What takes the place of time; None where it passes."""
+        self.answers: dict[str, Any] = {}
+        """Answers of a human, by the key of the node that asked."""
+        self.forgiven = -1
+        """Failures of nodes until this step are over: the run was resumed, or forked, to try those nodes again."""
+        self.asked: str | None = None
+        """The key of the node whose question the run stopped for."""
+        self._outlet = outlet
+        self._texts: dict[str, str] = {}
+        self._known: set[str] = set()
+        self._recent = RecentTexts()
+        self._batches: deque[_Batch] = deque()
+        self._routes: dict[int, Routes] = {}
+        self._step = -1
+        self._seq = 0
+        self._call = 0
+
+    async def recall(self) -> None:
+        """Take over what the store knows of the run."""
+        visits: dict[str, dict[str, int]] = defaultdict(dict)
+        for row in await self.store.step_rows(self.run_id, None):
+            visits[row.scope][row.node] = max(row.visit, visits[row.scope].get(row.node, 0))
+            self._step = row.step
+            if not row.node and not row.scope and row.status in FORGIVING:
+                self.forgiven = row.step
+        keys, self._call = await self.store.call_keys(self.run_id)
+        self._seq = await self.store.last_seq(self.run_id)
+        self.history = History(visits=visits, call_keys=frozenset(keys))
+        run = await self.store.run_row(self.run_id)
+        self.seed = run.seed
+        if self.loan is None and (lenders := await ancestors(self.store, run)):
+            self.loan = AncestorLoan(self.store, list(lenders))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether an attempt may have been made before, here or in a run that lends."""
+        return self.loan is not None or bool(self.history.call_keys)
+
+    async def recorded(self, address: Address) -> list[CallRow]:
+        """The answers in the journal of an attempt that was interrupted; empty for a new one."""
+        if address.key not in self.history.call_keys:
+            return []
+        return [row for row in await self.store.call_rows(self.run_id, address.key) if row.status == "answered"]
+
+    async def lent(self, address: Address) -> Sequence[CallRow]:
+        """What another run recorded of the same attempt, as far as this one may use it."""
+        return () if self.loan is None else await self.loan.recorded(address.key)
+
+    async def value(self, data: bytes) -> Any:
+        """A stored value with its texts."""
+        return decode(data, await self.store.texts(references(data)))
+
+    def routes(self, graph: Graph) -> Routes:
+        """The routes of a graph of this run, sorted out once."""
+        if id(graph) not in self._routes:
+            self._routes[id(graph)] = Routes.of(graph)
+        return self._routes[id(graph)]
+
+    def forgive(self) -> None:
+        """What has failed until now is to be tried again."""
+        self.forgiven = self._step
+
+    def next_step(self) -> int:
+        self._step += 1
+        return self._step
+
+    def next_call(self) -> int:
+        self._call += 1
+        return self._call
+
+    def keep_text(self, name: str, text: str) -> None:
+        """Store a text with the next write, whoever makes it."""
+        self._recent.add(name, text)
+        if name not in self._known:
+            self._texts[name] = text
+
+    async def text(self, name: str) -> str:
+        """A text that is stored or waits for the next write."""
+        text = self._texts.get(name)
+        if text is None:
+            text = self._recent.get(name)
+        if text is None:
+            text = await self.store.text(name)
+            self._recent.add(name, text)
+        return text
+
+    def show(self, kind: type[Event], **fields: Any) -> None:
+        """Offer an event that is never stored."""
+        self._outlet.show(kind(run_id=self.run_id, seq=None, at=self.clock.now(), **fields))
+
+    def repeat(self, event: Event) -> None:
+        """Offer an event that is stored already."""
+        self._outlet.push((event,))
+
+    def create(self, run: RunRow, step: StepRow, events: Sequence[Draft], texts: Mapping[str, str]) -> Awaitable[None]:
+        """Store the run itself with its first step."""
+        batch, told = self._numbered(events)
+        first = Write(self.run_id, (step,), (), self._seq, told, self._new_texts(texts))
+        return self._released(batch, self.store.create(run, first))
+
+    def write(
+        self,
+        *,
+        steps: Sequence[StepRow] = (),
+        calls: Sequence[CallRow] = (),
+        events: Sequence[Draft] = (),
+        texts: Mapping[str, str] | None = None,
+        snapshot: Snapshot | None = None,
+        run: RunPatch | None = None,
+        alone: bool = False,
+    ) -> Awaitable[None]:
+        """One transaction, begun when this is awaited. Its events go out when it and all before it are durable; it has
+        ended when they are taken."""
+        batch, told = self._numbered(events)
+        new = self._new_texts(texts) if texts or self._texts else {}
+        written = self.store.write(Write(self.run_id, steps, calls, self._seq, told, new, snapshot, run, alone))
+        return written if batch is None else self._released(batch, written)
+
+    def _numbered(self, events: Sequence[Draft]) -> tuple[_Batch | None, bytes | None]:
+        """The events as they are stored; and as they go out, if there is somebody who takes them."""
+        if not (events or self._outlet.open):
+            return None, None
+        at, seq, batch = self.clock.now(), self._seq, None
+        self._seq += len(events)
+        if self._outlet.open:
+            batch = _Batch(events, seq, at, self._step)
+            self._batches.append(batch)
+        return batch, packed_events(events, seq=seq + 1, at=at, step=self._step) if events else None
+
+    def _new_texts(self, texts: Mapping[str, str] | None) -> dict[str, str]:
+        """Those of `texts`, and of what waits for the next write, that this process has not stored yet."""
+        kept, self._texts = {**self._texts, **(texts or {})}, {}
+        new = {name: text for name, text in kept.items() if name not in self._known}
+        self._known.update(new)
+        return new
+
+    async def _released(self, batch: _Batch | None, written: Awaitable[None]) -> None:
+        try:
+            await written
+        except asyncio.CancelledError:
+            if batch is not None:
+                self._let_out(batch)
+            raise
+        if batch is not None:
+            self._let_out(batch)
+            await self._outlet.drained()
+
+    def _let_out(self, batch: _Batch) -> None:
+        batch.durable = True
+        while self._batches and self._batches[0].durable:
+            first = self._batches.popleft()
+            if self._outlet.open:
+                self._outlet.push(
+                    event_of(draft, run_id=self.run_id, seq=seq, at=first.at, step=first.step)
+                    for seq, draft in enumerate(first.drafts, start=first.seq + 1)
+                )

@@ -1,0 +1,1 @@
+"""What can be done with stored runs: fork, replay, state diff, portable bundles."""

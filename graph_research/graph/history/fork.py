@@ -1,0 +1,246 @@
+"""Forks: a new run whose log begins as another's up to one of its steps, with edited state or another definition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, StepRow, Write
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.identity import definition
+from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
+from graph_research.graph.events import unpacked_events
+from graph_research.graph.execution.node_run import check
+from graph_research.graph.execution.run_session import FORGIVING, STOPPED
+from graph_research.graph.state.address import Address
+from graph_research.graph.state.position import Position
+from graph_research.graph.state.step_hash import digest, joined
+from graph_research.graph.values.codec import duplicate, encode
+
+__all__ = ["FORKED", "fork", "log_until"]
+
+FORKED = "forked"
+"""The status of the row that ends what a fork took over."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where a fork stands: a position of the root, and the steps whose updates lead there beside the log's own."""
+
+    position: Position
+    applied: Sequence[int]
+    rows: Sequence[StepRow]
+
+
+async def fork(
+    store: Checkpointer,
+    graph: Graph,
+    parent: str,
+    step: int,
+    *,
+    run_id: str,
+    now: float,
+    values: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> None:
+    """Store the run `run_id`: it stands where `parent` stood after `step`, before the edges out of that step's node
+    are tried, so that they see the edited `values` (whole channels). Nothing is run; it is paused, to be resumed.
+
+    A step inside of a fan-out or a subgraph, or beside others, can be forked too: what had finished by then is kept.
+    `now` is in seconds since 1970; `metadata` None takes over the parent's. Raises `UnknownRun`, `RunExists`,
+    `InputInvalid` for a step or a value that does not fit, `GraphChanged` where `graph` lacks a node it would stand on.
+    """
+    old = await store.run_row(parent)
+    place = await _place(store, graph, parent, step)
+    if await _was_over(store, old, step):
+        place = replace(place, rows=[_to_be_tried(row) for row in place.rows])
+    texts: dict[str, str] = {}
+    edit = await _edit(store, graph, parent, step, values or {})
+    data = encode({"replace": edit}, texts) if edit else None
+    mark = _mark(place, step, data, now)
+    stored, definition_texts = definition(graph)
+    row = old._replace(
+        run_id=run_id,
+        graph=graph.spec.name,
+        graph_hash=graph.hash,
+        definition=stored,
+        status="paused",
+        cause=None,
+        error=None,
+        metadata=old.metadata if metadata is None else encode(metadata, texts),
+        waiting=None,
+        created_at=now,
+        updated_at=now,
+        parent=parent,
+    )
+    await store.create(row, await _first(store, row, [*place.rows, mark], {**texts, **definition_texts}))
+
+
+async def _first(store: Checkpointer, row: RunRow, steps: Sequence[StepRow], texts: Mapping[str, str]) -> Write:
+    parent = row.parent or ""
+    snapshot = await store.snapshot(parent, "", steps[-2].step)
+    last, events = await _events(store, parent, steps[:-1])
+    return Write(
+        run_id=row.run_id,
+        steps=steps,
+        calls=_calls(await store.call_rows(parent, None), steps),
+        last_seq=last,
+        events=events,
+        texts=texts,
+        snapshot=snapshot,
+        shares=parent,
+    )
+
+
+async def _was_over(store: Checkpointer, run: RunRow, step: int) -> bool:
+    """Whether the run ended of what had failed until `step`, so that nobody waits for that failure any more."""
+    after = await store.step_rows(run.run_id, None, after=step, upto=step + 1)
+    return after[0].status in {*FORGIVING, *STOPPED.values()} if after else run.status in ("failed", "aborted")
+
+
+def _to_be_tried(row: StepRow) -> StepRow:
+    """A failure that is known by its number alone: the node is tried again."""
+    return row._replace(delta=None) if row.status == "failed" and row.item is None else row
+
+
+async def log_until(store: Checkpointer, run_id: str, step: int) -> list[StepRow]:
+    """The whole update log of a run up to `step`, with the deltas and positions of every scope."""
+    marks = await store.step_rows(run_id, None, upto=step)
+    scopes = dict.fromkeys(mark.scope for mark in marks)
+    rows = [row for scope in scopes for row in await store.step_rows(run_id, scope, upto=step)]
+    return sorted(rows, key=lambda row: row.step)
+
+
+async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _Place:
+    rows = await log_until(store, run_id, step)
+    if step < 0 or not rows or rows[-1].step != step:
+        last = await store.last_step(run_id)
+        raise InputInvalid(
+            f"run {run_id} has no step {step}",
+            help=f"its last is {last.step if last else 0}; `graph-research history {run_id}` lists them",
+        )
+    root = [row for row in rows if not row.scope]
+    taken = root[-1].step == step and root[-1].node and root[-1].updates
+    placed = [row for row in (root[:-1] if taken else root) if row.position is not None]
+    base = Position.from_bytes(placed[-1].position or b"", placed[-1].hash)
+    ended = _ended(base, root)
+    order = {name: place for place, name in enumerate(graph.spec.nodes)}
+    _check_nodes(graph, run_id, base)
+    if len(ended) < len(base.active) or _conflict(ended):
+        return _Place(position=base._replace(applied=None), applied=(), rows=rows)
+    ended.sort(key=lambda row: order[row.node])
+    active = sorted(base.active, key=lambda active: order[active.node])
+    position = Position(
+        active=tuple(one.ended() for one in active),
+        chain=joined(base.chain, [row.hash for row in ended]),
+        loops=base.loops,
+        arrived=base.arrived,
+        interruption=base.interruption,
+        dropped=base.dropped,
+    )
+    rows = [row._replace(position=None) if row.step == step else row for row in rows]
+    return _Place(position=position, applied=[row.step for row in ended], rows=rows)
+
+
+def _ended(base: Position, root: Sequence[StepRow]) -> list[StepRow]:
+    """The rows that say what the active nodes gave; a node that has been left already counts for none."""
+    found = {
+        (row.node, row.visit): row
+        for row in root
+        if row.item is None and row.status == "finished" and row.delta is not None
+    }
+    rows = [found.get((active.node, active.visit)) for active in base.active if not active.done]
+    return [row for row in rows if row is not None]
+
+
+def _conflict(ended: Sequence[StepRow]) -> bool:
+    """Two nodes of one step replaced a channel: the run loop has to say which of them has failed."""
+    channels = [name for row in ended for name in orjson.loads(row.delta or b"{}").get("replace", {})]
+    return len(channels) != len(set(channels))
+
+
+def _check_nodes(graph: Graph, run_id: str, base: Position) -> None:
+    for active in base.active:
+        if active.node not in graph.spec.nodes:
+            raise GraphChanged(
+                f'the fork of {run_id} would stand on node "{active.node}", which graph "{graph.spec.name}" lacks',
+                help="fork another step, or put the node back",
+            )
+
+
+async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The channels that are set: those asked for, checked, and the defaults of those that are new in `graph`."""
+    known = await store.state(run_id, step)
+    values = duplicate(values) if graph.typed else values
+    channels = graph.spec.channels
+    for name, value in values.items():
+        if name not in channels:
+            raise InputInvalid(
+                f'graph "{graph.spec.name}" has no channel "{name}"', help=f"channels are {', '.join(channels)}"
+            )
+        try:
+            check(graph.channels[name], value, graph.spec.start)
+        except HandoffInvalid as problem:
+            raise InputInvalid(f'channel "{name}" cannot be set: {problem.message}') from problem
+    edit = {**{name: spec.default for name, spec in channels.items() if name not in known}, **values}
+    try:
+        return dict(graph.plain(edit, {}, graph.spec.start))
+    except HandoffInvalid as problem:
+        raise InputInvalid(f"a channel cannot be set: {problem.message}") from problem
+
+
+def _mark(place: _Place, step: int, data: bytes | None, now: float) -> StepRow:
+    chain = place.position.chain if data is None else digest(place.position.chain, data)
+    applied = [*place.applied, *(() if data is None else (step + 1,))]
+    position = place.position._replace(chain=chain, applied=applied)
+    return StepRow(
+        step=step + 1,
+        scope="",
+        node="",
+        visit=0,
+        item=None,
+        attempt=1,
+        status=FORKED,
+        started_at=now,
+        seconds=0.0,
+        hash=chain,
+        delta=data,
+        position=position.to_bytes(),
+    )
+
+
+def _calls(calls: Sequence[CallRow], steps: Sequence[StepRow]) -> list[CallRow]:
+    """The journal of the attempts that had ended by then; what others recorded is lent when it is asked for."""
+    keys = {Address(row.scope, row.node, row.visit, row.item, row.attempt).key for row in steps if row.node}
+    return [call for call in calls if call.key in keys]
+
+
+async def _events(store: Checkpointer, run_id: str, steps: Sequence[StepRow]) -> tuple[int, bytes | None]:
+    """The events until those of the last of `steps`, as one batch, and the number of its last. Where that one's node
+    is done and not left, the edges that were taken then are not told."""
+    last = next((row for row in reversed(steps) if row.node), None)
+    told: list[dict[str, Any]] = []
+    kept = 0
+    for batch in await store.event_batches(run_id, 0):
+        events = list(unpacked_events(batch))
+        place = next((place for place, event in enumerate(events) if last is None or _tells(event, last)), None)
+        if place is not None:
+            left = last is None or last.position is not None
+            kept = len(told) + (len(events) if left else place + 1)
+        told.extend(events)
+        if last is None:
+            break
+    return (told[kept - 1]["seq"], orjson.dumps(told[:kept])) if kept else (0, None)
+
+
+def _tells(event: Mapping[str, Any], row: StepRow) -> bool:
+    kinds = {"node_finished", "node_failed"} if row.item is None else {"item_finished"}
+    path = Address(row.scope, row.node, row.visit).path
+    return (
+        event["type"] in kinds
+        and (event["path"], event["visit"]) == (path, row.visit)
+        and (row.item is None or event.get("item") == row.item)
+    )

@@ -1,0 +1,255 @@
+"""What each expression sees and where its value goes: names, types, missing fields, channels that nobody writes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graph_research.graph.definition.channels import RESERVED_NAMES
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.spec import ChannelSpec, NodeSpec
+from graph_research.graph.errors import Finding
+from graph_research.graph.expressions.compiled import Compiled
+from graph_research.graph.messages import meant, shown, suggestion
+from graph_research.graph.source import Place
+from graph_research.graph.validation.paths import on_the_way, ways
+from graph_research.graph.validation.types import Type, check_expression, type_of_schema
+from graph_research.graph.values.python_types import described
+
+__all__ = ["channel_types", "check_channel_use", "check_handoffs"]
+
+_ERROR = type_of_schema(
+    {
+        "type": "object",
+        "properties": {
+            "node": {"type": "string"},
+            "visit": {"type": "integer"},
+            "type": {"type": "string"},
+            "message": {"type": "string"},
+            "attempts": {"type": "integer"},
+        },
+        "additionalProperties": False,
+    }
+)
+_ITEM_ERRORS = type_of_schema({"type": "array", "items": {"type": "object"}})
+_NUMBER = type_of_schema({"type": "integer"})
+
+
+def channel_types(graph: Graph) -> dict[str, Type]:
+    """What every expression can see: the channels, and `loops` with how often each was taken."""
+    types = {name: _channel_type(graph, channel) for name, channel in graph.spec.channels.items()}
+    taken = {name: {"type": "integer"} for name in graph.spec.loops}
+    types["loops"] = type_of_schema({"type": "object", "properties": taken, "additionalProperties": False})
+    return types
+
+
+def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Callable[[str], set[str]]) -> Iterator[Finding]:
+    """Findings about every expression; `before` tells which nodes can have run before one."""
+    for loop in graph.loops.values():
+        yield from _check(graph, loop, channels)
+    for edge in graph.spec.edges:
+        if edge.index in graph.guards:
+            yield from _check(graph, graph.guards[edge.index], {**channels, "error": _ERROR} if edge.on else channels)
+    led = {edge.target for edge in graph.spec.edges if not edge.on} | {graph.spec.start}
+    writers: dict[str, set[str]] = {}
+    for name in graph.spec.nodes:
+        for channel in meant(graph.writes(name), graph.spec.channels):
+            writers.setdefault(channel, set()).add(name)
+    after_events = {edge.target for edge in graph.spec.edges if edge.on} - led  # only there is `error` always known
+    for node in graph.spec.nodes.values():
+        scope = {**channels, "error": _ERROR} if node.name in after_events else channels
+        yield from _NodeChecker(graph, node, scope, before, writers).check()
+
+
+def check_channel_use(graph: Graph) -> Iterator[Finding]:
+    """Warnings about channels that nothing uses, or that are read and never written. A name that is no channel's, which
+    is a finding of its own, counts as the one that was meant."""
+    compiled = [*graph.guards.values(), *graph.loops.values()]
+    for program in graph.programs.values():
+        compiled += [part for part in (program.each, program.ask, program.default) if part]
+        compiled += [*program.fields.values(), *program.into.values(), *program.assignments.values()]
+    bounds = {loop.most for loop in graph.spec.loops.values() if isinstance(loop.most, str)}
+    read = meant(bounds.union(*(part.names for part in compiled)) - _bound(graph), graph.spec.channels)
+    written = meant(frozenset().union(*(graph.writes(name) for name in graph.spec.nodes)), graph.spec.channels)
+    outputs = any(channel.output for channel in graph.spec.channels.values())
+    for name, channel in graph.spec.channels.items():
+        message = None
+        if name not in read and name not in written:
+            if graph.spec.state_schema:
+                continue  # one schema may serve several graphs
+            message = "is neither read nor written"
+        elif name not in read and outputs and not channel.output:
+            message = "is written and never read, and no `output`"
+        elif name not in written and not channel.input and channel.default is None:
+            message = "is read and never written: it is always null"
+        if message:
+            help = "remove it, or use it"
+            yield Finding.at(channel.place, "dead-channel", f'channel "{name}" {message}', help, warning=True)
+
+
+def _bound(graph: Graph) -> frozenset[str]:
+    """Names that expressions find without a channel."""
+    items = {node.item_name for node in graph.spec.nodes.values() if node.each} - graph.spec.channels.keys()
+    return RESERVED_NAMES | items
+
+
+def _channel_type(graph: Graph, channel: ChannelSpec) -> Type:
+    known = type_of_schema(described(channel.schema, graph.registry.types))
+    return Type(known.kinds | {"null"}, known.schema) if channel.default is None else known
+
+
+def _check(graph: Graph, compiled: Compiled, scope: Mapping[str, Type]) -> list[Finding]:
+    return check_expression(compiled, scope, graph.registry.functions)[1]
+
+
+@dataclass(frozen=True)
+class _NodeChecker:
+    graph: Graph
+    node: NodeSpec
+    scope: Mapping[str, Type]
+    before: Callable[[str], set[str]]
+    writers: Mapping[str, set[str]]
+
+    def check(self) -> Iterator[Finding]:
+        program = self.graph.programs[self.node.name]
+        inner = self.scope
+        if program.each:
+            items, findings = check_expression(program.each, self.scope, self.graph.registry.functions)
+            yield from findings
+            yield from self._fits(program.each, items, type_of_schema({"type": "array"}), "`each`")
+            yield from self._never_written(program.each, "`each` goes through")
+            item = type_of_schema(items.schema.get("items"), items.schema.get("$root"))
+            inner = {**self.scope, self.node.item_name: item, "index": _NUMBER}
+        yield from self._check_fields(program.fields, inner)
+        yield from self._check_writes(program.into, {**self.scope, **self._results()})
+        yield from self._check_writes(program.assignments, self.scope)
+        if program.ask:
+            yield from _check(self.graph, program.ask, self.scope)
+        if program.default:
+            yield from self._check_writes({self.node.into or "": program.default}, self.scope)
+
+    def _check_fields(self, fields: Mapping[str, Compiled], scope: Mapping[str, Type]) -> Iterator[Finding]:
+        known, required, closed, owner = self._wanted()
+        for name, compiled in fields.items():
+            found, findings = check_expression(compiled, scope, self.graph.registry.functions)
+            yield from findings
+            yield from self._meant_as_expression(compiled, scope)
+            if name in known:
+                yield from self._fits(compiled, found, known[name], f'field "{name}" of {owner}')
+                if name in required and "null" not in known[name].kinds:
+                    yield from self._never_written(compiled, f'{owner} needs "{name}", taken from')
+            elif closed:
+                place = compiled.expression.key or compiled.expression.place
+                yield Finding.at(place, "unknown-field", f'{owner} has no "{name}"', suggestion(name, known))
+        written = (self.node.input and self.node.input.with_) or {}
+        for name in sorted(required - fields.keys() - written.keys()):
+            given = self.node.input and self.node.input.with_ is not None
+            help = (
+                "add it to `with`"
+                if given or not self.node.input
+                else "add a channel of that name, or map it in `with`"
+            )
+            place = self._place("input")
+            message = f'node "{self.node.name}": {owner} needs "{name}", which nothing gives it'
+            yield Finding.at(place, "handoff-missing", message, help)
+
+    def _wanted(self) -> tuple[Mapping[str, Type], frozenset[str], bool, str]:
+        """The fields a handoff may have, those it must have, whether others are refused, and whose they are."""
+        child = self.graph.subgraphs.get(self.node.target or "") if self.node.kind == "graph" else None
+        if child:
+            inputs = {name: channel for name, channel in child.spec.channels.items() if channel.input}
+            required = frozenset(name for name, channel in inputs.items() if channel.required)
+            types = {name: _channel_type(self.graph, channel) for name, channel in inputs.items()}
+            return types, required, True, f'graph "{self.node.target}"'
+        contract = self.graph.contracts.get(self.node.input.schema or "") if self.node.input else None
+        if contract is None:
+            return {}, frozenset(), False, ""
+        root = contract.schema
+        types = {name: type_of_schema(schema, root) for name, schema in contract.properties.items()}
+        closed = root.get("additionalProperties") is False
+        return types, contract.required, closed, f'schema "{contract.name}"'
+
+    def _results(self) -> dict[str, Type]:
+        """`output`, or `outputs` and `errors` under `each`."""
+        schema: Mapping[str, Any] = {}
+        child = self.graph.subgraphs.get(self.node.target or "") if self.node.kind == "graph" else None
+        contract = self.graph.contracts.get(self.node.output.schema or "") if self.node.output else None
+        if child:
+            given = {name: channel.schema for name, channel in child.spec.channels.items() if channel.output}
+            schema = {"type": "object", "properties": given, "additionalProperties": False}
+        elif contract:
+            schema = contract.schema
+        if not self.node.each:
+            return {"output": type_of_schema(schema)}
+        return {"outputs": type_of_schema({"type": "array", "items": schema}), "errors": _ITEM_ERRORS}
+
+    def _check_writes(self, writes: Mapping[str, Compiled], scope: Mapping[str, Type]) -> Iterator[Finding]:
+        for name, compiled in writes.items():
+            found, findings = check_expression(compiled, scope, self.graph.registry.functions)
+            yield from findings
+            yield from self._meant_as_expression(compiled, scope)
+            channel = self.graph.spec.channels.get(name)
+            if channel is None:
+                continue
+            misfits = list(self._fits(compiled, found, _channel_type(self.graph, channel), f'channel "{name}"'))
+            yield from misfits
+            contract = self.graph.channels.get(name)
+            if not misfits and contract and channel.reduce == "replace" and _is_literal(compiled.tree):
+                value = ast.literal_eval(compiled.tree)
+                if value is not None and not contract.fits(value):
+                    message = f'{shown(value)} does not fit channel "{name}"'
+                    yield Finding.at(
+                        compiled.expression.place, "type-mismatch", message, "mend the value or the schema"
+                    )
+
+    def _fits(self, compiled: Compiled, found: Type, wanted: Type, what: str) -> Iterator[Finding]:
+        if found.solid and wanted.solid and not found.meets(*wanted.solid):
+            message = f"`{compiled.expression.text}` is {found}, but {what} wants {wanted}"
+            yield Finding.at(compiled.expression.place, "type-mismatch", message, "")
+
+    def _meant_as_expression(self, compiled: Compiled, scope: Mapping[str, Type]) -> Iterator[Finding]:
+        """Texts in a YAML list or object stand for themselves, even where they name a channel."""
+        if compiled.expression.written != "literal":
+            return
+        for part in ast.walk(compiled.tree):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in scope:
+                message = f'this holds the text "{part.value}", not the channel of that name'
+                help = "quote the whole to make it an expression"
+                yield Finding.at(compiled.expression.place, "literal-names-channel", message, help, warning=True)
+
+    def _never_written(self, compiled: Compiled, why: str) -> Iterator[Finding]:
+        channel = self.graph.spec.channels.get(_root(compiled.tree) or "")
+        if channel is None or channel.input or channel.default is not None or channel.name == self.node.item_name:
+            return
+        writers = self.writers.get(channel.name, set())
+        help = "write it before, give it a default, or declare it `input: true`"
+        if self.before(self.node.name).isdisjoint(writers):
+            message = f'node "{self.node.name}": {why} channel "{channel.name}", which no node before it writes'
+            yield Finding.at(compiled.expression.place, "never-written", message, help)
+        elif way := ways(self.graph.spec, avoiding=writers)(self.node.name):
+            message = f'node "{self.node.name}": {why} channel "{channel.name}", which nothing writes{on_the_way(way)}'
+            yield Finding.at(compiled.expression.place, "never-written", message, help, warning=True)
+
+    def _place(self, key: str) -> Place:
+        return self.graph.spec.place(f"nodes/{self.node.name}/{key}")
+
+
+def _root(node: ast.expr) -> str | None:
+    """The name that a chain of look-ups starts from: null there is null at the end."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _is_literal(node: ast.expr) -> bool:
+    return not any(isinstance(part, (ast.Name, ast.BinOp)) for part in ast.walk(node)) and _evaluates(node)
+
+
+def _evaluates(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,248 @@
+"""What runs side by side: branches of a fork that write one channel, end, ask, or meet with and without a join."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations, islice
+
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
+from graph_research.graph.errors import Finding
+from graph_research.graph.validation.paths import ways
+
+__all__ = ["check_branches"]
+
+_MOST_WRITER_PAIRS = 20_000
+_MOST_PAIRS_TOLD = 20
+"""Of one channel behind one fork; those that are sure to meet come first."""
+_MOST_FORKS = 50
+_MOST_STEPS = 200
+"""So many pairs of nodes, forks and steps after a fork are looked at, so that no file can keep the check busy."""
+
+
+def check_branches(graph: Graph, edges: Sequence[EdgeSpec]) -> Iterator[Finding]:
+    """Findings about forks and joins; `edges` are those between known nodes."""
+    spec = graph.spec
+    way = ways(spec)
+    forks = [_Fork(spec, edges, name) for name, node in spec.nodes.items() if node.fork_all][:_MOST_FORKS]
+    for fork in forks:
+        yield from _check_inside(spec, fork)
+        yield from _check_merges(spec, fork)
+        yield from _check_writers(graph, fork, way(fork.name))
+    yield from _check_joins(spec, edges, forks)
+
+
+@dataclass(frozen=True)
+class _Fork:
+    """A fork and its branches. A branch is known by its first node; what several of them reach belongs to none."""
+
+    spec: GraphSpec
+    edges: Sequence[EdgeSpec]
+    name: str
+
+    @cached_property
+    def _leaving(self) -> Mapping[str, list[EdgeSpec]]:
+        leaving: dict[str, list[EdgeSpec]] = {name: [] for name in self.spec.nodes}
+        for edge in self.edges:
+            if not edge.on and edge.source in leaving:
+                leaving[edge.source].append(edge)
+        return leaving
+
+    @cached_property
+    def onwards(self) -> Mapping[str, list[EdgeSpec]]:
+        """The edges that a finished node may take, without those that lead back round a loop."""
+        return {name: [edge for edge in edges if not edge.loop] for name, edges in self._leaving.items()}
+
+    @cached_property
+    def reach(self) -> Mapping[str, frozenset[str]]:
+        """By branch, everything that it may come to."""
+        return {edge.target: _reached(self.onwards, edge.target) for edge in self.onwards[self.name]}
+
+    @cached_property
+    def _reached_by(self) -> Counter[str]:
+        """By node, how many branches come to it."""
+        return Counter(chain.from_iterable(self.reach.values()))
+
+    @cached_property
+    def branches(self) -> Mapping[str, frozenset[str]]:
+        """By branch, the nodes that only it reaches."""
+        return {
+            first: frozenset(name for name in reached if self._reached_by[name] == 1)
+            for first, reached in self.reach.items()
+        }
+
+    @cached_property
+    def shared(self) -> frozenset[str]:
+        return frozenset(name for name, count in self._reached_by.items() if count > 1)
+
+    @cached_property
+    def joins(self) -> list[str]:
+        """The joins that several branches lead to."""
+        return [name for name in self.spec.nodes if name in self.shared and self.spec.nodes[name].join]
+
+    def lengths(self, first: str) -> dict[str, set[int]]:
+        """How many steps after the fork each node of a branch can run, each loop left out."""
+        inside = self.branches[first]
+        found: dict[str, set[int]] = {name: set() for name in inside}
+        layer = {first} & inside
+        for length in range(1, min(len(inside), _MOST_STEPS) + 1):
+            for name in layer:
+                found[name].add(length)
+            layer = {edge.target for name in layer for edge in self.onwards[name]} & inside
+        return found
+
+    def certain(self, first: str) -> dict[int, set[str]]:
+        """By step after the fork, the nodes of a branch that are sure to run in it."""
+        steps: dict[int, set[str]] = {}
+        layer = {first} if any(edge.target == first and not edge.when for edge in self.onwards[self.name]) else set()
+        for step in range(1, min(len(self.branches[first]), _MOST_STEPS) + 1):
+            layer = {name for name in layer & self.branches[first] if not self.spec.nodes[name].join}
+            steps[step] = layer
+            layer = {target for name in layer for target in self._surely_next(name)}
+        return steps
+
+    def _surely_next(self, name: str) -> list[str]:
+        leaving = self._leaving[name]
+        if self.spec.nodes[name].fork_all:
+            return [edge.target for edge in leaving if not edge.when and not edge.loop]
+        return [edge.target for edge in leaving[:1] if not edge.when and not edge.loop]
+
+    def path(self, node: str) -> str:
+        """`fork -> … -> node`, as short as it can be."""
+        before: dict[str, str] = {}
+        rest = [self.name]
+        for name in rest:
+            for edge in self.onwards[name]:
+                if edge.target not in before:
+                    before[edge.target] = name
+                    rest.append(edge.target)
+        steps = [node]
+        while steps[-1] != self.name and steps[-1] in before:
+            steps.append(before[steps[-1]])
+        return " -> ".join(reversed(steps))
+
+
+def _reached(onwards: Mapping[str, list[EdgeSpec]], first: str) -> frozenset[str]:
+    seen = {first}
+    rest = [first]
+    while rest:
+        new = [edge.target for edge in onwards[rest.pop()] if edge.target not in seen]
+        seen.update(new)
+        rest.extend(new)
+    return frozenset(seen)
+
+
+def _check_inside(spec: GraphSpec, fork: _Fork) -> Iterator[Finding]:
+    """`ask` and `end` between a fork and its join, also behind an inner join."""
+    if not fork.joins:
+        return
+    inside: set[str] = set()
+    rest = [fork.name]
+    while rest:
+        for edge in fork.onwards[rest.pop()]:
+            if edge.target not in inside and edge.target not in fork.joins and edge.target != fork.name:
+                inside.add(edge.target)
+                rest.append(edge.target)
+    for other in [name for name in spec.nodes if name in inside]:
+        kind = spec.nodes[other].kind
+        if kind in ("ask", "end"):
+            message = (
+                f'node "{other}": `{kind}` stands between the fork "{fork.name}" and its join ({fork.path(other)})'
+            )
+            help = "put it after the join" if kind == "ask" else "lead this branch to the join"
+            yield Finding.at(spec.nodes[other].place, f"{kind}-in-branch", message, help)
+
+
+def _check_merges(spec: GraphSpec, fork: _Fork) -> Iterator[Finding]:
+    """A node without `join` that branches of unequal length lead to: it runs when the first arrives, and again."""
+    arrivals: dict[str, dict[str, set[int]]] = {}
+    for first in fork.branches:
+        if first in fork.shared:
+            arrivals.setdefault(first, {}).setdefault(first, set()).add(1)
+        for name, lengths in fork.lengths(first).items():
+            for edge in fork.onwards[name]:
+                if edge.target in fork.shared:
+                    arrivals.setdefault(edge.target, {}).setdefault(first, set()).update(one + 1 for one in lengths)
+    for name, by_branch in arrivals.items():
+        if spec.nodes[name].join or len(by_branch) < 2 or len(set().union(*by_branch.values())) < 2:
+            continue
+        told = " and ".join(f"{_numbers(lengths)} over {first}" for first, lengths in list(by_branch.items())[:2])
+        ends = spec.nodes[name].kind == "end"
+        effect = "the first to arrive ends the run" if ends else "it runs again for each that arrives later"
+        message = f'branches of the fork "{fork.name}" reach node "{name}" after unequal steps ({told}): {effect}'
+        help = "lead them to a node with `join` first" if ends else "give it a `join` of the nodes that lead to it"
+        yield Finding.at(spec.nodes[name].place, "unequal-branches", message, help, warning=True)
+
+
+def _numbers(lengths: set[int]) -> str:
+    return " or ".join(map(str, sorted(lengths)[:3]))
+
+
+def _check_writers(graph: Graph, fork: _Fork, way: Sequence[str]) -> Iterator[Finding]:
+    """The pairs of nodes in different branches that replace one channel; an error where one step is sure to hold
+    both."""
+    spec = graph.spec
+    inside = frozenset().union(*fork.branches.values())
+    replacing = {
+        name: {channel for channel in graph.writes(name) if _replaces(spec, channel)}
+        for name in spec.nodes
+        if name in inside
+    }
+    writers = {name: channels for name, channels in replacing.items() if channels}
+    branch_of = {name: first for first, names in fork.branches.items() for name in names}
+    certain = {(step, name) for first in fork.branches for step, names in fork.certain(first).items() for name in names}
+    sure_steps = {name: {step for step, other in certain if other == name} for name in writers}
+    pairs: dict[str, list[tuple[bool, str, str]]] = {}
+    for one, other in islice(combinations(writers, 2), _MOST_WRITER_PAIRS):
+        if branch_of[one] == branch_of[other]:
+            continue
+        sure = bool(sure_steps[one] & sure_steps[other])
+        for channel in writers[one] & writers[other]:
+            pairs.setdefault(channel, []).append((sure, one, other))
+    for channel, found in sorted(pairs.items()):
+        for sure, one, other in sorted(found, key=lambda pair: not pair[0])[:_MOST_PAIRS_TOLD]:
+            yield _tell_writers(spec, fork, way, channel, one, other, sure=sure)
+
+
+def _replaces(spec: GraphSpec, channel: str) -> bool:
+    return channel in spec.channels and spec.channels[channel].reduce == "replace"
+
+
+def _tell_writers(
+    spec: GraphSpec, fork: _Fork, way: Sequence[str], channel: str, one: str, other: str, *, sure: bool
+) -> Finding:
+    lengths = {name: steps for first in fork.branches for name, steps in fork.lengths(first).items()}
+    together = "run at once" if sure else "run side by side"
+    message = f'nodes "{one}" and "{other}" {together} and both replace channel "{channel}"'
+    if not sure:
+        both = "in one step that fails" if lengths[one] & lengths[other] else "the later step's value stays"
+        message += f": {both}"
+    before = f"after {' -> '.join(way[:-1])}: " if len(way) > 1 else ""
+    message += f" ({before}{fork.path(one)}, {fork.path(other)})"
+    help = "give the channel another `reduce`, or write it after the join"
+    return Finding.at(spec.nodes[other].place, "parallel-writers", message, help, warning=not sure)
+
+
+def _check_joins(spec: GraphSpec, edges: Sequence[EdgeSpec], forks: Sequence[_Fork]) -> Iterator[Finding]:
+    for name, node in spec.nodes.items():
+        known = True
+        for index, source in enumerate(node.join):
+            led = any(edge.source == source and edge.target == name for edge in edges)
+            known = known and led
+            if source in spec.nodes and not led:
+                place = spec.place(f"nodes/{name}/join/{index}")
+                message = f'node "{name}" joins "{source}", but no edge leads from there'
+                yield Finding.at(place, "join-without-edge", message, f"add {{from: {source}, to: {name}}}")
+        if known and len(set(node.join)) > 1 and not any(_parts(fork, node.join) for fork in forks):
+            message = f'node "{name}" joins {" and ".join(node.join)}, but no fork leads to more than one of them'
+            help = "leave `join` out, or put `fork: all` on the node that the branches come from"
+            yield Finding.at(spec.place(f"nodes/{name}/join"), "join-without-fork", message, help, warning=True)
+
+
+def _parts(fork: _Fork, sources: Sequence[str]) -> bool:
+    """Whether a fork leads to more than one of the sources at once."""
+    found = {first for first, inside in fork.branches.items() if not inside.isdisjoint(sources)}
+    return len(found) + (fork.name in sources) > 1

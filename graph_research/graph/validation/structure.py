@@ -1,0 +1,212 @@
+"""The shape of a graph: what can be reached, whether everything ends, which cycles are bounded, what branches do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import networkx
+
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.spec import EdgeSpec, GraphSpec, NodeSpec
+from graph_research.graph.errors import Finding
+from graph_research.graph.messages import meant, nearest
+from graph_research.graph.validation.parallel import check_branches
+from graph_research.graph.validation.paths import on_the_way, ways
+
+__all__ = ["check_flow", "check_subgraphs", "predecessors"]
+
+_MOST_CYCLES = 20
+"""As many unbounded cycles are reported; who has more sees the next after mending."""
+
+
+def check_flow(graph: Graph) -> Iterator[Finding]:
+    """Findings about reachability, ends, cycles, loops, forks and joins."""
+    spec = graph.spec
+    edges = _known_edges(spec)
+    reached = _reachable(spec, edges)
+    for name, node in spec.nodes.items():
+        if name not in reached and spec.start in spec.nodes:
+            message = f'node "{name}" cannot be reached from "{spec.start}"'
+            yield Finding.at(node.place, "unreachable-node", message, "lead an edge to it, or remove it")
+    yield from _check_ends(spec, edges, reached)
+    yield from _check_cycles(spec, edges)
+    yield from _check_loops(graph, edges)
+    yield from check_branches(graph, edges)
+    yield from check_subgraphs(graph)
+
+
+def predecessors(spec: GraphSpec) -> Callable[[str], set[str]]:
+    """Tells of a node every node that can have run before it (itself only if it stands in a cycle)."""
+    digraph = _digraph(spec, _known_edges(spec))
+
+    @cache
+    def before(name: str) -> set[str]:
+        ancestors: set[str] = set(networkx.ancestors(digraph, name))
+        return ancestors | ({name} if any(after in {name} | ancestors for after in digraph.successors(name)) else set())
+
+    return before
+
+
+def _known_edges(spec: GraphSpec) -> list[EdgeSpec]:
+    """The edges between known nodes; one whose target is a slip leads to what was probably meant."""
+    edges = []
+    for edge in spec.edges:
+        target = edge.target if edge.target in spec.nodes else nearest(edge.target, spec.nodes)
+        source = edge.source if edge.source in (*spec.nodes, "*") else nearest(edge.source, spec.nodes)
+        if source and target:
+            edges.append(replace(edge, source=source, target=target))
+    return edges
+
+
+def _digraph(spec: GraphSpec, edges: Iterable[EdgeSpec]) -> networkx.DiGraph[str]:
+    """`"*"` stands for every node that can be reached without it."""
+    digraph: networkx.DiGraph[str] = networkx.DiGraph()
+    digraph.add_nodes_from(spec.nodes)
+    digraph.add_edges_from((edge.source, edge.target) for edge in edges if edge.source != "*")
+    plain = {spec.start, *networkx.descendants(digraph, spec.start)} if spec.start in digraph else set()
+    running = [name for name in spec.nodes if name in plain and spec.nodes[name].kind != "end"]
+    digraph.add_edges_from((name, edge.target) for edge in edges if edge.source == "*" for name in running)
+    return digraph
+
+
+def _reachable(spec: GraphSpec, edges: Iterable[EdgeSpec]) -> set[str]:
+    digraph = _digraph(spec, edges)
+    return {spec.start, *networkx.descendants(digraph, spec.start)} if spec.start in digraph else set(spec.nodes)
+
+
+def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> Iterator[Finding]:
+    digraph: networkx.DiGraph[str] = networkx.DiGraph()
+    digraph.add_nodes_from(spec.nodes)
+    digraph.add_edges_from((edge.source, edge.target) for edge in edges if edge.source != "*")
+    ends = [name for name, node in spec.nodes.items() if node.kind == "end"]
+    ending = set(ends).union(*(networkx.ancestors(digraph, name) for name in ends))
+    leading = {edge.source for edge in edges if not edge.on}
+    way = ways(spec)
+    for name in ends:
+        edge = next((edge for edge in edges if edge.source == name), None)
+        if edge:
+            message = f'edge "{name} -> {edge.target}" leaves an end'
+            yield Finding.at(edge.place, "edge-from-end", message, "remove it, or make the node no end")
+    stuck = digraph.subgraph([name for name in spec.nodes if name in reached and name not in ending])
+    for component in networkx.strongly_connected_components(stuck):
+        if all(target in component for name in component for target in stuck.successors(name)):
+            name = next(name for name in spec.nodes if name in component)
+            message = f'node "{name}": no way leads from here to an end{on_the_way(way(name))}'
+            yield Finding.at(spec.nodes[name].place, "no-end", message, "lead an edge towards a node of kind `end`")
+    for name in spec.nodes:
+        if name in ending and name not in ends and name not in leading:
+            message = f'node "{name}": no edge leaves it when it has succeeded'
+            yield Finding.at(spec.nodes[name].place, "no-end", message, "add an edge without `on`")
+
+
+def _check_cycles(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
+    digraph = _digraph(spec, [edge for edge in edges if not edge.loop and not _leaves_end(spec, edge)])
+    for _ in range(_MOST_CYCLES):
+        try:
+            cycle = [source for source, _ in networkx.find_cycle(digraph)]
+        except networkx.NetworkXNoCycle:
+            return
+        steps = set(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+        closing = [edge for edge in edges if not edge.loop and _closes(edge, steps)][-1]
+        first = cycle.index(closing.target)
+        path = " -> ".join([*cycle[first:], *cycle[:first], closing.target])
+        help = "declare a loop under `loops` and mark this edge with `loop: NAME`"
+        yield Finding.at(closing.place, "unbounded-cycle", f"no declared loop bounds the cycle {path}", help)
+        digraph.remove_edges_from([step for step in steps if step[1] == closing.target])
+
+
+def _leaves_end(spec: GraphSpec, edge: EdgeSpec) -> bool:
+    return edge.source in spec.nodes and spec.nodes[edge.source].kind == "end"
+
+
+def _closes(edge: EdgeSpec, steps: set[tuple[str, str]]) -> bool:
+    if edge.source == "*":
+        return any(target == edge.target for _, target in steps)
+    return (edge.source, edge.target) in steps
+
+
+def _check_loops(graph: Graph, edges: list[EdgeSpec]) -> Iterator[Finding]:
+    digraph = _digraph(graph.spec, edges)
+    for name, loop in graph.spec.loops.items():
+        marked = [edge for edge in edges if edge.loop == name]
+        if not marked:
+            help = "mark the edge that leads back, or remove it"
+            yield Finding.at(loop.place, "unused-loop", f"no edge is marked `loop: {name}`", help, warning=True)
+        body: set[str] = set()
+        for edge in marked:
+            around = _around(digraph, edge)
+            if not around:
+                message = f'edge "{edge.source} -> {edge.target}" closes no cycle, so loop "{name}" never goes round'
+                yield Finding.at(edge.place, "loop-without-cycle", message, "leave `loop` out", warning=True)
+            body |= around
+        yield from _check_loop_changes(graph, name, marked, body)
+
+
+def _around(digraph: networkx.DiGraph[str], edge: EdgeSpec) -> set[str]:
+    """The nodes of the cycles that an edge closes."""
+    after = {edge.target, *networkx.descendants(digraph, edge.target)}
+    if edge.source == "*" or edge.source not in after:
+        return after if edge.source == "*" else set()
+    return after & {edge.source, *networkx.ancestors(digraph, edge.source)}
+
+
+def _check_loop_changes(graph: Graph, name: str, marked: list[EdgeSpec], body: set[str]) -> Iterator[Finding]:
+    """Nothing in the loop changes its `while`, or, where it has none, the guards of its edges."""
+    condition = graph.loops.get(name)
+    bounds = [condition] if condition else [guard for edge in marked if (guard := graph.guards.get(edge.index))]
+    written = frozenset().union(*(bound.names for bound in bounds))
+    names = meant(written - {"loops"}, graph.spec.channels) | written & {"loops"}
+    if not body or len(bounds) < (1 if condition else len(marked)) or not names or "loops" in names:
+        return
+    if not any(names & meant(graph.writes(node), graph.spec.channels) for node in body):
+        message = f'loop "{name}": nothing in it changes {", ".join(sorted(names))}'
+        help = f"its {'`while`' if condition else '`when`'} stays as it is until `most` is reached"
+        yield Finding.at(bounds[0].expression.place, "loop-never-changes", message, help, warning=True)
+
+
+def check_subgraphs(graph: Graph) -> Iterator[Finding]:
+    """Findings about ends of subgraphs that no edge and no `on_item_error` of the parent takes.
+
+    Only ends count that the subgraph reaches without an error of its own.
+    """
+    for node in graph.spec.nodes.values():
+        child = graph.subgraphs.get(node.target or "") if node.kind == "graph" else None
+        if child is None:
+            continue
+        ends = _own_ends(child.spec)
+        handled = _is_handled(graph.spec, node)
+        place = graph.spec.place(f"nodes/{node.name}/graph")
+        if ends and all(status != "completed" for status, _ in ends):
+            path = " -> ".join(ends[0][1])
+            message = (
+                f'node "{node.name}": graph "{node.target}" never ends completed, so the node always fails ({path})'
+            )
+            yield Finding.at(place, "subgraph-end", message, "give it an end `completed`", warning=handled)
+            continue
+        for status, way in [] if handled else ends:
+            if status != "completed":
+                message = (
+                    f'node "{node.name}": graph "{node.target}" can end {status} ({" -> ".join(way)}), '
+                    "which is an error that no edge takes"
+                )
+                help = f"add {{from: {node.name}, to: …, on: error}}" + (
+                    ", or `on_item_error: keep_going`" if node.each else ""
+                )
+                yield Finding.at(place, "subgraph-end", message, help, warning=True)
+
+
+def _own_ends(spec: GraphSpec) -> list[tuple[str, list[str]]]:
+    """The status of each end that is reached over edges without `on`, and the way to it."""
+    plain = {(edge.source, edge.target) for edge in spec.edges if not edge.on}
+    way = ways(spec)
+    found = [(node.target or "", way(name)) for name, node in spec.nodes.items() if node.kind == "end"]
+    return [(status, steps) for status, steps in found if steps and set(pairwise(steps)) <= plain]
+
+
+def _is_handled(spec: GraphSpec, node: NodeSpec) -> bool:
+    if node.each and node.on_item_error == "keep_going":
+        return True
+    return any("error" in edge.on and edge.source in (node.name, "*") for edge in spec.edges)

@@ -1,0 +1,108 @@
+"""JSON Schemas at the seams of a graph: compiled once, never reaching outside, and exact about what does not fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any
+
+import jsonschema_rs
+
+from graph_research.graph.errors import HandoffInvalid
+from graph_research.graph.messages import shown
+from graph_research.graph.registry import Resolver
+
+__all__ = ["Contract", "SchemaInvalid"]
+
+_BASE = "schema:///"
+_MOST_SHOWN = 3
+
+
+class SchemaInvalid(ValueError):
+    """A JSON Schema that is none, or that refers to something that is not among our own schemas."""
+
+
+class Contract:
+    """A compiled JSON Schema (2020-12).
+
+    `properties` and `required` are those of the schema's top level, `referred` holds the schemas it refers to, by
+    name. `$ref` may point into the schema itself or name another of the resolver's schemas (`evidence` or
+    `evidence.json`); nothing is ever read from a file or a server. Raises `SchemaInvalid` when the schema cannot be
+    compiled.
+    """
+
+    def __init__(self, schema: Mapping[str, Any], name: str, resolver: Resolver | None = None) -> None:
+        self.name = name
+        self.schema = schema
+        self.properties: Mapping[str, Any] = _mapping(schema.get("properties"))
+        required = schema.get("required")
+        self.referred: dict[str, Any] = {}
+        self.required: frozenset[str] = frozenset(required if isinstance(required, list) else ())
+        try:
+            self._validator = jsonschema_rs.Draft202012Validator(
+                _anonymous(schema),
+                retriever=_retriever(resolver, self.referred),
+                base_uri=_BASE,
+                pattern_options=_PATTERNS,
+            )
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as problem:
+            raise SchemaInvalid(_reason(problem)) from problem
+        self.fits: Callable[[Any], bool] = self._validator.is_valid
+        """Whether a value fits."""
+
+    def check(self, value: Any, node: str) -> None:
+        """Return if `value` fits, else raise `HandoffInvalid` for the first misfit, naming up to three."""
+        if self.fits(value):
+            return
+        problems = list(islice(self._validator.iter_errors(value), _MOST_SHOWN + 1))
+        first = problems[0]
+        lines = [f"{pointer(problem.instance_path) or 'it'}: {_reason(problem)}" for problem in problems[:_MOST_SHOWN]]
+        more = "; and more" if len(problems) > _MOST_SHOWN else ""
+        raise HandoffInvalid(
+            f'node "{node}": the value does not fit schema "{self.name}": {"; ".join(lines)}{more}',
+            node=node,
+            schema=self.name,
+            path=pointer(first.instance_path),
+            value=first.instance,
+        )
+
+
+def pointer(path: list[str | int]) -> str:
+    """The JSON Pointer (RFC 6901) of a path; empty for the whole value."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+_PATTERNS = jsonschema_rs.RegexOptions(size_limit=1_000_000)
+"""The linear-time engine: a schema's pattern cannot be made to run for ever."""
+
+
+def _retriever(resolver: Resolver | None, referred: dict[str, Any]) -> Callable[[str], Any]:
+    def retrieve(uri: str) -> Any:
+        name = uri.rpartition("/")[2].removesuffix(".json")
+        found = resolver.find(name) if resolver and uri.startswith(_BASE) else None
+        if found is None:
+            raise ValueError(f'"{uri.removeprefix(_BASE)}" is not one of our schemas')
+        referred[name] = _anonymous(json.loads(found[0]))
+        return referred[name]
+
+    return retrieve
+
+
+def _anonymous(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Without `$id`, so that a `$ref` by bare name means one of our schemas wherever the schema says it lives."""
+    return {key: value for key, value in schema.items() if key != "$id"}
+
+
+def _reason(problem: Exception) -> str:
+    """The first line of jsonschema-rs' message, with a long value cut."""
+    kind = getattr(problem, "kind", None)
+    message = str(getattr(problem, "message", problem)).partition("\n")[0]
+    message = message.partition("retrieving it failed: ValueError: ")[2] or message
+    if isinstance(kind, jsonschema_rs.ValidationErrorKind.Type):
+        return f"{shown(getattr(problem, 'instance', None))} is not of type {' or '.join(kind.types)}"
+    return message if len(message) <= 300 else message[:200] + " … " + message[-99:]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

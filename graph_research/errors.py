@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["NAME_PATTERN", "GraphResearchError", "NameInvalid", "UserMistake", "check_name"]
+__all__ = ["NAME_PATTERN", "GraphResearchError", "NameInvalid", "UserMistake", "check_name", "why_unreadable"]
 
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -80,3 +80,16 @@ def check_name(name: str, what: str) -> str:
             help="use 1 to 64 characters of a-z, 0-9, _ and -, starting with a letter or digit",
         )
     return name
+
+
+def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
+    """The reason as the end of a sentence, without the file's name."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is no UTF-8 text"
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    if isinstance(error, IsADirectoryError):
+        return "it is a folder"
+    if isinstance(error, PermissionError):
+        return "you have no permission to read it"
+    return error.strerror or type(error).__name__

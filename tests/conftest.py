@@ -10,7 +10,7 @@ import guard
 import pytest
 from wire import WireServer
 
-from graph_research.config import ENV_PREFIX, KEYS
+from graph_research.settings.config import ENV_PREFIX, KEYS
 
 GUARDED = Path(__file__).with_name("guarded")
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")

@@ -13,11 +13,11 @@ from graph_research.app.request import GraphRequest, ResearchRequest, graph_requ
 from graph_research.app.research import Research, new_run_id, open_research, reopen_research
 from graph_research.app.runs import is_research
 from graph_research.app.workspace import Workspace
+from graph_research.audit_log import AuditLog
 from graph_research.errors import NameInvalid, UserMistake, check_name
 from graph_research.graph.debugger.stepper import Debugged, Debugger
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.events import Event
-from graph_research.observability import AuditLog
 from graph_research.providers.llm.prices import Prices
 
 __all__ = ["DebugRequest", "NothingToDebug", "debug"]

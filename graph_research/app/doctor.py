@@ -21,11 +21,11 @@ from graph_research.app.reach import Reached, name_of_model, providers_of, reach
 from graph_research.app.search import SEARCH_KINDS, SEARCH_NEEDS, build_searches, select_searches, serves_of
 from graph_research.app.store import open_store
 from graph_research.app.workspace import Workspace
-from graph_research.config import PHASES, ROLES
 from graph_research.errors import GraphResearchError
 from graph_research.providers.http import Http
 from graph_research.providers.llm.prices import PRICES
 from graph_research.providers.llm.windows import TOKEN_LIMITS
+from graph_research.settings.config import PHASES, ROLES
 
 __all__ = ["Check", "accept", "capabilities", "examine", "role_models"]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from graph_research.app.outside import Outside
-from graph_research.config import Settings
 from graph_research.providers.errors import KeyMissing, UnknownModel
 from graph_research.providers.llm import anthropic, gemini, openai
 from graph_research.providers.llm.base import Model
@@ -22,6 +21,7 @@ from graph_research.providers.llm.windows import window_of
 from graph_research.providers.peer import Peer
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.services import ModelRouter
+from graph_research.settings.config import Settings
 
 __all__ = [
     "DEFAULTS",

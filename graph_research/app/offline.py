@@ -14,7 +14,6 @@ from graph_research.app.request import KEPT_SETTINGS, GraphRequest, RequestInval
 from graph_research.app.search import serves_of
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.workspace import Workspace
-from graph_research.config import Settings
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.registry import Registry, Resolver
 from graph_research.providers.errors import ProviderError
@@ -24,6 +23,7 @@ from graph_research.providers.search.base import SearchHit, SearchRequest, provi
 from graph_research.research.confined import ConfinedRenderer
 from graph_research.research.extractive.model import SPEC as EXTRACTIVE
 from graph_research.research.services import AnswerSchemas, ModelRouter
+from graph_research.settings.config import Settings
 
 __all__ = ["offline_registry", "recorded_failures"]
 

@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from graph_research.app.workspace import Workspace
-from graph_research.config import SettingInvalid, Settings
 from graph_research.providers.address import AddressInvalid
 from graph_research.providers.fetch import Fetcher, FetchLimits
 from graph_research.providers.http import Http, HttpClient
@@ -16,6 +15,7 @@ from graph_research.providers.pages import PageReader, WebPages
 from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
 from graph_research.providers.search.tavily_pages import TavilyPages
 from graph_research.resilience import BreakerPolicy
+from graph_research.settings.config import SettingInvalid, Settings
 
 __all__ = ["Outside", "open_outside"]
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import orjson
 
-from graph_research.errors import UserMistake
-from graph_research.home import Home
-from graph_research.unreadable import why_unreadable
+from graph_research.errors import UserMistake, why_unreadable
+from graph_research.settings.home import Home
 
 __all__ = ["HomePins", "NewPins", "OnlyLooking", "PinsUnusable"]
 

@@ -16,7 +16,6 @@ from graph_research.app.outside import Outside
 from graph_research.app.pins import HomePins, OnlyLooking
 from graph_research.app.search import SEARCH_KINDS, SEARCH_NEEDS
 from graph_research.app.workspace import Workspace
-from graph_research.config import KEYS
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, UnknownModel
 from graph_research.providers.llm import anthropic, gemini, openai
@@ -35,6 +34,7 @@ from graph_research.providers.search.searxng import searxng_probe
 from graph_research.providers.search.semantic_scholar import semantic_scholar_peer
 from graph_research.providers.search.tavily import tavily_peer
 from graph_research.providers.search.wikipedia import wikipedia_peer
+from graph_research.settings.config import KEYS
 
 __all__ = ["Provider", "Reached", "name_of_model", "providers_of", "reach", "with_names"]
 

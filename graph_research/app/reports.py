@@ -21,7 +21,6 @@ from graph_research.app.runs import error_text, is_driven, limit_of
 from graph_research.app.services import definition_registry
 from graph_research.app.store import Store, checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
-from graph_research.config import ROLES
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import CallRecord, RunRecord
 from graph_research.graph.definition.compiler import Graph
@@ -36,6 +35,7 @@ from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report
 from graph_research.research.report.retries import retries_of
 from graph_research.research.report.serving import roles_served
+from graph_research.settings.config import ROLES
 
 __all__ = ["Built", "NoReport", "build_from_store", "render_report", "write_report"]
 

@@ -12,8 +12,8 @@ from graph_research.app.beside import is_file_name
 from graph_research.app.clock import parse_timestamp
 from graph_research.app.models import EXTRACTIVE, default_models, default_roles
 from graph_research.app.workspace import Workspace
-from graph_research.config import PHASES, ROLES
 from graph_research.errors import UserMistake
+from graph_research.settings.config import PHASES, ROLES
 
 __all__ = [
     "KEPT_SETTINGS",

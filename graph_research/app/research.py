@@ -30,13 +30,13 @@ from graph_research.app.search import build_searches, with_searches
 from graph_research.app.services import build_registry, build_services
 from graph_research.app.store import Store, metadata_of, open_store, request_of
 from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.audit_log import AuditLog
 from graph_research.errors import GraphResearchError, check_name
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import RunExists, UnknownRun
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
 from graph_research.graph.state.position import Position
-from graph_research.observability import AuditLog
 from graph_research.research.hooks import Hooks
 
 __all__ = [

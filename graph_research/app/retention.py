@@ -16,8 +16,8 @@ from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.graph.errors import RunBusy, StoreDamaged
 from graph_research.graph.values.codec import references
-from graph_research.home import Home
 from graph_research.research.report.build import archived, cited_texts
+from graph_research.settings.home import Home
 
 __all__ = ["AgeInvalid", "Pruned", "SizeInvalid", "parse_age", "parse_size", "prune"]
 

@@ -13,7 +13,6 @@ from graph_research.app.mcp_servers import MCP, build_mcp, check_mcp, unset_of_m
 from graph_research.app.outside import Outside
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.workspace import Workspace
-from graph_research.config import SettingInvalid, Settings
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http import Peer
 from graph_research.providers.search.arxiv import ArxivSearch, arxiv_peer
@@ -29,6 +28,7 @@ from graph_research.providers.search.searxng import SearxngSearch, searxng_peer
 from graph_research.providers.search.semantic_scholar import SemanticScholarSearch, semantic_scholar_peer
 from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
 from graph_research.providers.search.wikipedia import WikipediaSearch, wikipedia_peer
+from graph_research.settings.config import SettingInvalid, Settings
 
 __all__ = [
     "SEARCH_KINDS",

@@ -9,15 +9,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from graph_research import resources
 from graph_research.app.files import OutputUnwritable, check_writable
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake, check_name
+from graph_research.settings import shipped_files
 
 __all__ = ["TEMPLATES", "Starter", "StarterExists", "write_starter"]
 
 TEMPLATES = ("starter", "fact-checker", "document-qa", "compare")
-"""What `graph new` can begin with; each is a folder of `resources.starters()` with a graph of the same name."""
+"""What `graph new` can begin with; each is a folder of `shipped_files.starters()` with a graph of the same name."""
 
 _SUFFIXES = {".yaml", ".j2", ".json"}
 _SCHEMA_LINE = re.compile(r"^# yaml-language-server: \$schema=.*$", re.MULTILINE)
@@ -73,7 +73,7 @@ def write_starter(workspace: Workspace, name: str, template: str) -> Starter:
 
 def _texts(template: str, name: str) -> dict[str, str]:
     """The new folder's files by their path in it, the graph first."""
-    folder = resources.starters() / template
+    folder = shipped_files.starters() / template
     texts = {f"{name}.yaml": ""}
     for path in sorted(folder.rglob("*")):
         if path.suffix in _SUFFIXES:
@@ -83,7 +83,7 @@ def _texts(template: str, name: str) -> dict[str, str]:
             if path.suffix == ".yaml":
                 text = _renamed(text, template, name, up=len(inside.parts) - 1)
             texts[f"{name}.yaml" if own else inside.as_posix()] = text
-    texts["schemas/graph.json"] = (resources.shipped("schemas") / "graph.json").read_text(encoding="utf-8")
+    texts["schemas/graph.json"] = (shipped_files.shipped("schemas") / "graph.json").read_text(encoding="utf-8")
     return texts
 
 

@@ -12,7 +12,7 @@ from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
 from graph_research.graph.errors import UnknownRun
-from graph_research.home import Home
+from graph_research.settings.home import Home
 
 __all__ = [
     "Store",

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from graph_research import resources
-from graph_research.app.trust import FolderOffer, agree, find_offer, is_trusted
-from graph_research.config import Configuration, Settings, load_configuration
+from graph_research.app.graphs.resolvers import graph_resolver, prompt_resolver, schema_resolver
 from graph_research.graph.resources import FolderResolver
-from graph_research.home import Home, find_home
-from graph_research.resources import Kind
+from graph_research.settings.config import Configuration, Settings, load_configuration
+from graph_research.settings.home import Home, find_home
+from graph_research.settings.shipped_files import Kind
+from graph_research.settings.trust import FolderOffer, agree, find_offer, is_trusted
 
 __all__ = ["Workspace", "open_workspace"]
 
@@ -39,15 +39,15 @@ class Workspace:
 
     @cached_property
     def graphs(self) -> FolderResolver:
-        return resources.graph_resolver(*self._own("graphs"), beside=self._beside("graphs"), flat=self.flat)
+        return graph_resolver(*self._own("graphs"), beside=self._beside("graphs"), flat=self.flat)
 
     @cached_property
     def schemas(self) -> FolderResolver:
-        return resources.schema_resolver(*self._own("schemas"), beside=self._beside("schemas"))
+        return schema_resolver(*self._own("schemas"), beside=self._beside("schemas"))
 
     @cached_property
     def prompts(self) -> FolderResolver:
-        return resources.prompt_resolver(*self._own("prompts"), beside=self._beside("prompts"))
+        return prompt_resolver(*self._own("prompts"), beside=self._beside("prompts"))
 
     def _own(self, kind: Kind) -> tuple[Path, ...]:
         """The user's own folders: in the data home, then in the trusted working directory, which wins."""

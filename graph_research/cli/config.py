@@ -30,7 +30,7 @@ def _show(json: Json = False) -> None:
 
     Keys are shown as set or not set.
     """
-    from graph_research.config import keys_present
+    from graph_research.settings.config import keys_present
 
     workspace = open_here(reads_only=True)
     keys = keys_present(os.environ)
@@ -60,8 +60,8 @@ def _trust(json: Json = False) -> None:
 
     Agrees to its graph-research.toml, graphs/, prompts/ and schemas/ as they are now.
     """
-    from graph_research.app.trust import NothingToTrust, agree, find_offer
-    from graph_research.home import find_home
+    from graph_research.settings.home import find_home
+    from graph_research.settings.trust import NothingToTrust, agree, find_offer
 
     home = find_home(os.environ).prepare()
     offer = find_offer(Path.cwd())

@@ -24,8 +24,7 @@ from graph_research.cli.options import (
     Search,
     examples,
 )
-from graph_research.errors import UserMistake
-from graph_research.unreadable import why_unreadable
+from graph_research.errors import UserMistake, why_unreadable
 
 if TYPE_CHECKING:
     from graph_research.app.debug import DebugRequest

@@ -11,7 +11,7 @@ from typing import Any
 
 from graph_research.cli.output import say, show_json
 from graph_research.errors import GraphResearchError, UserMistake
-from graph_research.home import CRASH_NOTE, find_home
+from graph_research.settings.home import CRASH_NOTE, find_home
 
 __all__ = [
     "ABORTED",

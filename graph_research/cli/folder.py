@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from graph_research.cli.output import in_line, say
 
 if TYPE_CHECKING:
-    from graph_research.app.trust import FolderOffer
     from graph_research.app.workspace import Workspace
+    from graph_research.settings.trust import FolderOffer
 
 __all__ = ["describe_offer", "open_here", "open_with"]
 

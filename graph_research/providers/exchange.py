@@ -14,12 +14,12 @@ from functools import cache, lru_cache
 import httpcore
 import httpx
 
+from graph_research.errors import why_unreadable
 from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
 from graph_research.providers.peer import Peer, Reply
 from graph_research.providers.sockets import Sockets
 from graph_research.providers.user_agent import user_agent
-from graph_research.unreadable import why_unreadable
 
 _Headers = Sequence[tuple[bytes, bytes]]
 

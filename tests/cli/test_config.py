@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from graph_research.config import Configuration, SettingInvalid, Settings, load_configuration
-from graph_research.folder_settings import why_not
 from graph_research.process_tree import ProcessTree
+from graph_research.settings.config import Configuration, SettingInvalid, Settings, load_configuration
+from graph_research.settings.folder_policy import why_not
 from tests.shell import User
 
 

@@ -19,9 +19,9 @@ from graph_research.app.doctor import Check, examine
 from graph_research.app.outside import open_outside
 from graph_research.app.reach import Provider, name_of_model, providers_of, reach, with_names
 from graph_research.app.workspace import Workspace, open_workspace
-from graph_research.config import KEYS
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.probe import Sign
+from graph_research.settings.config import KEYS
 from tests.providers.http_doubles import Everybody, Nobody
 from tests.shell import User
 

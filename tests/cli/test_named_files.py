@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.unreadable import why_unreadable
+from graph_research.errors import why_unreadable
 from tests.cli.conftest import Run
 from tests.shell import User
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.observability import AuditLog, AuditUnwritable
+from graph_research.audit_log import AuditLog, AuditUnwritable
 
 
 def event(seq: int, **more: Any) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_research.app.graphs.resolvers import schema_resolver
 from graph_research.graph.resources import FolderResolver, ResourceUnreadable
-from graph_research.resources import schema_resolver, shipped
+from graph_research.settings.shipped_files import shipped
 
 
 def test_a_users_folder_overrides_the_shipped_one_by_name(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from graph_research.app.outside import open_outside
 from graph_research.app.request import ResearchRequest, request_for
 from graph_research.app.search import SEARCH_KINDS, SERVES, build_searches, select_searches, with_searches
 from graph_research.app.workspace import Workspace, open_workspace
-from graph_research.config import SettingInvalid
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.search.tavily import TavilySearch
 from graph_research.providers.search.wikipedia import WikipediaSearch
+from graph_research.settings.config import SettingInvalid
 from tests.shell import User
 
 TAVILY = {"TAVILY_API_KEY": "tvly-secret"}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.app.trust import FolderOffer, TrustRefused, find_offer
 from graph_research.app.workspace import Workspace, open_workspace
-from graph_research.resources import shipped
+from graph_research.settings.shipped_files import shipped
+from graph_research.settings.trust import FolderOffer, TrustRefused, find_offer
 
 MINE = "[research]\nmax_iterations = 7\n"
 

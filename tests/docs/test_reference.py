@@ -12,8 +12,8 @@ import pytest
 import typer
 
 from graph_research.cli import _application, failure
-from graph_research.config import ENV_PREFIX, KEYS, Settings
-from graph_research.folder_settings import why_not
+from graph_research.settings.config import ENV_PREFIX, KEYS, Settings
+from graph_research.settings.folder_policy import why_not
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"

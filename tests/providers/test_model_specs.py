@@ -21,7 +21,6 @@ from graph_research.app.models import (
 from graph_research.app.outside import Outside
 from graph_research.app.request import request_for
 from graph_research.app.workspace import open_workspace
-from graph_research.config import SettingInvalid, Settings, load_configuration
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel
 from graph_research.providers.http import HttpClient
@@ -30,6 +29,7 @@ from graph_research.providers.llm.prices import Prices
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.llm.spec import is_local, parse_spec
 from graph_research.research.services import ModelRouter
+from graph_research.settings.config import SettingInvalid, Settings, load_configuration
 
 KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GEMINI_API_KEY": "sk-g", "MINE": "sk-mine"}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from workbench import PlainContext, make_services
 
+from graph_research.app.graphs.resolvers import prompt_resolver, schema_resolver
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
@@ -16,7 +17,6 @@ from graph_research.research.agents.agent import AnswerUnreadable
 from graph_research.research.handlers import research_prompter
 from graph_research.research.prompts import PromptRenderer
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
-from graph_research.resources import prompt_resolver, schema_resolver
 
 GRAPH = """
 graph: titles

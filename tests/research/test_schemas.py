@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 from workbench import COST, FISH_GAP, OPENED, Bench, make_services, research_script
 
+from graph_research.app.graphs.resolvers import graph_resolver, prompt_resolver, schema_resolver
 from graph_research.graph.loader import check_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.values.json_schema import Contract
@@ -24,7 +25,7 @@ from graph_research.research.models.finding import Claim, Confidence, Finding, G
 from graph_research.research.models.plan import Reflection, SubQuery, TopicResult
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
-from graph_research.resources import graph_resolver, prompt_resolver, schema_resolver, shipped
+from graph_research.settings.shipped_files import shipped
 
 HASH = "sha256:" + "a" * 64
 SCHEMAS = schema_resolver()

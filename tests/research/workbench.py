@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from graph_research.app.graphs.resolvers import graph_resolver, prompt_resolver, schema_resolver
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
@@ -23,7 +24,7 @@ from graph_research.research.hooks import Hooks
 from graph_research.research.prompts import PromptRenderer
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
 from graph_research.research.settings import ResearchSettings
-from graph_research.resources import graph_resolver, prompt_resolver, schema_resolver, shipped
+from graph_research.settings.shipped_files import shipped
 from graph_research.text.document import Block, Document, source_id, text_hash
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)

@@ -9,9 +9,9 @@ import pytest
 
 from graph_research.app.beside import with_neighbours
 from graph_research.app.definitions import validate
-from graph_research.app.trust import FolderOffer, find_offer
 from graph_research.app.workspace import Workspace, open_workspace
-from graph_research.config import SettingInvalid
+from graph_research.settings.config import SettingInvalid
+from graph_research.settings.trust import FolderOffer, find_offer
 
 GRAPH = """\
 graph: mine

@@ -8,7 +8,7 @@ import pytest
 
 from graph_research.cli import execute
 from graph_research.errors import NameInvalid, check_name
-from graph_research.home import Home
+from graph_research.settings.home import Home
 
 HOSTILE = [
     "..",

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
-from graph_research.app.trust import FolderOffer
 from graph_research.cli.folder import describe_offer
 from graph_research.cli.output import show_document, show_json, visible
+from graph_research.settings.trust import FolderOffer
 
 SCRIPT = Path(sys.executable).with_name("graph-research")
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

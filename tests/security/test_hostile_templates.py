@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_research.app.graphs.resolvers import prompt_resolver
 from graph_research.graph.resources import FolderResolver
 from graph_research.research.prompts import PromptInvalid, PromptRenderer
-from graph_research.resources import prompt_resolver
 
 
 def render(folder: Path, template: str) -> str:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from wire import Answer, WireServer
 
-from graph_research.config import KEYS
+from graph_research.settings.config import KEYS
 
 OUTSIDE = ("93.184.216.34", 80)
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graph_research.errors import UserMistake
+from graph_research.errors import UserMistake, why_unreadable
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
-from graph_research.unreadable import why_unreadable
 
 __all__ = ["ScriptExhausted", "ScriptInvalid", "ScriptedModel"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from graph_research.errors import UserMistake
+from graph_research.errors import UserMistake, why_unreadable
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchRequest
 from graph_research.text.document import Document
@@ -19,7 +19,6 @@ from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.html_document import html_document
 from graph_research.text.markdown_document import markdown_document
 from graph_research.text.plain_document import plain_document
-from graph_research.unreadable import why_unreadable
 
 __all__ = ["ScriptedSearch", "SearchScriptInvalid"]
 

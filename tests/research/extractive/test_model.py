@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from library import PLANTED, analysed, demo_material, written
 
+from graph_research.app.graphs.resolvers import schema_resolver
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.extractive import analyzer, planner, refiner, reflector
 from graph_research.research.extractive.model import ExtractiveModel
-from graph_research.resources import schema_resolver
 
 GAP = {"id": "gap-1", "description": "No passage found on “eels”.", "priority": 1, "addressed": False}
 

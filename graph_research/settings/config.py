@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from graph_research.errors import UserMistake
-from graph_research.folder_settings import why_not
-from graph_research.unreadable import why_unreadable
+from graph_research.errors import UserMistake, why_unreadable
+from graph_research.settings.folder_policy import why_not
 
 __all__ = [
     "ENV_PREFIX",

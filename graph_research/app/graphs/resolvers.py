@@ -1,38 +1,14 @@
-"""Shipped graphs, prompts and schemas, and the order in which a name is looked up among them and a user's own."""
+"""The order in which names of graphs, prompts and schemas are looked up among shipped files and a user's own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
-from typing import Literal
 
 from graph_research.graph.resources import FolderResolver, SchemaResolver
+from graph_research.settings.shipped_files import shipped
 
-__all__ = [
-    "Kind",
-    "graph_resolver",
-    "prompt_resolver",
-    "schema_resolver",
-    "shipped",
-    "starters",
-]
-
-Kind = Literal["graphs", "prompts", "schemas"]
-
-
-def shipped(kind: Kind) -> Path:
-    """The folder of the shipped graphs, prompts or schemas: inside the package in a wheel, at the top of a checkout."""
-    package = Path(str(files("graph_research")))
-    inside = package / "data" / kind
-    return inside if inside.is_dir() else package.parent / kind
-
-
-def starters() -> Path:
-    """The folder of the example graphs that a new graph can begin with, each in a folder of its own."""
-    package = Path(str(files("graph_research")))
-    inside = package / "data" / "starters"
-    return inside if inside.is_dir() else package.parent / "examples" / "graphs"
+__all__ = ["graph_resolver", "prompt_resolver", "schema_resolver"]
 
 
 def graph_resolver(*own: Path, beside: Sequence[Path] = (), flat: Sequence[Path] = ()) -> FolderResolver:

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import orjson
 
-from graph_research.config import FOLDER_FILE
-from graph_research.errors import UserMistake
-from graph_research.home import Home
-from graph_research.resources import Kind, shipped
-from graph_research.unreadable import why_unreadable
+from graph_research.errors import UserMistake, why_unreadable
+from graph_research.settings.config import FOLDER_FILE
+from graph_research.settings.home import Home
+from graph_research.settings.shipped_files import Kind, shipped
 
 __all__ = ["FolderOffer", "NothingToTrust", "TrustRefused", "agree", "find_offer", "is_trusted"]
 

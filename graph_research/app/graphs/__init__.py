@@ -1,0 +1,1 @@
+"""Graph definitions as files: lookup, inspection, pictures, starters."""

@@ -1,0 +1,1 @@
+"""Settings, the data home, what a working directory may set, and trust in it."""

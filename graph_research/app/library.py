@@ -11,7 +11,7 @@ from graph_research.errors import UserMistake
 from graph_research.providers.search.local import Counts, Library
 from graph_research.providers.search.local.library import OnProgress
 from graph_research.providers.search.local.records import Failure
-from graph_research.text.pdf import PdfExtractor
+from graph_research.text.readers.pdf import PdfExtractor
 
 __all__ = [
     "Indexing",

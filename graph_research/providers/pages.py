@@ -10,13 +10,13 @@ from typing import Protocol, Self
 
 from graph_research.providers.errors import FetchRefused
 from graph_research.providers.fetch import Fetched
+from graph_research.text.decoding import decode
 from graph_research.text.document import Document
-from graph_research.text.encoding import decode
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.html_document import html_document
-from graph_research.text.markdown_document import markdown_document
-from graph_research.text.pdf import PdfExtractor, PdfLimits
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
+from graph_research.text.readers.plain import plain_document
 
 __all__ = ["Fetching", "Page", "PageReader", "WebPages"]
 

@@ -15,8 +15,7 @@ from graph_research.research.fitting import Cut, Fitted
 from graph_research.research.services import Services
 from graph_research.research.spending import count
 from graph_research.research.windows import LearnedWindow, Windows
-from graph_research.tokens.budget import WindowBudget
-from graph_research.tokens.counter import ScriptCounter, TokenCounter
+from graph_research.text.tokens import ScriptCounter, TokenCounter, WindowBudget
 
 __all__ = ["TOKEN_LIMIT_RETRIES", "Conversation", "Told", "Turn"]
 

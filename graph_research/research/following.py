@@ -18,7 +18,7 @@ from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 from graph_research.research.searching import LOCAL
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
-from graph_research.text.terms import content_terms, occurring
+from graph_research.text.language.terms import content_terms, occurring
 
 __all__ = ["Followed", "Reading", "follow", "worth"]
 

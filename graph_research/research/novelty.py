@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from graph_research.research.extractive.terms import stem
-from graph_research.text.terms import content_terms
+from graph_research.text.language.stems import stem
+from graph_research.text.language.terms import content_terms
 
 __all__ = ["asked_before"]
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graph_research.research.extractive.terms import stem
-from graph_research.text.terms import STOP_WORDS
+from graph_research.text.language.stems import stem
+from graph_research.text.language.terms import STOP_WORDS
 
 __all__ = ["LimitedQuery", "PublicWords", "word_list"]
 

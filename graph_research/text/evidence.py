@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph_research.text.chunking import Chunk, chunks
+from graph_research.text.chunks import Chunk, chunks
 from graph_research.text.document import Document
-from graph_research.text.terms import content_terms, occurring
+from graph_research.text.language.terms import content_terms, occurring
 
 __all__ = ["HIGHEST_SCORE", "EvidenceScorer", "Snippet", "select_evidence"]
 

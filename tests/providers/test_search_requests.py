@@ -18,7 +18,7 @@ from graph_research.providers.search.google import GoogleSearch, google_peer
 from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
 from graph_research.providers.search.tavily_pages import TavilyPages
 from graph_research.providers.search.wikipedia import WikipediaSearch, wikipedia_peer
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.plain import plain_document
 
 REQUEST = SearchRequest(query=QUESTION, max_results=5)
 

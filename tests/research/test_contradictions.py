@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_research.research.contradictions import Conflict, Quoted, find_contradictions
-from graph_research.research.contradictions.values import agree, values
+from graph_research.text.language.quantities import agree, values
 
 
 def said(*sentences: str, titles: Sequence[str] = (), origins: Sequence[str] = ()) -> list[Quoted]:

@@ -16,7 +16,7 @@ from graph_research.providers.pages import Page
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.following import Reading, follow, worth
 from graph_research.research.fusion import fuse
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.plain import plain_document
 
 STOP = {"continue_searching": False, "refined_query": None, "research_complete": True, "rationale": "No more."}
 QUERY = "opening of the Tarn plant"

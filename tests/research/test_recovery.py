@@ -19,7 +19,7 @@ from graph_research.research.agents.agent import Agent
 from graph_research.research.fitting import Part
 from graph_research.research.report.build import build_report
 from graph_research.research.report.facts import RunFacts
-from graph_research.tokens.counter import quarter_tokens
+from graph_research.text.tokens import quarter_tokens
 
 PLAN = {"research_brief": "A brief.", "sub_queries": [{"query": "a query of some length"}]}
 AGENT = Agent(name="planner", parts=(Part(name="background", noun="passage", text="text", keep=0),))

@@ -16,10 +16,10 @@ from pypdf import PdfWriter
 from graph_research.providers.search.local.identifiers import parts_of_text
 from graph_research.providers.search.local.library import Library
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.markdown_document import markdown_document
 from graph_research.text.passages import passages, prose_share
-from graph_research.text.pdf import PdfExtractor
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers.pdf import PdfExtractor
+from graph_research.text.readers.plain import plain_document
 from graph_research.text.sentences import sentence_spans
 
 KEY = "sk-never-to-be-seen"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.chunking import MAX_CHARS, MIN_CHARS, TARGET_CHARS, chunks
+from graph_research.text.chunks import MAX_CHARS, MIN_CHARS, TARGET_CHARS, chunks
 from graph_research.text.document import Block, Document
 from graph_research.text.evidence import HIGHEST_SCORE, EvidenceScorer, select_evidence
-from graph_research.text.html_document import html_document
 from graph_research.text.pages import join_pages, page_end
 from graph_research.text.passages import passages, prose_share
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.plain import plain_document
 
 WORD = st.text(st.sampled_from("abcdeé"), min_size=1, max_size=30)
 PROSE = st.lists(st.tuples(WORD, st.sampled_from(["", "", "", ",", ".", "!", ";"])), max_size=300).map(

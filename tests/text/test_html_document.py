@@ -12,8 +12,8 @@ from selectolax.lexbor import LexborHTMLParser
 from graph_research.text.canonical import canonical_text
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.html_document import html_document
-from graph_research.text.nesting import MAX_DEPTH, MAX_TAGS, bound_nesting
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.html_nesting import MAX_DEPTH, MAX_TAGS, bound_nesting
 
 
 def blocks(document: Document, kind: str | None = None) -> list[str]:

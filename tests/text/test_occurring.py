@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.terms import occurring, words
+from graph_research.text.language.terms import occurring, words
 
 TEXTS = st.text(alphabet="abAB 1_-.ÉéİßΣς\n", max_size=40)
 

@@ -14,11 +14,11 @@ from pypdf.generic import NameObject, StreamObject
 from reportlab.lib.pagesizes import A5
 from reportlab.pdfgen import canvas
 
-from graph_research.text import pdf_child
-from graph_research.text.hyphenation import Vocabulary
 from graph_research.text.locators import make_locator, resolve
-from graph_research.text.pdf import PdfExtractor, PdfLimits
-from graph_research.text.pdf_document import PdfLine, pdf_document
+from graph_research.text.readers import pdf_child
+from graph_research.text.readers.hyphenation import Vocabulary
+from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
+from graph_research.text.readers.pdf_layout import PdfLine, pdf_document
 
 
 def make_pdf(*pages: list[tuple[str, float, float]], title: str = "") -> bytes:

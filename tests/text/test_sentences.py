@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.html_document import html_document
+from graph_research.text.readers.html import html_document
 from graph_research.text.sentences import sentence_spans, sentences
 
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_research.text.canonical import canonical_text
+from graph_research.text.decoding import decode
 from graph_research.text.document import Document
-from graph_research.text.encoding import decode
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.markdown_document import markdown_document
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers.plain import plain_document
 
 MINUTES = """LIAISON COMMITTEE
 Minutes of the 31st meeting, 5 December 2019

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.tokens.budget import WindowBudget, usable_tokens
+from graph_research.text.tokens import WindowBudget, usable_tokens
 
 
 def test_the_margin_is_taken_after_overhead_and_output() -> None:

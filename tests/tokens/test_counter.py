@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.tokens.counter import ScriptCounter, quarter_tokens
+from graph_research.text.tokens import ScriptCounter, quarter_tokens
 
 COUNTER = ScriptCounter()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from graph_research.tokens.counter import quarter_tokens
+from graph_research.text.tokens import quarter_tokens
 
 __all__ = ["Model", "ModelReply", "ModelRequest", "Usage", "estimated"]
 

@@ -14,9 +14,9 @@ from graph_research.text.canonical import canonical_text
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
-from graph_research.text.html_document import html_document
-from graph_research.text.markdown_document import markdown_document
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers.plain import plain_document
 
 __all__ = ["Extent", "Form", "by_rank", "make_hit", "usable", "web_address", "words_of"]
 

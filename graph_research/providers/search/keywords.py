@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from graph_research.text.canonical import canonical_text
-from graph_research.text.terms import STOP_WORDS
+from graph_research.text.language.terms import STOP_WORDS
 
 __all__ = ["keywords", "shortened"]
 

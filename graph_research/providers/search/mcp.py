@@ -24,7 +24,7 @@ from graph_research.providers.search.loose_json import line, lines
 from graph_research.providers.search.loose_json import text as loose_text
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.plain import plain_document
 
 if TYPE_CHECKING:
     from mcp import Client

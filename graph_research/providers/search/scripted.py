@@ -16,9 +16,9 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchRequest
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
-from graph_research.text.html_document import html_document
-from graph_research.text.markdown_document import markdown_document
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers.plain import plain_document
 
 __all__ = ["ScriptedSearch", "SearchScriptInvalid"]
 

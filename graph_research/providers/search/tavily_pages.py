@@ -8,7 +8,7 @@ from graph_research.providers.errors import ProviderError
 from graph_research.providers.pages import Page, PageReader
 from graph_research.providers.search.tavily import TavilySearch
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.markdown_document import markdown_document
+from graph_research.text.readers.markdown import markdown_document
 
 __all__ = ["TavilyPages"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from graph_research.research.contradictions.conflict import Conflict, ConflictSide, Quoted
 from graph_research.research.contradictions.frames import Frame, frames
-from graph_research.research.contradictions.values import agree
-from graph_research.research.extractive.terms import words
+from graph_research.text.language.quantities import agree
+from graph_research.text.language.stems import words
 
 __all__ = ["find_contradictions"]
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from graph_research.research.contradictions.conflict import Quoted
-from graph_research.research.contradictions.values import Value, values
-from graph_research.research.extractive.lexicon import AUXILIARIES, FUNCTION_WORDS, MONTHS, VERBS, WEEKDAYS, word_list
-from graph_research.research.extractive.terms import stem
+from graph_research.text.language.lexicon import AUXILIARIES, FUNCTION_WORDS, MONTHS, VERBS, WEEKDAYS, word_list
+from graph_research.text.language.quantities import Value, values
+from graph_research.text.language.stems import stem
 
 __all__ = ["Frame", "frames", "same_statement"]
 

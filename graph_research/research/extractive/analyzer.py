@@ -14,7 +14,7 @@ from graph_research.research.extractive.outline import outline
 from graph_research.research.extractive.passages import Passage, passages
 from graph_research.research.extractive.question import Question, parse_question
 from graph_research.research.extractive.ranking import Pool, Ranked, nearest, rank
-from graph_research.research.extractive.terms import stem_list
+from graph_research.text.language.stems import stem_list
 
 __all__ = ["Analysis", "analyze", "answer", "confidence"]
 

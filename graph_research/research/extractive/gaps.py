@@ -7,7 +7,7 @@ from typing import Any
 
 from graph_research.research.extractive.question import Facet, Question
 from graph_research.research.extractive.ranking import Ranked
-from graph_research.research.extractive.terms import content_stems
+from graph_research.text.language.stems import content_stems
 
 __all__ = ["find_gaps", "new_queries", "was_asked"]
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graph_research.research.extractive.groups import Group
-from graph_research.research.extractive.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, MEASURES, word_set
-from graph_research.research.extractive.phrases import common_phrases, noun_phrases
 from graph_research.research.extractive.question import Question
 from graph_research.research.extractive.ranking import Pool
-from graph_research.research.extractive.terms import content_stems, words
+from graph_research.text.language.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, MEASURES, word_set
+from graph_research.text.language.phrases import common_phrases, noun_phrases
+from graph_research.text.language.stems import content_stems, words
 
 __all__ = ["choose_heading"]
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from graph_research.research.extractive.lexicon import (
+from graph_research.text.document import Block, Document
+from graph_research.text.language.lexicon import (
     ANAPHORIC_OPENERS,
     ASIDE_OPENERS,
     AUXILIARIES,
@@ -18,8 +19,7 @@ from graph_research.research.extractive.lexicon import (
     VERBS,
     word_set,
 )
-from graph_research.research.extractive.terms import stem, stem_list, words
-from graph_research.text.document import Block, Document
+from graph_research.text.language.stems import stem, stem_list, words
 from graph_research.text.sentences import sentence_spans
 
 __all__ = ["Passage", "clean_heading", "passages"]

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from graph_research.research.extractive.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, VERBS
-from graph_research.research.extractive.phrases import name_runs, noun_phrases
-from graph_research.research.extractive.terms import content_stems, name_parts, stem, stem_list, words
+from graph_research.text.language.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, VERBS
+from graph_research.text.language.phrases import name_runs, noun_phrases
+from graph_research.text.language.stems import content_stems, name_parts, stem, stem_list, words
 
 __all__ = ["Facet", "Question", "parse_question"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from graph_research.research.extractive.gaps import new_queries
 from graph_research.research.extractive.material import question_of
-from graph_research.research.extractive.phrases import common_phrases
 from graph_research.research.extractive.question import parse_question
-from graph_research.research.extractive.terms import content_stems, stem, words
+from graph_research.text.language.phrases import common_phrases
+from graph_research.text.language.stems import content_stems, stem, words
 
 __all__ = ["answer"]
 

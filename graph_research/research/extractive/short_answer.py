@@ -9,7 +9,7 @@ from graph_research.research.extractive.groups import Group
 from graph_research.research.extractive.material import SourceFacts
 from graph_research.research.extractive.question import Facet, Question
 from graph_research.research.extractive.ranking import DEFINES
-from graph_research.research.extractive.terms import words
+from graph_research.text.language.stems import words
 
 __all__ = ["short_answer"]
 

@@ -9,7 +9,7 @@ from graph_research.providers.errors import ProviderRefused
 from graph_research.research.extractive.selection import Selected, Selection, select_answer, select_for_claim
 from graph_research.research.models.source import Source, Tier
 from graph_research.text.document import Document, text_hash
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.plain import plain_document
 
 __all__ = ["answer"]
 

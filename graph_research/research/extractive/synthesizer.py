@@ -13,10 +13,10 @@ from graph_research.research.extractive.passages import Passage, passages
 from graph_research.research.extractive.question import Question, parse_question
 from graph_research.research.extractive.ranking import Pool, best_facet, rank
 from graph_research.research.extractive.short_answer import short_answer
-from graph_research.research.extractive.terms import stem_list
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
+from graph_research.text.language.stems import stem_list
 from graph_research.text.locators import resolve
 
 __all__ = ["NOTICE", "answer"]

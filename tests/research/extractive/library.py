@@ -14,10 +14,10 @@ from typing import Any
 from graph_research.research.models.source import Source, SourceScore, Tier
 from graph_research.research.scoring.tiers import AUTHORITY, CREDIBILITY
 from graph_research.text.document import Document
-from graph_research.text.html_document import html_document
-from graph_research.text.markdown_document import markdown_document
-from graph_research.text.pdf import PdfExtractor
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers.pdf import PdfExtractor
+from graph_research.text.readers.plain import plain_document
 
 ROOT = Path(__file__).resolve().parents[3]
 LIBRARY = ROOT / "examples" / "library"

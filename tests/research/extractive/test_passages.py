@@ -7,8 +7,8 @@ import pytest
 from graph_research.research.extractive.passages import clean_heading, passages
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Block, BlockKind, Document
-from graph_research.text.html_document import html_document
-from graph_research.text.markdown_document import markdown_document
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.markdown import markdown_document
 
 SOUND = "The bridge over the Alder was opened by the mayor."
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from graph_research.research.extractive.terms import stem
+from graph_research.text.language.stems import stem
 
 WORDS = [
     f"{root}{ending}" for root in ("generat", "nation", "oper", "relat", "organiz") for ending in ("ing", "ed", "ional")

@@ -34,7 +34,7 @@ from graph_research.providers.search.local.records import (
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.locators import make_locator
-from graph_research.text.pdf import PdfExtractor, PdfLimits
+from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
 
 __all__ = ["Library", "OnProgress"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from graph_research.providers.search.local.identifiers import identifier_parts
-from graph_research.text.terms import STOP_WORDS
+from graph_research.text.language.terms import STOP_WORDS
 
 __all__ = ["Question", "Term", "understand"]
 

@@ -11,8 +11,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from graph_research.text.canonical import DocumentBuilder, canonical_text
 from graph_research.text.document import BlockKind, Document
-from graph_research.text.nesting import bound_nesting
-from graph_research.text.tags import (
+from graph_research.text.readers.html_nesting import bound_nesting
+from graph_research.text.readers.html_tags import (
     BLOCK_TAGS,
     DROPPED_TAGS,
     FURNITURE_ROLES,

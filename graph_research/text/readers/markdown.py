@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 
 from graph_research.text.canonical import canonical_text
 from graph_research.text.document import Document
-from graph_research.text.html_document import html_document
-from graph_research.text.plain_document import plain_document
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.plain import plain_document
 
 __all__ = ["markdown_document"]
 

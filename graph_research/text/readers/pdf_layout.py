@@ -12,8 +12,8 @@ from statistics import median
 
 from graph_research.text.canonical import DocumentBuilder, canonical_text
 from graph_research.text.document import Block, BlockKind, Document
-from graph_research.text.hyphenation import Vocabulary
 from graph_research.text.pages import join_pages
+from graph_research.text.readers.hyphenation import Vocabulary
 
 __all__ = ["PdfLine", "pdf_document"]
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.tags import FORMATTING_TAGS, IMPLIED_TAGS, RAW_TAGS, VOID_TAGS
+from graph_research.text.readers.html_tags import FORMATTING_TAGS, IMPLIED_TAGS, RAW_TAGS, VOID_TAGS
 
 __all__ = ["MAX_DEPTH", "MAX_TAGS", "bound_nesting"]
 

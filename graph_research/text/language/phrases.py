@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from graph_research.research.extractive.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, VERBS, word_set
-from graph_research.research.extractive.terms import stem
+from graph_research.text.language.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, VERBS, word_set
+from graph_research.text.language.stems import stem
 
 __all__ = ["common_phrases", "name_runs", "noun_phrases", "phrase_stems"]
 

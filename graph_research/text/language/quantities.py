@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from graph_research.research.extractive.lexicon import FUNCTION_WORDS, MONTHS, VERBS, word_list, word_set
-from graph_research.research.extractive.terms import stem
+from graph_research.text.language.lexicon import FUNCTION_WORDS, MONTHS, VERBS, word_list, word_set
+from graph_research.text.language.stems import stem
 
 __all__ = ["Value", "agree", "values"]
 

@@ -8,7 +8,7 @@ from threading import Lock
 
 import snowballstemmer
 
-from graph_research.research.extractive.lexicon import FUNCTION_WORDS
+from graph_research.text.language.lexicon import FUNCTION_WORDS
 
 __all__ = ["WORD", "content_stems", "name_parts", "stem", "stem_list", "words"]
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from graph_research.process_tree import ProcessTree
 from graph_research.text.document import Document
-from graph_research.text.pdf_document import PdfLine, pdf_document
+from graph_research.text.readers.pdf_layout import PdfLine, pdf_document
 
 __all__ = ["PdfExtraction", "PdfExtractor", "PdfLimits"]
 

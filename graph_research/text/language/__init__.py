@@ -1,0 +1,1 @@
+"""What depends on a language: stop words, stems, lexicon, numbers and dates."""

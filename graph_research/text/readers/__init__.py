@@ -1,0 +1,1 @@
+"""Readers of document formats: each turns bytes into a `Document`."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from wire import Answer, WireServer
 
-from graph_research.providers.http import HttpClient, Peer
+from graph_research.providers.http.client import HttpClient, Peer
 from graph_research.providers.search.arxiv import ArxivSearch, arxiv_peer
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.search.crossref import CrossrefSearch, crossref_peer

@@ -10,8 +10,8 @@ from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.providers.errors import ProviderRefused
-from graph_research.providers.kept_pages import KeptPages
-from graph_research.providers.pages import Page
+from graph_research.providers.web.page_cache import KeptPages
+from graph_research.providers.web.page_reader import Page
 
 __all__ = ["IMPORTED", "ForeignRun", "inherited", "is_foreign", "refuse_foreign", "without_pages"]
 

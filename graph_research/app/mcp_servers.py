@@ -7,10 +7,10 @@ import importlib.util
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-from graph_research.app.pins import HomePins
 from graph_research.app.workspace import Workspace
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.search.mcp import McpSearch, McpServer, Pins
+from graph_research.providers.search.mcp.pins import HomePins
+from graph_research.providers.search.mcp.search import McpSearch, McpServer, Pins
 
 __all__ = ["MCP", "build_mcp", "check_mcp", "mcp_names", "unset_of_mcp"]
 

@@ -9,16 +9,15 @@ from urllib.parse import urlsplit
 
 from graph_research.app.outside import Outside
 from graph_research.providers.errors import KeyMissing, UnknownModel
+from graph_research.providers.http.endpoint import Peer
 from graph_research.providers.llm import anthropic, gemini, openai
 from graph_research.providers.llm.base import Model
-from graph_research.providers.llm.cli import CommandModel
-from graph_research.providers.llm.commands import COMMANDS, Command, own_command
+from graph_research.providers.llm.command_line import COMMANDS, Command, CommandModel, own_command
+from graph_research.providers.llm.http_model import Service
+from graph_research.providers.llm.model_spec import CLI, ModelSpec, checked_model, parse_spec
 from graph_research.providers.llm.prices import Price, Prices
 from graph_research.providers.llm.scripted import ScriptedModel, ScriptInvalid
-from graph_research.providers.llm.served import Service
-from graph_research.providers.llm.spec import CLI, ModelSpec, checked_model, parse_spec
 from graph_research.providers.llm.windows import window_of
-from graph_research.providers.peer import Peer
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.services import ModelRouter
 from graph_research.settings.config import Settings

@@ -7,14 +7,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from graph_research.app.workspace import Workspace
-from graph_research.providers.address import AddressInvalid
-from graph_research.providers.fetch import Fetcher, FetchLimits
-from graph_research.providers.http import Http, HttpClient
-from graph_research.providers.kept_pages import KeptPages
-from graph_research.providers.pages import PageReader, WebPages
+from graph_research.providers.http.circuit_breaker import BreakerPolicy
+from graph_research.providers.http.client import Http, HttpClient
 from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
 from graph_research.providers.search.tavily_pages import TavilyPages
-from graph_research.resilience import BreakerPolicy
+from graph_research.providers.web.fetcher import Fetcher, FetchLimits
+from graph_research.providers.web.page_cache import KeptPages
+from graph_research.providers.web.page_reader import PageReader, WebPages
+from graph_research.providers.web.url_guard import AddressInvalid
 from graph_research.settings.config import SettingInvalid, Settings
 
 __all__ = ["Outside", "open_outside"]

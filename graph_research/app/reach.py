@@ -13,21 +13,21 @@ from dataclasses import dataclass, field
 from graph_research.app.mcp_servers import MCP, build_mcp, check_mcp, mcp_names, unset_of_mcp
 from graph_research.app.models import DEFAULTS, EXTRACTIVE, MODEL_KINDS, build_model
 from graph_research.app.outside import Outside
-from graph_research.app.pins import HomePins, OnlyLooking
 from graph_research.app.search import SEARCH_KINDS, SEARCH_NEEDS
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, UnknownModel
+from graph_research.providers.http.endpoint import Peer
+from graph_research.providers.http.health_check import PROBE_SECONDS, Probe, Sign, look_for
 from graph_research.providers.llm import anthropic, gemini, openai
 from graph_research.providers.llm.base import Model
-from graph_research.providers.llm.commands import COMMANDS
-from graph_research.providers.llm.spec import CLI, parse_spec
-from graph_research.providers.peer import Peer
-from graph_research.providers.probe import PROBE_SECONDS, Probe, Sign, look_for
+from graph_research.providers.llm.command_line import COMMANDS
+from graph_research.providers.llm.model_spec import CLI, parse_spec
 from graph_research.providers.search.arxiv import arxiv_peer
 from graph_research.providers.search.crossref import crossref_peer
 from graph_research.providers.search.google import google_peer
-from graph_research.providers.search.mcp import load_client as load_mcp_client
+from graph_research.providers.search.mcp.pins import HomePins, OnlyLooking
+from graph_research.providers.search.mcp.search import load_client as load_mcp_client
 from graph_research.providers.search.openalex import openalex_peer
 from graph_research.providers.search.pubmed import pubmed_peer
 from graph_research.providers.search.searxng import searxng_probe
@@ -111,7 +111,7 @@ async def reach(providers: Sequence[Provider], outside: Outside, *, network: boo
 
 
 async def _load(names: Sequence[str]) -> None:
-    from graph_research.providers.exchange import load_client
+    from graph_research.providers.http.transport import load_client
 
     await load_client()
     if any(name.startswith(f"{MCP}:") for name in names):

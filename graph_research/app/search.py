@@ -14,12 +14,12 @@ from graph_research.app.outside import Outside
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.workspace import Workspace
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.http import Peer
+from graph_research.providers.http.client import Peer
 from graph_research.providers.search.arxiv import ArxivSearch, arxiv_peer
 from graph_research.providers.search.base import SOURCE_TYPES, SearchProvider
+from graph_research.providers.search.cache import KeptSearch
 from graph_research.providers.search.crossref import CrossrefSearch, crossref_peer
 from graph_research.providers.search.google import GoogleSearch, google_peer
-from graph_research.providers.search.kept import KeptSearch
 from graph_research.providers.search.local import Library, LocalSearch
 from graph_research.providers.search.openalex import OpenAlexSearch, openalex_peer
 from graph_research.providers.search.pubmed import PubmedSearch, pubmed_peer

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
-from graph_research.providers.pages import PageReader
 from graph_research.providers.search.base import SearchProvider
+from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.failures import RESEARCH_ERRORS
 from graph_research.research.functions import research_functions

@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
-from graph_research.providers.incidents import asking_for
+from graph_research.providers.http.telemetry import asking_for
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.fitting import Cut, Fitted
 from graph_research.research.services import Services

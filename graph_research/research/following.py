@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.incidents import asking_for
-from graph_research.providers.pages import PageReader
+from graph_research.providers.http.telemetry import asking_for
 from graph_research.providers.search.base import Passage, SearchHit
+from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.fusion import FusedHit, ranked_again
 from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 from graph_research.research.searching import LOCAL

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.providers.search.base import SearchHit
-from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.support.doi import normal_doi
 from graph_research.research.identity import Identity
 from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 

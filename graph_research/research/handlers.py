@@ -8,7 +8,7 @@ from typing import Any
 from graph_research.errors import GraphResearchError
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler, Prompter
-from graph_research.providers.incidents import Incident, asked_for, listening
+from graph_research.providers.http.telemetry import Incident, asked_for, listening
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
 from graph_research.research.agents.clarifier import clarifier

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 from rapidfuzz import fuzz
 
 from graph_research.providers.search.base import SearchHit
-from graph_research.providers.search.doi import normal_doi
+from graph_research.providers.search.support.doi import normal_doi
 
 __all__ = ["SAME_TITLE", "Identity", "Seen", "canonical_url"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
-from graph_research.providers.incidents import asking_for
+from graph_research.providers.http.telemetry import asking_for
 from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.fusion import fuse
 from graph_research.research.outgoing import LimitedQuery, PublicWords

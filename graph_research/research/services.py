@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from graph_research.errors import UserMistake
 from graph_research.graph.registry import Resolver
 from graph_research.graph.values.json_schema import Contract
-from graph_research.providers.pages import PageReader
 from graph_research.providers.search.base import SearchProvider
+from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.hooks import Hooks
 from graph_research.research.prompts import PromptRenderer
 from graph_research.research.router import ModelRouter

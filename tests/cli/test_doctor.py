@@ -20,7 +20,7 @@ from graph_research.app.outside import open_outside
 from graph_research.app.reach import Provider, name_of_model, providers_of, reach, with_names
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.probe import Sign
+from graph_research.providers.http.health_check import Sign
 from graph_research.settings.config import KEYS
 from tests.providers.http_doubles import Everybody, Nobody
 from tests.shell import User
@@ -200,8 +200,8 @@ from pathlib import Path
 from graph_research.app.outside import open_outside
 from graph_research.app.reach import providers_of, reach, with_names
 from graph_research.app.workspace import open_workspace
-from graph_research.providers.exchange import _certificates
-from graph_research.providers.http import HttpClient
+from graph_research.providers.http.transport import _certificates
+from graph_research.providers.http.client import HttpClient
 
 class Watched(HttpClient):
     async def ask(self, *arguments, **more):

@@ -12,11 +12,11 @@ from traces import assert_no_trace
 from wire import Answer, Received, WireServer
 
 from graph_research.app.mcp_servers import check_mcp
-from graph_research.app.pins import HomePins, PinsUnusable
 from graph_research.app.search import select_searches
 from graph_research.app.workspace import open_workspace
 from graph_research.errors import GraphResearchError
 from graph_research.providers.errors import NoProvider
+from graph_research.providers.search.mcp.pins import HomePins, PinsUnusable
 from graph_research.settings.config import SettingInvalid
 from graph_research.settings.home import Home
 from tests.providers.mcp_speech import reply

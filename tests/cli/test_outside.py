@@ -10,7 +10,7 @@ from wire import Answer, WireServer
 from graph_research.app.outside import open_outside
 from graph_research.app.workspace import open_workspace
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http import Peer
+from graph_research.providers.http.client import Peer
 
 
 @pytest.mark.parametrize(("cooldown", "asked"), [("60", 5), ("0", 8)])

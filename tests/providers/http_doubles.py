@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from graph_research.providers.errors import ProviderUnreachable
-from graph_research.providers.http import Peer, Reply
+from graph_research.providers.http.client import Peer, Reply
 
 __all__ = ["Everybody", "Nobody"]
 

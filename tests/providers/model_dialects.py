@@ -9,13 +9,13 @@ from typing import Any
 
 from wire import Answer
 
-from graph_research.providers.http import HttpClient
+from graph_research.providers.http.client import HttpClient
+from graph_research.providers.http.endpoint import Peer
 from graph_research.providers.llm.anthropic import AnthropicModel
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.gemini import GeminiModel
+from graph_research.providers.llm.http_model import Service
 from graph_research.providers.llm.openai import OpenAIModel
-from graph_research.providers.llm.served import Service
-from graph_research.providers.peer import Peer
 
 KEY = "sk-MARKED-0123456789abcdef"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.providers.llm.answer_schema import openapi_schema, refers_outside, strict_schema
+from graph_research.providers.llm.structured_output import openapi_schema, refers_outside, strict_schema
 
 ANSWERS = sorted(Path(__file__).parents[2].glob("schemas/handoffs/*.answer.json"))
 FORBIDDEN = {"$ref", "$defs", "const", "additionalProperties", "default", "$schema", "pattern", "title", "format"}

@@ -11,7 +11,7 @@ from model_dialects import ANTHROPIC, SCHEMA, asked
 from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
-from graph_research.providers.http import HttpClient
+from graph_research.providers.http.client import HttpClient
 
 PATH = ANTHROPIC.path
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph_research.providers.blackout import black_out
+from graph_research.providers.http.redaction import black_out
 
 
 @pytest.mark.parametrize(

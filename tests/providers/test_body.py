@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.providers.body import Body, BodyBroken, BodyTooLong
+from graph_research.providers.http.decompression import Body, BodyBroken, BodyTooLong
 
 PACKERS = {
     "": bytes,

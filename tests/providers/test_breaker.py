@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from graph_research.resilience import BreakerOpen, BreakerPolicy, CircuitBreaker
+from graph_research.providers.http.circuit_breaker import BreakerOpen, BreakerPolicy, CircuitBreaker
 
 
 class Clock:

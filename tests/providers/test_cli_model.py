@@ -15,8 +15,7 @@ import pytest
 
 from graph_research.providers.errors import CommandMissing, ContextExceeded, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.base import ModelRequest
-from graph_research.providers.llm.cli import CommandModel
-from graph_research.providers.llm.commands import COMMANDS, Command
+from graph_research.providers.llm.command_line import COMMANDS, Command, CommandModel
 
 KEY = "sk-MARKED-in-the-environment"
 Make = Callable[..., CommandModel]

@@ -12,7 +12,7 @@ from model_dialects import GEMINI, KEY, asked
 from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import AnswerWithheld, ProviderRefused
-from graph_research.providers.http import HttpClient
+from graph_research.providers.http.client import HttpClient
 
 PATH = GEMINI.path
 

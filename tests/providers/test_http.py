@@ -21,8 +21,8 @@ from graph_research.providers.errors import (
     ProviderUnavailable,
     ProviderUnreachable,
 )
-from graph_research.providers.http import HttpClient, Peer, Reply
-from graph_research.providers.incidents import BreakerClosed, BreakerOpened, Incident, Retried, Throttled
+from graph_research.providers.http.client import HttpClient, Peer, Reply
+from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, Incident, Retried, Throttled
 
 KEY = "very secret/key+1"
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)

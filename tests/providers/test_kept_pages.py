@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
-from graph_research.providers.kept_pages import KeptPages
-from graph_research.providers.pages import Page
+from graph_research.providers.web.page_cache import KeptPages
+from graph_research.providers.web.page_reader import Page
 from graph_research.text.document import Document
 
 URL = "https://example.org/a"

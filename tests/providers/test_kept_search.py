@@ -9,7 +9,7 @@ import pytest
 
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.kept import KeptSearch
+from graph_research.providers.search.cache import KeptSearch
 from graph_research.text.readers.plain import plain_document
 
 

@@ -14,7 +14,7 @@ from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.mcp import McpSearch, McpServer
+from graph_research.providers.search.mcp.search import McpSearch, McpServer
 from tests.providers.mcp_speech import reply
 from tests.providers.test_cli_model import is_running
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCRequest
 
-from graph_research.providers.search.mcp_stdio import over_stdio
+from graph_research.providers.search.mcp.stdio import over_stdio
 from tests.providers.test_cli_model import is_running
 
 _HELLO = 'print(\'{"jsonrpc": "2.0", "method": "hello"}\', flush=True)\n'

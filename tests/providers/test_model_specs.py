@@ -23,11 +23,11 @@ from graph_research.app.request import request_for
 from graph_research.app.workspace import open_workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel
-from graph_research.providers.http import HttpClient
+from graph_research.providers.http.client import HttpClient
 from graph_research.providers.llm.base import ModelRequest, Usage
+from graph_research.providers.llm.model_spec import is_local, parse_spec
 from graph_research.providers.llm.prices import Prices
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.providers.llm.spec import is_local, parse_spec
 from graph_research.research.services import ModelRouter
 from graph_research.settings.config import SettingInvalid, Settings, load_configuration
 

@@ -18,7 +18,7 @@ from graph_research.providers.errors import (
     ProviderRefused,
     ProviderUnavailable,
 )
-from graph_research.providers.http import HttpClient
+from graph_research.providers.http.client import HttpClient
 
 every = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 

@@ -12,7 +12,7 @@ from model_dialects import OPENAI, asked
 from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ContextExceeded, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http import HttpClient
+from graph_research.providers.http.client import HttpClient
 from graph_research.providers.llm.openai import reasons
 
 PATH = OPENAI.path

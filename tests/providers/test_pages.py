@@ -8,8 +8,8 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from graph_research.providers.errors import FetchRefused
-from graph_research.providers.fetch import Fetched
-from graph_research.providers.pages import WebPages
+from graph_research.providers.web.fetcher import Fetched
+from graph_research.providers.web.page_reader import WebPages
 
 URL = "https://example.org/page"
 

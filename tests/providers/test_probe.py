@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from wire import Answer, WireServer
 
-from graph_research.providers.http import HttpClient, Peer
-from graph_research.providers.probe import Probe, look_for
+from graph_research.providers.http.client import HttpClient, Peer
+from graph_research.providers.http.health_check import Probe, look_for
 from tests.providers.http_doubles import Nobody
 
 KEY = "sk-MARKED-4f1c9a7be2d05836"

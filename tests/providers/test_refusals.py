@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph_research.providers.errors import ContextExceeded, ProviderRefused
-from graph_research.providers.llm.refusals import ParameterRefused, Refusals
+from graph_research.providers.llm.error_mapping import ParameterRefused, Refusals
 
 TOO_LONG: dict[str, tuple[int, Any, int | None]] = {
     "OpenAI": (

@@ -17,9 +17,9 @@ from graph_research.providers.search.openalex import abstract_of, openalex_hits
 from graph_research.providers.search.pubmed import pubmed_hits, pubmed_ids
 from graph_research.providers.search.searxng import searxng_hits
 from graph_research.providers.search.semantic_scholar import semantic_scholar_hits
+from graph_research.providers.search.support.xml_tree import Element, read_xml
 from graph_research.providers.search.tavily import tavily_hits
 from graph_research.providers.search.wikipedia import wikipedia_hits, wikipedia_pages
-from graph_research.providers.search.xml_tree import Element, read_xml
 
 REQUEST = SearchRequest(query=wire_replies.QUESTION, max_results=5)
 DOI = "10.1000/fish.17"

@@ -12,7 +12,7 @@ from wire import Answer, WireServer
 
 from graph_research.app.search import SERVES
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http import HttpClient
+from graph_research.providers.http.client import HttpClient
 from graph_research.providers.search.base import SOURCE_TYPES, SearchRequest
 
 REQUEST = SearchRequest(query=QUESTION, max_results=5)

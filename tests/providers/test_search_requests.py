@@ -11,13 +11,13 @@ from search_replies import ENGINE, KEY, QUESTION, SPOKEN
 from wire import Answer, Received, WireServer
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
-from graph_research.providers.http import HttpClient
-from graph_research.providers.pages import Page
+from graph_research.providers.http.client import HttpClient
 from graph_research.providers.search.base import SearchRequest
 from graph_research.providers.search.google import GoogleSearch, google_peer
 from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
 from graph_research.providers.search.tavily_pages import TavilyPages
 from graph_research.providers.search.wikipedia import WikipediaSearch, wikipedia_peer
+from graph_research.providers.web.page_reader import Page
 from graph_research.text.readers.plain import plain_document
 
 REQUEST = SearchRequest(query=QUESTION, max_results=5)

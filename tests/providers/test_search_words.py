@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_research.providers.search.dates import iso_date, iso_from_parts
-from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import web_address, words_of
-from graph_research.providers.search.keywords import keywords, shortened
-from graph_research.providers.search.loose_json import count, line, lines, number
-from graph_research.providers.search.xml_tree import XmlRefused, read_xml
+from graph_research.providers.search.support.dates import iso_date, iso_from_parts
+from graph_research.providers.search.support.doi import normal_doi
+from graph_research.providers.search.support.hit import web_address, words_of
+from graph_research.providers.search.support.json_fields import count, line, lines, number
+from graph_research.providers.search.support.query_text import keywords, shortened
+from graph_research.providers.search.support.xml_tree import XmlRefused, read_xml
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import httpcore
 import pytest
 from wire import Answer, WireServer
 
-from graph_research.providers.sockets import Sockets
+from graph_research.providers.http.sockets import Sockets
 
 
 class _Recorded(httpcore.AnyIOBackend):

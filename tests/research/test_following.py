@@ -12,8 +12,8 @@ from workbench import Bench, FolderOfHits, PlainContext, hit
 
 from graph_research.graph.runtime import RunResult
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
-from graph_research.providers.pages import Page
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.web.page_reader import Page
 from graph_research.research.following import Reading, follow, worth
 from graph_research.research.fusion import fuse
 from graph_research.text.readers.plain import plain_document

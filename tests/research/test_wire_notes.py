@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from wire import Answer, WireServer
 from workbench import PlainContext, make_services
 
-from graph_research.providers.http import HttpClient, Peer
-from graph_research.providers.incidents import Throttled, tell
+from graph_research.providers.http.client import HttpClient, Peer
+from graph_research.providers.http.telemetry import Throttled, tell
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.handlers import research_handlers
 

@@ -16,8 +16,8 @@ from graph_research.graph.runtime import RunResult, Runtime
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.providers.pages import PageReader
 from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchProvider, SearchRequest
+from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.functions import research_functions
 from graph_research.research.handlers import research_handlers
 from graph_research.research.hooks import Hooks

@@ -9,7 +9,7 @@ import pytest
 from wire import Answer, WireServer
 
 from graph_research.providers.errors import FetchRefused
-from graph_research.providers.fetch import Fetched, Fetcher
+from graph_research.providers.web.fetcher import Fetched, Fetcher
 
 PUBLIC = "93.184.216.34"
 NO_RULES = Answer(status=404)

@@ -8,7 +8,7 @@ from small_web import NO_RULES, PAGE, Web
 from wire import Answer, WireServer
 
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
-from graph_research.providers.fetch import FetchLimits
+from graph_research.providers.web.fetcher import FetchLimits
 
 
 @pytest.mark.parametrize(

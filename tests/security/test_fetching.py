@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from small_web import NO_RULES, PAGE, PUBLIC, Names, Web, Wires
 from wire import Answer, WireServer
 
-from graph_research.providers.address import AddressInvalid, OwnHosts, read_address, why_private
 from graph_research.providers.errors import FetchRefused
-from graph_research.providers.fetch import Fetcher
+from graph_research.providers.web.fetcher import Fetcher
+from graph_research.providers.web.url_guard import AddressInvalid, OwnHosts, read_address, why_private
 
 FORBIDDEN_ADDRESSES = {
     "0.0.0.0": "this network",

@@ -12,13 +12,13 @@ from wire import Answer, WireServer
 
 from graph_research.app.budget import Budget
 from graph_research.providers.errors import ContextExceeded, FetchRefused, ProviderError
-from graph_research.providers.http import HttpClient, Peer, Reply
+from graph_research.providers.http.client import HttpClient, Peer, Reply
+from graph_research.providers.http.status_errors import retry_after
 from graph_research.providers.llm.base import Usage
-from graph_research.providers.llm.refusals import Refusals
-from graph_research.providers.robots import Robots
+from graph_research.providers.llm.error_mapping import Refusals
 from graph_research.providers.search.base import SearchRequest
-from graph_research.providers.search.mcp import McpSearch, McpServer
-from graph_research.providers.verdict import retry_after
+from graph_research.providers.search.mcp.search import McpSearch, McpServer
+from graph_research.providers.web.robots import Robots
 
 
 class Nothing:

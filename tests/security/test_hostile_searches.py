@@ -12,7 +12,7 @@ from search_replies import QUESTION, SPOKEN
 from wire import Answer, WireServer
 
 from graph_research.providers.errors import ProviderError
-from graph_research.providers.http import HttpClient
+from graph_research.providers.http.client import HttpClient
 from graph_research.providers.search.base import SearchRequest
 
 SCRIPT = Path(sys.executable).with_name("graph-research")

@@ -12,12 +12,12 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
-from graph_research.providers.llm.answer_schema import is_object, refers_outside
+from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.refusals import ParameterRefused
-from graph_research.providers.llm.served import ServedModel, Service
-from graph_research.providers.llm.streamed import events_of
-from graph_research.providers.probe import Probe
+from graph_research.providers.llm.error_mapping import ParameterRefused
+from graph_research.providers.llm.http_model import ServedModel, Service
+from graph_research.providers.llm.sse import events_of
+from graph_research.providers.llm.structured_output import is_object, refers_outside
 
 __all__ = ["ANTHROPIC_VERSION", "URL", "AnthropicModel", "reasons"]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from graph_research.providers.errors import UnknownModel
-from graph_research.providers.llm.spec import ModelSpec, parse_spec
+from graph_research.providers.llm.model_spec import ModelSpec, parse_spec
 
 __all__ = ["PRICES", "Price", "Prices"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from graph_research.providers.llm.spec import CLI, ModelSpec
+from graph_research.providers.llm.model_spec import CLI, ModelSpec
 
 __all__ = ["TOKEN_LIMITS", "window_of"]
 

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from graph_research.providers.http import Http, Peer
-from graph_research.providers.search.asking import ask_json
+from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.dates import iso_from_parts
-from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import by_rank, make_hit, usable, web_address
-from graph_research.providers.search.keywords import shortened
-from graph_research.providers.search.loose_json import count, line, lines, mapping, rows, text
-from graph_research.providers.user_agent import user_agent
+from graph_research.providers.search.support.dates import iso_from_parts
+from graph_research.providers.search.support.doi import normal_doi
+from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
+from graph_research.providers.search.support.http_json import ask_json
+from graph_research.providers.search.support.json_fields import count, line, lines, mapping, rows, text
+from graph_research.providers.search.support.query_text import shortened
 
 __all__ = ["CrossrefSearch", "crossref_hits", "crossref_peer"]
 

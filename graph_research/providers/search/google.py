@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http import Http, Peer, Reply
-from graph_research.providers.search.asking import ask_json, message_in
+from graph_research.providers.http.client import Http, Peer, Reply
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.dates import iso_date
-from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import by_rank, make_hit, usable
-from graph_research.providers.search.keywords import shortened
-from graph_research.providers.search.loose_json import line, mapping, rows
+from graph_research.providers.search.support.dates import iso_date
+from graph_research.providers.search.support.doi import normal_doi
+from graph_research.providers.search.support.hit import by_rank, make_hit, usable
+from graph_research.providers.search.support.http_json import ask_json, message_in
+from graph_research.providers.search.support.json_fields import line, mapping, rows
+from graph_research.providers.search.support.query_text import shortened
 
 __all__ = ["GoogleSearch", "google_hits", "google_peer"]
 

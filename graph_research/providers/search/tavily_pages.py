@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graph_research.providers.errors import ProviderError
-from graph_research.providers.pages import Page, PageReader
 from graph_research.providers.search.tavily import TavilySearch
+from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.markdown import markdown_document
 

@@ -1,8 +1,8 @@
 """The child process that reads PDFs: bytes in on standard input, lines of text out as JSON on standard output.
 
-Run as a script by `graph_research.text.readers.pdf`, with the folder of pypdf as its first argument and the limits as JSON as
-its second. It imports nothing of this project, so that it starts fast and works in isolated mode. Each request is
-a line with a number of bytes, then the bytes; each answer is one line:
+Run as a script by `graph_research.text.readers.pdf`, with the folder of pypdf as its first argument and the limits as
+JSON as its second. It imports nothing of this project, so that it starts fast and works in isolated mode. Each
+request is a line with a number of bytes, then the bytes; each answer is one line:
 `{"title", "pages": [[[text, size, style, y], ...], ...], "warnings": [...], "error"}`.
 """
 

@@ -21,7 +21,7 @@ from graph_research.providers.search.local.files import (
     read_pdf,
 )
 from graph_research.providers.search.local.index import Index, Row
-from graph_research.providers.search.local.question import understand
+from graph_research.providers.search.local.query import understand
 from graph_research.providers.search.local.ranking import RankedDocument, rank
 from graph_research.providers.search.local.records import (
     Counts,

@@ -18,7 +18,7 @@ import orjson
 
 from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.index import Index, Row
-from graph_research.providers.search.local.question import Question, Term
+from graph_research.providers.search.local.query import Question, Term
 from graph_research.text.language.terms import content_terms
 
 __all__ = ["RankedDocument", "rank"]

@@ -18,7 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCRequest, RequestId, jsonrpc_message_adapter
 
 from graph_research.process_tree import ProcessTree
-from graph_research.providers.search.mcp_http import MOST_BYTES
+from graph_research.providers.search.mcp.http import MOST_BYTES
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams

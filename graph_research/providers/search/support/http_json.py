@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http import Http, Peer
-from graph_research.providers.search.loose_json import line, mapping
-from graph_research.providers.search.xml_tree import Element, XmlRefused, read_xml
+from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.search.support.json_fields import line, mapping
+from graph_research.providers.search.support.xml_tree import Element, XmlRefused, read_xml
 
 __all__ = ["ask_json", "ask_xml", "message_in"]
 

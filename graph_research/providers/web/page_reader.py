@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from graph_research.providers.errors import FetchRefused
-from graph_research.providers.fetch import Fetched
+from graph_research.providers.web.fetcher import Fetched
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable

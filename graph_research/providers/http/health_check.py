@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_research.providers.errors import ProviderError
-from graph_research.providers.http import Http, Peer, Reply
+from graph_research.providers.http.client import Http, Peer, Reply
 
 __all__ = ["PROBE_SECONDS", "Probe", "Sign", "look_for"]
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from graph_research.providers.search.base import Passage, SearchHit
-from graph_research.providers.search.loose_json import line, lines, text
+from graph_research.providers.search.support.json_fields import line, lines, text
 from graph_research.text.canonical import canonical_text
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable

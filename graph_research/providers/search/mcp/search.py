@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 
 from graph_research.errors import GraphResearchError
-from graph_research.providers.blackout import black_out, withhold
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.http.redaction import black_out, withhold
 from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
-from graph_research.providers.search.dates import iso_date
-from graph_research.providers.search.doi import normal_doi
-from graph_research.providers.search.hit import web_address, words_of
-from graph_research.providers.search.loose_json import line, lines
-from graph_research.providers.search.loose_json import text as loose_text
+from graph_research.providers.search.support.dates import iso_date
+from graph_research.providers.search.support.doi import normal_doi
+from graph_research.providers.search.support.hit import web_address, words_of
+from graph_research.providers.search.support.json_fields import line, lines
+from graph_research.providers.search.support.json_fields import text as loose_text
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.readers.plain import plain_document
@@ -271,8 +271,8 @@ async def _listed(client: Client, used: Sequence[str]) -> tuple[dict[str, Tool],
 def load_client() -> None:
     """Load what every server is called with, for who measures; without the MCP package the call itself will say so."""
     with contextlib.suppress(ImportError):
-        importlib.import_module("graph_research.providers.search.mcp_http")
-        importlib.import_module("graph_research.providers.search.mcp_stdio")
+        importlib.import_module("graph_research.providers.search.mcp.http")
+        importlib.import_module("graph_research.providers.search.mcp.stdio")
 
 
 def _client(server: McpServer, errors: bytearray) -> Client:
@@ -280,8 +280,8 @@ def _client(server: McpServer, errors: bytearray) -> Client:
     try:
         from mcp import Client
 
-        from graph_research.providers.search.mcp_http import over_http
-        from graph_research.providers.search.mcp_stdio import over_stdio
+        from graph_research.providers.search.mcp.http import over_http
+        from graph_research.providers.search.mcp.stdio import over_stdio
     except ImportError as error:
         raise NoProvider(
             f"search mcp:{server.name} needs the MCP package", help="install it with: pip install 'graph-research[mcp]'"

@@ -21,14 +21,14 @@ from graph_research.providers.errors import (
     ProviderUnavailable,
     ProviderUnreachable,
 )
-from graph_research.providers.incidents import BreakerClosed, BreakerOpened, Incident, Retried, Throttled, tell
-from graph_research.providers.lane import Lane
-from graph_research.providers.peer import Classify, Peer, Reply
-from graph_research.providers.verdict import verdict
-from graph_research.resilience import BreakerOpen, BreakerPolicy
+from graph_research.providers.http.circuit_breaker import BreakerOpen, BreakerPolicy
+from graph_research.providers.http.endpoint import Classify, Peer, Reply
+from graph_research.providers.http.host_state import Lane
+from graph_research.providers.http.status_errors import verdict
+from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, Incident, Retried, Throttled, tell
 
 if TYPE_CHECKING:
-    from graph_research.providers.exchange import Arriving, Exchange, Outgoing
+    from graph_research.providers.http.transport import Arriving, Exchange, Outgoing
 
 __all__ = ["Classify", "Http", "HttpClient", "Peer", "Reply"]
 
@@ -72,7 +72,7 @@ class HttpClient:
 
     `sleep`, `clock` (seconds that only grow), `wall` (the time of day) and `chance` (0 to 1) are there to be replaced;
     `trust` replaces the certificates that are believed; `on_incident` hears what went wrong without ending a request,
-    which is by default whoever listens to that request (`graph_research.providers.incidents`).
+    which is by default whoever listens to that request (`graph_research.providers.http.telemetry`).
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class HttpClient:
         json: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> Outgoing:
-        from graph_research.providers.exchange import Outgoing
+        from graph_research.providers.http.transport import Outgoing
 
         try:
             content = None if json is None else orjson.dumps(json)
@@ -181,7 +181,7 @@ class HttpClient:
     def _connections(self) -> Exchange:
         """httpx takes longer to load than the whole command line; a run without servers does without."""
         if self._exchange is None:
-            from graph_research.providers.exchange import Exchange
+            from graph_research.providers.http.transport import Exchange
 
             self._exchange = Exchange(trust=self._trust)
         return self._exchange

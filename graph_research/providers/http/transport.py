@@ -15,11 +15,11 @@ import httpcore
 import httpx
 
 from graph_research.errors import why_unreadable
-from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
-from graph_research.providers.peer import Peer, Reply
-from graph_research.providers.sockets import Sockets
-from graph_research.providers.user_agent import user_agent
+from graph_research.providers.http.decompression import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
+from graph_research.providers.http.endpoint import Peer, Reply
+from graph_research.providers.http.sockets import Sockets
+from graph_research.providers.http.user_agent import user_agent
 
 _Headers = Sequence[tuple[bytes, bytes]]
 

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.pages import Page, PageReader
+from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.text.document import Document
 
 __all__ = ["KeptPages"]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from graph_research.providers.http import Http, Peer
-from graph_research.providers.llm.refusals import Refusals
+from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.llm.error_mapping import Refusals
 
 __all__ = ["ServedModel", "Service"]
 

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.peer import Peer, Reply
+from graph_research.providers.http.endpoint import Peer, Reply
 
 __all__ = ["verdict"]
 

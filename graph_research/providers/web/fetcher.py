@@ -12,16 +12,16 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from graph_research.providers.address import AddressInvalid, OwnHosts, WebAddress, read_address
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
-from graph_research.providers.incidents import Retried, tell
-from graph_research.providers.robots import MOST_BYTES, Robots
-from graph_research.providers.verdict import retry_after
+from graph_research.providers.http.status_errors import retry_after
+from graph_research.providers.http.telemetry import Retried, tell
+from graph_research.providers.web.robots import MOST_BYTES, Robots
+from graph_research.providers.web.url_guard import AddressInvalid, OwnHosts, WebAddress, read_address
 
 if TYPE_CHECKING:
     import httpcore
 
-    from graph_research.providers.pinned import Answer, PinnedConnections, Resolver
+    from graph_research.providers.web.pinned_transport import Answer, PinnedConnections, Resolver
 
 __all__ = ["FetchLimits", "Fetched", "Fetcher"]
 
@@ -160,7 +160,7 @@ class Fetcher:
     async def _get(
         self, address: WebAddress, most_bytes: int, wanted: Callable[[int, str], bool], *, cut: bool = False
     ) -> Answer:
-        from graph_research.providers.pinned import PinnedConnections, resolve_by_system
+        from graph_research.providers.web.pinned_transport import PinnedConnections, resolve_by_system
 
         if self._connections is None:
             self._connections = PinnedConnections(

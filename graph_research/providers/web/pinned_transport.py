@@ -12,12 +12,12 @@ from typing import Any
 
 import httpcore
 
-from graph_research.providers.address import OwnHosts, WebAddress, why_private
-from graph_research.providers.body import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
-from graph_research.providers.exchange import trusted_certificates
-from graph_research.providers.sockets import Sockets
-from graph_research.providers.user_agent import user_agent
+from graph_research.providers.http.decompression import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
+from graph_research.providers.http.sockets import Sockets
+from graph_research.providers.http.transport import trusted_certificates
+from graph_research.providers.http.user_agent import user_agent
+from graph_research.providers.web.url_guard import OwnHosts, WebAddress, why_private
 
 __all__ = ["Answer", "PinnedConnections", "Resolver", "resolve_by_system"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from graph_research.providers.search.loose_json import line
+from graph_research.providers.search.support.json_fields import line
 
 __all__ = ["normal_doi"]
 

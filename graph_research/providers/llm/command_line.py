@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 from graph_research.providers.errors import CommandMissing, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.child import Finished, OutputTooLong, TookTooLong, run_program
-from graph_research.providers.llm.commands import Command
-from graph_research.providers.llm.refusals import context_error
+from graph_research.providers.llm.error_mapping import context_error
+from graph_research.providers.llm.subprocess_run import Finished, OutputTooLong, TookTooLong, run_program
 
-__all__ = ["CommandModel"]
+__all__ = ["COMMANDS", "Command", "CommandModel", "own_command"]
 
 _MOST_BYTES = 8_000_000
 _MOST_CHARS = 300
@@ -191,3 +191,71 @@ def _clean(command: Command, environ: Mapping[str, str]) -> dict[str, str]:
 def _count(usage: Mapping[str, Any], name: str) -> int:
     value = usage.get(name)
     return value if isinstance(value, int) and value > 0 else 0
+
+
+Output = Literal["text", "claude", "gemini"]
+"""What stands on standard output: the answer itself, or the tool's JSON document."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A program with its arguments. `{model}` in them is the model's name, `{policy}` a file that denies every tool.
+
+    `key_name` is the one variable that it gets beside PATH and HOME, if it is set; empty: none.
+    """
+
+    arguments: Sequence[str]
+    output: Output = "text"
+    key_name: str = ""
+
+    @property
+    def wants_model(self) -> bool:
+        return any("{model}" in argument for argument in self.arguments)
+
+    def filled(self, *, model: str, policy: str) -> list[str]:
+        """The arguments with what they stand for."""
+        return [one.replace("{model}", model).replace("{policy}", policy) for one in self.arguments]
+
+
+def own_command(arguments: Sequence[str], key_name: str) -> Command:
+    """A command line of the user's own, whose standard output is the answer, or a document that has it."""
+    return Command(arguments=tuple(arguments), key_name=key_name)
+
+
+COMMANDS: Mapping[str, Command] = {
+    "claude": Command(
+        arguments=(
+            *("claude", "--print", "--model", "{model}", "--output-format", "json"),
+            *("--tools", "", "--strict-mcp-config", "--setting-sources", "", "--no-session-persistence"),
+        ),
+        output="claude",
+        key_name="ANTHROPIC_API_KEY",
+    ),
+    "gemini": Command(
+        arguments=(
+            *("gemini", "--model", "{model}", "--output-format", "json", "--approval-mode", "default"),
+            *("--admin-policy", "{policy}", "--extensions", "none", "--allowed-mcp-server-names", "none"),
+            "--skip-trust",
+        ),
+        output="gemini",
+        key_name="GEMINI_API_KEY",
+    ),
+    "codex": Command(
+        arguments=(
+            *("codex", "exec", "--model", "{model}", "--sandbox", "read-only", "--skip-git-repo-check", "--ephemeral"),
+            *(
+                "--ignore-user-config",
+                "--disable",
+                "shell_tool",
+                "-c",
+                'web_search="disabled"',
+                "--color",
+                "never",
+                "-",
+            ),
+        ),
+        key_name="CODEX_API_KEY",
+    ),
+}
+"""The tools that are known by name. Each is started without tools of its own: no shell, no files, no web, no servers,
+and without what its user configured for other work."""

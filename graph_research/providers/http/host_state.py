@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from aiolimiter import AsyncLimiter
 
-from graph_research.providers.peer import Peer
-from graph_research.resilience import BreakerPolicy, CircuitBreaker
+from graph_research.providers.http.circuit_breaker import BreakerPolicy, CircuitBreaker
+from graph_research.providers.http.endpoint import Peer
 
 __all__ = ["Lane"]
 

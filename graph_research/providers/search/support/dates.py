@@ -7,7 +7,7 @@ from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from graph_research.providers.search.loose_json import line, number
+from graph_research.providers.search.support.json_fields import line, number
 
 __all__ = ["iso_date", "iso_from_parts"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
-from graph_research.providers.http import Reply
+from graph_research.providers.http.client import Reply
 
 __all__ = ["ConstraintFailed", "ParameterRefused", "Refusals", "context_error"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
-from graph_research.providers.blackout import black_out
 from graph_research.providers.errors import ProviderError
+from graph_research.providers.http.redaction import black_out
 
 __all__ = ["Classify", "Peer", "Reply"]
 

@@ -1,0 +1,1 @@
+"""Search with a tool of an MCP server."""

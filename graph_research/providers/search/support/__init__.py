@@ -1,0 +1,1 @@
+"""What search adapters share: JSON over HTTP, result construction, dates, DOIs, query text."""

@@ -1,0 +1,1 @@
+"""Fetching pages that other people name: URL guard, pinned addresses, limits, robots.txt."""

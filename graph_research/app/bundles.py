@@ -21,7 +21,7 @@ from graph_research.errors import NAME_PATTERN
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.history.bundle import Packed, pack, unpack
 from graph_research.graph.history.replay import Replayed
-from graph_research.research.verify import Verification, verify
+from graph_research.research.report.verification import Verification, verify
 
 __all__ = ["Exported", "export_run", "import_run", "is_bundle", "opened_bundle", "replay_any", "verify_any"]
 

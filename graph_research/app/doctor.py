@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS
 from graph_research.app.library import count_documents, pdf_child_works
 from graph_research.app.mcp_servers import MCP, build_mcp, mcp_names
 from graph_research.app.models import MODEL_KINDS, build_router, default_models, default_roles, why_default
@@ -25,6 +24,7 @@ from graph_research.providers.http.client import Http
 from graph_research.providers.llm.prices import PRICES
 from graph_research.providers.llm.windows import TOKEN_LIMITS
 from graph_research.providers.search.mcp.pins import HomePins, NewPins
+from graph_research.research.report.bibliography import BIBLIOGRAPHY_FORMATS
 from graph_research.settings.config import PHASES, ROLES
 
 __all__ = ["Check", "accept", "capabilities", "examine", "role_models"]

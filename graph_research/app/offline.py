@@ -20,8 +20,8 @@ from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest, provider_name
 from graph_research.providers.web.page_reader import Page
-from graph_research.research.confined import ConfinedRenderer
 from graph_research.research.extractive.model import SPEC as EXTRACTIVE
+from graph_research.research.llm.template_sandbox import ConfinedRenderer
 from graph_research.research.services import AnswerSchemas, ModelRouter
 from graph_research.settings.config import Settings
 

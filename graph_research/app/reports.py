@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 
 from graph_research.app.beside import with_neighbours
-from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
 from graph_research.app.definitions import load
 from graph_research.app.files import write_atomically
 from graph_research.app.limits import Reached
@@ -28,13 +27,14 @@ from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import Event
 from graph_research.graph.export import picture_of, render_svg
 from graph_research.providers.llm.prices import Prices
+from graph_research.research.report.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
 from graph_research.research.report.build import archived, build_report, cited_texts
-from graph_research.research.report.facts import RunFacts, usage_of
 from graph_research.research.report.html import render_html
 from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report
-from graph_research.research.report.retries import retries_of
-from graph_research.research.report.serving import roles_served
+from graph_research.research.report.model_usage import roles_served
+from graph_research.research.report.retry_stats import retries_of
+from graph_research.research.report.run_metadata import RunFacts, usage_of
 from graph_research.settings.config import ROLES
 
 __all__ = ["Built", "NoReport", "build_from_store", "render_report", "write_report"]

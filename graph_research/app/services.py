@@ -8,14 +8,14 @@ from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
+from graph_research.research.errors import RESEARCH_ERRORS
 from graph_research.research.extractive.model import ExtractiveModel
-from graph_research.research.failures import RESEARCH_ERRORS
-from graph_research.research.functions import research_functions
-from graph_research.research.handlers import research_handlers, research_prompter
+from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks
-from graph_research.research.prompts import PromptRenderer
+from graph_research.research.llm.prompt_templates import PromptRenderer
+from graph_research.research.registry import research_handlers, research_prompter
+from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
-from graph_research.research.settings import ResearchSettings
 
 __all__ = ["build_registry", "build_services", "definition_registry"]
 

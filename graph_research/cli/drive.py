@@ -25,7 +25,7 @@ from graph_research.cli.output import counted, in_line, say, show, show_json
 from graph_research.cli.progress import IndexingLines, Progress, make_view
 from graph_research.graph.context import SystemClock
 from graph_research.graph.events import Event
-from graph_research.research.report.gathering import FETCH
+from graph_research.research.report.retrieval_stats import FETCH
 
 __all__ = ["go_on", "start", "start_fork", "start_graph"]
 

@@ -18,7 +18,7 @@ from graph_research.cli.output import counted, in_line, say, show, show_document
 
 if TYPE_CHECKING:
     from graph_research.app.runs import RunStatus
-    from graph_research.research.verify import Verification
+    from graph_research.research.report.verification import Verification
 
 __all__ = ["register"]
 

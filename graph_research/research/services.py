@@ -12,10 +12,10 @@ from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.hooks import Hooks
-from graph_research.research.prompts import PromptRenderer
-from graph_research.research.router import ModelRouter
-from graph_research.research.settings import ResearchSettings
-from graph_research.research.windows import WindowMemory
+from graph_research.research.llm.context_windows import WindowMemory
+from graph_research.research.llm.model_router import ModelRouter
+from graph_research.research.llm.prompt_templates import PromptRenderer
+from graph_research.research.research_settings import ResearchSettings
 
 __all__ = ["AnswerSchemas", "ModelRouter", "Services", "UnknownSchema"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.app.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
+from graph_research.research.report.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
 
 
 def source(**changes: Any) -> dict[str, Any]:

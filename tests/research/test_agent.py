@@ -11,7 +11,7 @@ from workbench import PlainContext, make_services
 
 from graph_research.providers.errors import AnswerWithheld, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.research.agents.agent import Agent, AnswerUnreadable
+from graph_research.research.llm.structured_call import Agent, AnswerUnreadable
 from graph_research.research.services import Services
 
 PLAN = {"research_brief": "A brief.", "sub_queries": [{"query": "a query of some length"}]}

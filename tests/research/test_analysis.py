@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph_research.research.analysis import Analysed, Known, analyse
+from graph_research.research.evidence.findings import Analysed, Known, analyse
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.finding import Finding, Gap
 from graph_research.research.models.ids import gap_id

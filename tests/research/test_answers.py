@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.answers import NoJson, extract_json, json_candidates
+from graph_research.research.llm.json_answers import NoJson, extract_json, json_candidates
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -16,8 +16,8 @@ from workbench import COST, DOCUMENTS, OPENED, PLAN, Bench, finding, hit, procee
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.report.build import build_report
-from graph_research.research.report.facts import RunFacts
 from graph_research.research.report.model import Report
+from graph_research.research.report.run_metadata import RunFacts
 
 WORDS = st.sampled_from(
     ["findings", "gaps", "summary", "sections", "evidence_ids", "action", "retry", "queries", "ev-0000000000", "", "é"]

@@ -17,9 +17,9 @@ from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.compressor import compressor
 from graph_research.research.agents.source_summarizer import source_summarizer
-from graph_research.research.condensing import InTime, condenses, fidelity_of
 from graph_research.research.extractive.model import ExtractiveModel
-from graph_research.research.functions import topic_results
+from graph_research.research.graph_functions import topic_results
+from graph_research.research.retrieval.summarization import InTime, condenses, fidelity_of
 from graph_research.research.services import ModelRouter, Services
 from graph_research.text.document import source_id, text_hash
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from graph_research.research.confined import ConfinedRenderer
-from graph_research.research.prompts import PromptInvalid
+from graph_research.research.llm.prompt_templates import PromptInvalid
+from graph_research.research.llm.template_sandbox import ConfinedRenderer
 
 
 @dataclass(frozen=True)

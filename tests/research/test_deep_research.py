@@ -28,8 +28,8 @@ from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.models.ids import gap_id
 from graph_research.research.report.build import build_report
-from graph_research.research.report.facts import RunFacts
 from graph_research.research.report.markdown import render_markdown
+from graph_research.research.report.run_metadata import RunFacts
 
 ONE_ROUND = ["clarify", "plan", "review_plan", "gather", "review_gather", "analyze", "review_analyze"]
 WRITING = ["synthesize", "review_synthesize", "decide"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graph_research.research.drafting import checked_draft, draft_markdown, report_metadata
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind
+from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
 
 DRAFT = Draft(
     summary=[Statement(text="It opened in 2016.", evidence_ids=["ev-1", "ev-9", "ev-1"])],

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.fitting import MARK, Cut, Part, fitted, shortened, shortened_quotes
-from graph_research.research.prompts import quoted
+from graph_research.research.llm.prompt_fitting import MARK, Cut, Part, fitted, shortened, shortened_quotes
+from graph_research.research.llm.prompt_templates import quoted
 
 FENCE = re.compile(r"\[(QUOTED-\w+) begin: [^\]]*\]\n.*?\n\[\1 end\]", re.DOTALL)
 SOURCES = Part(name="sources", noun="source", text="content")

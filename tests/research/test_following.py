@@ -14,8 +14,8 @@ from graph_research.graph.runtime import RunResult
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.web.page_reader import Page
-from graph_research.research.following import Reading, follow, worth
-from graph_research.research.fusion import fuse
+from graph_research.research.retrieval.page_fetch import Reading, follow, worth
+from graph_research.research.retrieval.rank_fusion import fuse
 from graph_research.text.readers.plain import plain_document
 
 STOP = {"continue_searching": False, "refined_query": None, "research_complete": True, "rationale": "No more."}

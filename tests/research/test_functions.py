@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph_research.research.functions import (
+from graph_research.research.graph_functions import (
     abort_record,
     failures_of,
     gathering_stats,

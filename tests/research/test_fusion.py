@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from workbench import hit
 
 from graph_research.providers.search.base import SearchHit
-from graph_research.research.fusion import FusedHit, fuse, ranked_again
-from graph_research.research.identity import Identity, Seen, canonical_url
+from graph_research.research.retrieval.deduplication import Identity, Seen, canonical_url
+from graph_research.research.retrieval.rank_fusion import FusedHit, fuse, ranked_again
 
 SAME_PAGE = [
     "https://www.Example.com/a/b/?b=2&a=1",

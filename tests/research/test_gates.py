@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.research.gates import findings_gate, plan_gate, refinement_gate, report_gate, source_gate
+from graph_research.research.quality_gates import findings_gate, plan_gate, refinement_gate, report_gate, source_gate
 
 
 def plan(*queries: str) -> list[dict[str, str]]:

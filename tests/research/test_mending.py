@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.mending import mended, wrapped_in
+from graph_research.research.llm.schema_coercion import mended, wrapped_in
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

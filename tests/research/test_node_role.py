@@ -14,7 +14,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.loader import load_graph
 from graph_research.graph.runtime import Runtime
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.research.agents.agent import Agent
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.services import ModelRouter
 
 PLAN = {"research_brief": "A brief.", "sub_queries": [{"query": "a query of some length"}]}

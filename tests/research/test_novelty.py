@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.research.novelty import asked_before
+from graph_research.research.retrieval.query_novelty import asked_before
 
 ASKED = ["maintenance cost of the Tarn tidal plant in 2020", "salmon smolts at the Tarn plant"]
 

@@ -13,7 +13,7 @@ from workbench import PLAN, Bench, FolderOfHits, hit, research_script
 
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.research.outgoing import PublicWords, word_list
+from graph_research.research.retrieval.query_privacy import PublicWords, word_list
 
 QUESTION = "What is known of the Tarn plant?"
 SECRET = "Zebrafish-4711"

@@ -13,9 +13,9 @@ from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.runtime import RunResult, Runtime
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.research.agents.agent import AnswerUnreadable
-from graph_research.research.handlers import research_prompter
-from graph_research.research.prompts import PromptRenderer
+from graph_research.research.llm.prompt_templates import PromptRenderer
+from graph_research.research.llm.structured_call import AnswerUnreadable
+from graph_research.research.registry import research_prompter
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
 
 GRAPH = """

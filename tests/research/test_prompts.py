@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_research.graph.resources import FolderResolver
-from graph_research.research.prompts import PromptInvalid, PromptRenderer, quoted
+from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer, quoted
 
 MARKERS = re.compile(r"\[(QUOTED-[0-9a-f]{12}) (begin: .*|end)\]")
 

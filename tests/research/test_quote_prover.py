@@ -8,7 +8,7 @@ from workbench import PlainContext, make_services
 
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.agents.quote_prover import quote_prover
-from graph_research.research.functions import join, markdown_table
+from graph_research.research.graph_functions import join, markdown_table
 from graph_research.research.models.source import Source
 
 TEXT = "The plant opened in 2016. It has 16 turbines. It has 16 turbines."

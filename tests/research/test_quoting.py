@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_research.research.evidence.quotes import QuoteFinder, find_quote
 from graph_research.research.models.source import Source
-from graph_research.research.quoting import QuoteFinder, find_quote
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
 

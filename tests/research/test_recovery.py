@@ -15,10 +15,10 @@ from graph_research.graph.history.replay import replay
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.research.agents.agent import Agent
-from graph_research.research.fitting import Part
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.report.build import build_report
-from graph_research.research.report.facts import RunFacts
+from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.tokens import quarter_tokens
 
 PLAN = {"research_brief": "A brief.", "sub_queries": [{"query": "a query of some length"}]}

@@ -14,9 +14,8 @@ from graph_research.app.graphs.resolvers import graph_resolver, prompt_resolver,
 from graph_research.graph.loader import check_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.values.json_schema import Contract
-from graph_research.research.failures import RESEARCH_ERRORS
-from graph_research.research.functions import research_functions
-from graph_research.research.handlers import research_handlers
+from graph_research.research.errors import RESEARCH_ERRORS
+from graph_research.research.graph_functions import research_functions
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.decision import Decision, QualityAssessment, Verdict
 from graph_research.research.models.draft import Draft, DraftSection, Statement
@@ -25,6 +24,7 @@ from graph_research.research.models.finding import Claim, Confidence, Finding, G
 from graph_research.research.models.plan import Reflection, SubQuery, TopicResult
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
+from graph_research.research.registry import research_handlers
 from graph_research.settings.shipped_files import shipped
 
 HASH = "sha256:" + "a" * 64

@@ -13,8 +13,8 @@ from workbench import Bench, FolderOfHits, PlainContext, hit, research_script, s
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchProvider, SearchRequest
 from graph_research.research.report.build import build_report
-from graph_research.research.report.facts import RunFacts
-from graph_research.research.searching import Searched, search_everywhere
+from graph_research.research.report.run_metadata import RunFacts
+from graph_research.research.retrieval.search import Searched, search_everywhere
 
 EVERY = ("web", "academic", "news")
 

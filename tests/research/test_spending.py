@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from graph_research.research.spending import count, counting, usage_rows
+from graph_research.research.llm.usage import count, counting, usage_rows
 
 
 def answer(role: str, tokens: int, cost: float | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from workbench import PlainContext, make_services
 from graph_research.providers.http.client import HttpClient, Peer
 from graph_research.providers.http.telemetry import Throttled, tell
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.research.handlers import research_handlers
+from graph_research.research.registry import research_handlers
 
 
 class Asking:

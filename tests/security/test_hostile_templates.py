@@ -8,7 +8,7 @@ import pytest
 
 from graph_research.app.graphs.resolvers import prompt_resolver
 from graph_research.graph.resources import FolderResolver
-from graph_research.research.prompts import PromptInvalid, PromptRenderer
+from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer
 
 
 def render(folder: Path, template: str) -> str:

@@ -9,14 +9,14 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research import records
-from graph_research.research.agents.agent import Agent, AgentResult
-from graph_research.research.analysis import Analysed, Known, analyse
-from graph_research.research.excerpts import best_passage, reading_of
-from graph_research.research.fitting import Part
+from graph_research.research import decision_log
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.findings import Analysed, Known, analyse
+from graph_research.research.evidence.quotes import find_quote
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.source import Source
-from graph_research.research.quoting import find_quote
-from graph_research.research.reading import read_documents
+from graph_research.research.retrieval.excerpts import best_passage, reading_of
 from graph_research.research.services import Services
 from graph_research.text.document import Document
 
@@ -41,7 +41,7 @@ def analyzer(services: Services) -> Handler:
     """
 
     async def analyze(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = records.dispatch(handoff, ctx, "source_count", "high_quality_sources")
+        decision = decision_log.dispatch(handoff, ctx, "source_count", "high_quality_sources")
         known = Known.of(handoff)
         documents = await read_documents(list(known.sources.values()), ctx)
         if known.sources:
@@ -63,7 +63,7 @@ def analyzer(services: Services) -> Handler:
             "sources": [source.to_json() for source in _with_fidelity(analysed.requalified, known, result)],
             "degraded": result.degradations("analyzer", ctx),
             "decisions": [
-                records.completed(
+                decision_log.completed(
                     decision,
                     finding_count=len(analysed.findings),
                     gap_count=len(analysed.gaps),

@@ -8,17 +8,17 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research.agents.agent import Agent, AgentResult
-from graph_research.research.claims import Ground, levelled, scored_claim
-from graph_research.research.disagreements import by_place, disagreements
-from graph_research.research.excerpts import best_passage
-from graph_research.research.fitting import Part
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.claims import Ground, levelled, scored_claim
+from graph_research.research.evidence.contradictions import by_place, disagreements
+from graph_research.research.evidence.quotes import QuoteFinder, find_quote
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding
 from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Source
-from graph_research.research.quoting import QuoteFinder, find_quote
-from graph_research.research.reading import read_documents
+from graph_research.research.retrieval.excerpts import best_passage
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origins
 from graph_research.research.services import Services

@@ -7,8 +7,8 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research import records
-from graph_research.research.agents.agent import Agent
+from graph_research.research import decision_log
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.services import Services
 
 __all__ = ["clarifier"]
@@ -19,7 +19,7 @@ def clarifier(services: Services) -> Handler:
     agent = Agent(name="clarifier", phase="clarification", repairs=services.settings.clarification_retries)
 
     async def clarify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = records.dispatch(handoff, ctx)
+        decision = decision_log.dispatch(handoff, ctx)
         question = handoff["original_query"]
         material = {"question": question, "system_prompt": handoff.get("system_prompt")}
         result = await agent.call(
@@ -38,7 +38,7 @@ def clarifier(services: Services) -> Handler:
             "question": verdict["question"].strip() if asks else "",
             "verification": verdict["verification"],
             "degraded": result.degradations(agent.name, ctx),
-            "decisions": [records.completed(decision, need_clarification=asks)],
+            "decisions": [decision_log.completed(decision, need_clarification=asks)],
         }
 
     return clarify

@@ -9,12 +9,12 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ContextExceeded, ProviderError
-from graph_research.research.agents.agent import Agent, AnswerUnreadable
-from graph_research.research.condensing import condenses
-from graph_research.research.excerpts import reading_of
-from graph_research.research.fitting import Part
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent, AnswerUnreadable
 from graph_research.research.models.source import Source
-from graph_research.research.reading import read_documents
+from graph_research.research.retrieval.excerpts import reading_of
+from graph_research.research.retrieval.summarization import condenses
 from graph_research.research.services import Services
 from graph_research.text.document import Document
 

@@ -12,14 +12,14 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit
-from graph_research.research.following import Followed, Reading, follow
-from graph_research.research.fusion import FusedHit, fuse
-from graph_research.research.identity import Identity, Seen, canonical_url
 from graph_research.research.models.source import Source, Tier
-from graph_research.research.outgoing import PublicWords, word_list
+from graph_research.research.retrieval.deduplication import Identity, Seen, canonical_url
+from graph_research.research.retrieval.page_fetch import Followed, Reading, follow
+from graph_research.research.retrieval.query_privacy import PublicWords, word_list
+from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
+from graph_research.research.retrieval.search import LOCAL, FoundHit, Searched, mixed, search_everywhere
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import preliminary_quality, tier_of_address
-from graph_research.research.searching import LOCAL, FoundHit, Searched, mixed, search_everywhere
 from graph_research.research.services import Services
 from graph_research.text.document import source_id
 

@@ -8,12 +8,12 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.search.base import SOURCE_TYPES
-from graph_research.research import records
-from graph_research.research.agents.agent import Agent
-from graph_research.research.fitting import Part
+from graph_research.research import decision_log
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
-from graph_research.research.searching import LOCAL, mixed, search_everywhere
+from graph_research.research.retrieval.search import LOCAL, mixed, search_everywhere
 from graph_research.research.services import Services
 
 __all__ = ["planner"]
@@ -26,7 +26,7 @@ def planner(services: Services) -> Handler:
     agent = Agent(name="planner", phase="planning", parts=_PARTS)
 
     async def plan(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = records.dispatch(handoff, ctx, "system_prompt", "max_sub_queries")
+        decision = decision_log.dispatch(handoff, ctx, "system_prompt", "max_sub_queries")
         question = handoff["original_query"]
         most = min(handoff["max_sub_queries"], services.settings.most_sub_queries)
         material = {
@@ -49,7 +49,7 @@ def planner(services: Services) -> Handler:
             "research_brief": result.output["research_brief"],
             "sub_queries": [sub_query.to_json() for sub_query in sub_queries],
             "degraded": result.degradations(agent.name, ctx),
-            "decisions": [records.completed(decision, sub_query_count=len(sub_queries))],
+            "decisions": [decision_log.completed(decision, sub_query_count=len(sub_queries))],
         }
 
     return plan

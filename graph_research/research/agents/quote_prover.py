@@ -7,9 +7,9 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.source import Source
-from graph_research.research.quoting import QuoteFinder
-from graph_research.research.reading import read_documents
 from graph_research.research.services import Services
 
 __all__ = ["quote_prover"]

@@ -7,13 +7,13 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research import records
-from graph_research.research.agents.agent import Agent
-from graph_research.research.fitting import Part
+from graph_research.research import decision_log
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
-from graph_research.research.novelty import asked_before
+from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.research.services import Services
 
 __all__ = ["refiner"]
@@ -32,7 +32,7 @@ def refiner(services: Services) -> Handler:
     agent = Agent(name="refiner", phase="refinement", parts=_PARTS)
 
     async def refine(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = records.dispatch(handoff, ctx, "remaining_iterations", "has_report_draft")
+        decision = decision_log.dispatch(handoff, ctx, "remaining_iterations", "has_report_draft")
         open_gaps = [Gap.model_validate(row) for row in handoff["gaps"] if not row["addressed"]]
         material = _material(handoff, open_gaps)
         result = await agent.call(
@@ -54,7 +54,9 @@ def refiner(services: Services) -> Handler:
             "gaps": [gap.to_json() for gap in _weighed(open_gaps, analysis)],
             "should_iterate": bool(follow_ups),
             "degraded": result.degradations(agent.name, ctx),
-            "decisions": [records.completed(decision, follow_ups=len(follow_ups), should_iterate=bool(follow_ups))],
+            "decisions": [
+                decision_log.completed(decision, follow_ups=len(follow_ups), should_iterate=bool(follow_ups))
+            ],
         }
 
     return refine

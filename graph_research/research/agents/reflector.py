@@ -8,10 +8,10 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research.agents.agent import Agent
-from graph_research.research.fitting import Part
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.plan import Reflection
-from graph_research.research.novelty import asked_before
+from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.research.services import Services
 
 __all__ = ["reflector"]

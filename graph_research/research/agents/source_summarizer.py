@@ -10,12 +10,12 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError
-from graph_research.research.agents.agent import Agent
-from graph_research.research.condensing import InTime, condenses, fidelity_of
-from graph_research.research.fitting import Part
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.quotes import find_quote
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
-from graph_research.research.quoting import find_quote
-from graph_research.research.reading import read_documents
+from graph_research.research.retrieval.summarization import InTime, condenses, fidelity_of
 from graph_research.research.services import Services
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator

@@ -8,9 +8,9 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research import records
-from graph_research.research.agents.agent import Agent
-from graph_research.research.fitting import Part
+from graph_research.research import decision_log
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.services import Services
 
 __all__ = ["iteration_decider", "supervisor"]
@@ -31,10 +31,10 @@ def supervisor(services: Services) -> Handler:
 
     async def review(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         phase, iteration, gate = handoff["current_phase"], handoff["iteration"], handoff["gate"]
-        log = [*_dispatched(handoff, ctx), records.evaluation(phase, iteration, handoff["metrics"], gate, ctx)]
+        log = [*_dispatched(handoff, ctx), decision_log.evaluation(phase, iteration, handoff["metrics"], gate, ctx)]
         prompt = services.prompts.render("supervisor/pause", _pause_facts(handoff))
         guidance = await _think_pause(services, handoff, prompt, ctx)
-        log.append(records.pause(phase, iteration, prompt, guidance, ctx))
+        log.append(decision_log.pause(phase, iteration, prompt, guidance, ctx))
         material = {
             "question": handoff["original_query"],
             "phase": phase,
@@ -72,7 +72,9 @@ def iteration_decider(services: Services) -> Handler:  # noqa: ARG001 -- every m
     """Whether another iteration follows: open gaps and iterations left, nothing else (requirements 1.12)."""
 
     async def decide(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        record = records.iteration_decision(handoff["gap_count"], handoff["iteration"], handoff["max_iterations"], ctx)
+        record = decision_log.iteration_decision(
+            handoff["gap_count"], handoff["iteration"], handoff["max_iterations"], ctx
+        )
         return {**record["outputs"], "decisions": [record]}
 
     return decide
@@ -106,8 +108,8 @@ def _dispatched(handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]
     dispatched = handoff.get("dispatched")
     if not dispatched:
         return []
-    decision = records.dispatch({**handoff, **dispatched["inputs"]}, ctx, *dispatched["inputs"])
-    return [records.completed(decision, **dispatched["outputs"])]
+    decision = decision_log.dispatch({**handoff, **dispatched["inputs"]}, ctx, *dispatched["inputs"])
+    return [decision_log.completed(decision, **dispatched["outputs"])]
 
 
 def _action(wanted: str, handoff: Mapping[str, Any]) -> str:
@@ -143,4 +145,4 @@ def _verdict_record(
     handoff: Mapping[str, Any], verdict: Mapping[str, Any], wanted: str, ctx: Context
 ) -> dict[str, Any]:
     inputs = {"phase": handoff["current_phase"], "iteration": handoff["iteration"], "wanted": wanted}
-    return records.verdict(verdict, inputs, ctx)
+    return decision_log.verdict(verdict, inputs, ctx)

@@ -8,13 +8,13 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research import records
-from graph_research.research.agents.agent import Agent, AgentResult
-from graph_research.research.drafting import checked_draft, draft_markdown, findings_draft, report_metadata
-from graph_research.research.fitting import Part
+from graph_research.research import decision_log
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.draft import Draft, Statement
 from graph_research.research.models.source import Source
-from graph_research.research.reading import read_documents
+from graph_research.research.report.draft import checked_draft, draft_markdown, findings_draft, report_metadata
 from graph_research.research.services import Services
 
 __all__ = ["synthesizer"]
@@ -43,7 +43,7 @@ def synthesizer(services: Services) -> Handler:
     )
 
     async def synthesize(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = records.dispatch(handoff, ctx, "finding_count", "gap_count", "has_research_brief")
+        decision = decision_log.dispatch(handoff, ctx, "finding_count", "gap_count", "has_research_brief")
         sources = [Source.model_validate(row) for row in handoff["sources"]]
         result = await agent.call(
             services,
@@ -66,7 +66,7 @@ def synthesizer(services: Services) -> Handler:
             "report": report,
             "report_metadata": metadata,
             "degraded": result.degradations(agent.name, ctx),
-            "decisions": [records.completed(decision, has_report=True, report_length=len(report))],
+            "decisions": [decision_log.completed(decision, has_report=True, report_length=len(report))],
         }
 
     return synthesize

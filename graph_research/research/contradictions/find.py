@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graph_research.research.contradictions.conflict import Conflict, ConflictSide, Quoted
-from graph_research.research.contradictions.frames import Frame, frames
+from graph_research.research.contradictions.statements import Frame, frames
+from graph_research.research.contradictions.types import Conflict, ConflictSide, Quoted
 from graph_research.text.language.quantities import agree
 from graph_research.text.language.stems import words
 

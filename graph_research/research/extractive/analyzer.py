@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_research.research.contradictions import Conflict, Quoted, find_contradictions
+from graph_research.research.extractive.claim_groups import Group, merge, quoted
 from graph_research.research.extractive.gaps import find_gaps
-from graph_research.research.extractive.groups import Group, merge, quoted
-from graph_research.research.extractive.material import SourceFacts, question_of, read_sources
-from graph_research.research.extractive.outline import outline
 from graph_research.research.extractive.passages import Passage, passages
 from graph_research.research.extractive.question import Question, parse_question
 from graph_research.research.extractive.ranking import Pool, Ranked, nearest, rank
+from graph_research.research.extractive.sections import outline
+from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
 from graph_research.text.language.stems import stem_list
 
 __all__ = ["Analysis", "analyze", "answer", "confidence"]

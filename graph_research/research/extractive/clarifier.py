@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graph_research.research.extractive.material import question_of
 from graph_research.research.extractive.question import Question, parse_question
+from graph_research.research.extractive.sources import question_of
 
 __all__ = ["answer"]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from graph_research.research.extractive.groups import Group
+from graph_research.research.extractive.claim_groups import Group
 from graph_research.research.extractive.question import Question
 from graph_research.research.extractive.ranking import Pool
 from graph_research.text.language.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, MEASURES, word_set

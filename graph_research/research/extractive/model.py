@@ -10,12 +10,12 @@ from typing import Any
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
 from graph_research.research.extractive import (
     analyzer,
+    claims,
     clarifier,
-    pipeline,
     planner,
+    prompt_node,
     refiner,
     reflector,
-    step,
     supervisor,
     synthesizer,
 )
@@ -26,9 +26,9 @@ SPEC = "extractive"
 
 _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "analyzer": analyzer.answer,
-    "claim_extractor": pipeline.claims,
+    "claim_extractor": claims.claims,
     "clarifier": clarifier.answer,
-    "decomposer": pipeline.decompose,
+    "decomposer": claims.decompose,
     "planner": planner.answer,
     "refiner": refiner.answer,
     "reflector": reflector.answer,
@@ -58,7 +58,7 @@ class ExtractiveModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         answer = _ANSWERS.get(request.agent)
         if answer is None:
-            given = await asyncio.to_thread(step.answer, request.agent, request.material, request.schema)
+            given = await asyncio.to_thread(prompt_node.answer, request.agent, request.material, request.schema)
         else:
             given = await asyncio.to_thread(answer, request.material)
         text = json.dumps(given, ensure_ascii=False, sort_keys=True)

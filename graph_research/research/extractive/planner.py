@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.research.extractive.material import question_of
 from graph_research.research.extractive.question import Facet, Question, parse_question
+from graph_research.research.extractive.sources import question_of
 from graph_research.text.language.lexicon import MEASURES
 from graph_research.text.language.phrases import common_phrases
 from graph_research.text.language.stems import content_stems

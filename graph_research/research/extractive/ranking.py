@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from graph_research.research.extractive.material import SourceFacts
 from graph_research.research.extractive.passages import Passage
 from graph_research.research.extractive.question import Facet, Question
+from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.phrases import name_runs, phrase_stems
 from graph_research.text.language.quantities import values
 from graph_research.text.language.stems import stem

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from graph_research.research.contradictions import Frame, Quoted, find_contradictions, frames, same_statement
 from graph_research.research.extractive.analyzer import Analysis, analyze
-from graph_research.research.extractive.groups import Group, quoted
-from graph_research.research.extractive.material import SourceFacts
+from graph_research.research.extractive.claim_groups import Group, quoted
 from graph_research.research.extractive.passages import Passage
 from graph_research.research.extractive.question import Question, parse_question
 from graph_research.research.extractive.short_answer import short_answer
+from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.quantities import Value, agree, values
 from graph_research.text.language.stems import content_stems, stem_list
 

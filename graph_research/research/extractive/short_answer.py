@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from graph_research.research.extractive.groups import Group
-from graph_research.research.extractive.material import SourceFacts
+from graph_research.research.extractive.claim_groups import Group
 from graph_research.research.extractive.question import Facet, Question
 from graph_research.research.extractive.ranking import DEFINES
+from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.stems import words
 
 __all__ = ["short_answer"]

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.research.extractive.groups import Group
-from graph_research.research.extractive.material import SourceFacts, question_of, read_sources
-from graph_research.research.extractive.outline import Outline, outline
+from graph_research.research.extractive.claim_groups import Group
 from graph_research.research.extractive.passages import Passage, passages
 from graph_research.research.extractive.question import Question, parse_question
 from graph_research.research.extractive.ranking import Pool, best_facet, rank
+from graph_research.research.extractive.sections import Outline, outline
 from graph_research.research.extractive.short_answer import short_answer
+from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid

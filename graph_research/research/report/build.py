@@ -7,7 +7,8 @@ from typing import Any
 
 import orjson
 
-from graph_research.research.citations import Archive, Citation, Cited, cite, writes_from_templates
+from graph_research.research.evidence.citations import Archive, Citation, Cited, cite, writes_from_templates
+from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft
 from graph_research.research.models.evidence import Contradiction, Evidence
@@ -15,8 +16,6 @@ from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery
 from graph_research.research.models.source import Source
 from graph_research.research.report.confidence import confidence_of
-from graph_research.research.report.facts import RunFacts
-from graph_research.research.report.gathering import gathering_of
 from graph_research.research.report.limitations import limitations_of
 from graph_research.research.report.model import (
     Report,
@@ -26,9 +25,10 @@ from graph_research.research.report.model import (
     ReportSource,
     SubQueryOutcome,
 )
+from graph_research.research.report.retrieval_stats import gathering_of
+from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import statistics_of
 from graph_research.research.scoring.origin import origins
-from graph_research.research.windows import token_limit_retries
 
 __all__ = ["archived", "build_report", "cited_texts"]
 

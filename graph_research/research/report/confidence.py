@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from graph_research.research.citations import Cited, CitedStatement
+from graph_research.research.evidence.citations import Cited, CitedStatement
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.finding import Claim, Gap
 from graph_research.research.report.model import ConfidenceFactor, ReportConfidence

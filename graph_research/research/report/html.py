@@ -15,13 +15,13 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from graph_research.research.citations import Archive, Citation, CitedStatement
+from graph_research.research.evidence.citations import Archive, Citation, CitedStatement
 from graph_research.research.models.draft import StatementKind
-from graph_research.research.report import display
+from graph_research.research.report import formatting
 from graph_research.research.report.model import Report, ReportSource
-from graph_research.research.report.passage import Mark, Paragraph, around, paragraphs
 from graph_research.research.report.picture import safe_picture
-from graph_research.research.report.retries import retries_in_words
+from graph_research.research.report.retry_stats import retries_in_words
+from graph_research.research.report.source_view import Mark, Paragraph, around, paragraphs
 
 __all__ = ["WHOLE_TEXT_BYTES", "render_html"]
 
@@ -57,7 +57,7 @@ def render_html(
         whole_texts=whole,
         disputed=report.disputed(),
         places=_Places(),
-        display=display,
+        formatting=formatting,
         retries_in_words=retries_in_words,
     )
 
@@ -110,7 +110,7 @@ def _template() -> Template:
 
 def _breakable(text: str) -> Markup:
     """The text on one line, with places where a name may be broken; who copies it gets nothing of them."""
-    return Markup("<wbr>").join(_JOINT.split(display.one_line(text)))
+    return Markup("<wbr>").join(_JOINT.split(formatting.one_line(text)))
 
 
 def _runs(statements: Iterable[CitedStatement]) -> list[list[CitedStatement]]:

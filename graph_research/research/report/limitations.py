@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.providers.search.base import provider_name
-from graph_research.research.citations import Cited
-from graph_research.research.report.gathering import FETCH, what_was_lost
+from graph_research.research.evidence.citations import Cited
 from graph_research.research.report.model import (
     GatheringStatistics,
     ReportDecision,
@@ -15,6 +14,7 @@ from graph_research.research.report.model import (
     ReportSource,
     SubQueryOutcome,
 )
+from graph_research.research.report.retrieval_stats import FETCH, what_was_lost
 
 __all__ = ["limitations_of"]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from graph_research.research.citations import Citation, CitedContradiction, CitedSide, CitedStatement
+from graph_research.research.evidence.citations import Citation, CitedContradiction, CitedSide, CitedStatement
 from graph_research.research.models.draft import StatementKind
-from graph_research.research.report.display import (
+from graph_research.research.report.formatting import (
     LEVELS,
     TIERS,
     attribution,
@@ -22,7 +22,7 @@ from graph_research.research.report.display import (
     who_served,
 )
 from graph_research.research.report.model import Report, ReportSource
-from graph_research.research.report.retries import retries_in_words
+from graph_research.research.report.retry_stats import retries_in_words
 
 __all__ = ["escape", "render_markdown"]
 

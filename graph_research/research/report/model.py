@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from graph_research.research.citations import Citation, CitedContradiction, CitedSection, CitedStatement
+from graph_research.research.evidence.citations import Citation, CitedContradiction, CitedSection, CitedStatement
 from graph_research.research.models.record import Record
 
 __all__ = [

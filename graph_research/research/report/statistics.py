@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from graph_research.research.report.facts import RunFacts
 from graph_research.research.report.model import (
     ContentFidelity,
     GatheringStatistics,
@@ -15,6 +14,7 @@ from graph_research.research.report.model import (
     Usage,
     UsageTotals,
 )
+from graph_research.research.report.run_metadata import RunFacts
 
 __all__ = ["statistics_of"]
 

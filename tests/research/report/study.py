@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from graph_research.research.report.facts import RunFacts
 from graph_research.research.report.model import Usage
+from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.document import Block, Document
 
 AUDIT_TEXT = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph_research.research.report.gathering import gathering_of, what_was_lost
 from graph_research.research.report.model import SearchUse
+from graph_research.research.report.retrieval_stats import gathering_of, what_was_lost
 
 
 def account(**more: Any) -> dict[str, Any]:

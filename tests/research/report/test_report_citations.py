@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import study
 
-from graph_research.research.citations import Archive, cite
+from graph_research.research.evidence.citations import Archive, cite
 from graph_research.research.models.draft import Draft
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.source import Source

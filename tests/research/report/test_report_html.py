@@ -17,8 +17,8 @@ from test_report_markdown import HOSTILE, built, hostile_report
 
 from graph_research.research.report.build import build_report
 from graph_research.research.report.html import WHOLE_TEXT_BYTES, render_html
-from graph_research.research.report.passage import CONTEXT_CHARS, Mark, around, paragraphs
 from graph_research.research.report.picture import safe_picture
+from graph_research.research.report.source_view import CONTEXT_CHARS, Mark, around, paragraphs
 from graph_research.text.document import Document
 
 FETCHING = "script, iframe, object, embed, link, img, video, audio, base, form, input, image, use, foreignObject"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from graph_research.research.report.build import build_report
-from graph_research.research.report.display import closed, one_line
+from graph_research.research.report.formatting import closed, one_line
 from graph_research.research.report.markdown import escape, render_markdown
 from graph_research.research.report.model import ReportGap
 

@@ -12,11 +12,11 @@ import pytest
 import study
 
 from graph_research.research.report.build import build_report
-from graph_research.research.report.facts import usage_of
 from graph_research.research.report.html import render_html
 from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report, report_schema
-from graph_research.research.report.serving import roles_served
+from graph_research.research.report.model_usage import roles_served
+from graph_research.research.report.run_metadata import usage_of
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "report.json"
 

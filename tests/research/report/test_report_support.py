@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from graph_research.research.evidence.claim_support import why_unsupported
 from graph_research.research.models.draft import StatementKind
-from graph_research.research.support import why_unsupported
 
 
 @dataclass(frozen=True)

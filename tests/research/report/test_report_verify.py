@@ -6,7 +6,7 @@ import study
 
 from graph_research.research.report.build import archived, build_report
 from graph_research.research.report.model import Report
-from graph_research.research.verify import verify
+from graph_research.research.report.verification import verify
 
 
 def built(**changes) -> Report:

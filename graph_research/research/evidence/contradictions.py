@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.contradictions import Conflict, Quoted, find_contradictions
+from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
 from graph_research.research.models.ids import contradiction_id
 from graph_research.research.models.source import Source
-from graph_research.research.quoting import QuoteFinder
 from graph_research.research.scoring.origin import copies
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graph_research.research.extractive.clustering import cluster, unit
-from graph_research.research.extractive.groups import Group
+from graph_research.research.extractive.claim_groups import Group
+from graph_research.research.extractive.clusters import cluster, unit
 from graph_research.research.extractive.headings import choose_heading
-from graph_research.research.extractive.material import SourceFacts
 from graph_research.research.extractive.question import Question
 from graph_research.research.extractive.ranking import Pool
+from graph_research.research.extractive.sources import SourceFacts
 
 __all__ = ["Outline", "Section", "outline"]
 

@@ -16,15 +16,15 @@ from graph_research.research.agents.compressor import compressor
 from graph_research.research.agents.decomposer import decomposer
 from graph_research.research.agents.gatherer import gatherer
 from graph_research.research.agents.planner import planner
-from graph_research.research.agents.prompt_step import prompt_step
+from graph_research.research.agents.prompt_node import prompt_step
 from graph_research.research.agents.quote_prover import quote_prover
 from graph_research.research.agents.refiner import refiner
 from graph_research.research.agents.reflector import reflector
 from graph_research.research.agents.source_summarizer import source_summarizer
 from graph_research.research.agents.supervisor import iteration_decider, supervisor
 from graph_research.research.agents.synthesizer import synthesizer
+from graph_research.research.llm.usage import counting, usage_rows
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
-from graph_research.research.spending import counting, usage_rows
 
 __all__ = ["AnswerSchemas", "ModelRouter", "ResearchFailed", "Services", "research_handlers", "research_prompter"]
 

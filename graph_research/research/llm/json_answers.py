@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from graph_research.research.lenient import LenientReader
+from graph_research.research.llm.json_repair import LenientReader
 
 __all__ = ["NoJson", "extract_json", "json_candidates"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from graph_research.research.contradictions.conflict import Quoted
+from graph_research.research.contradictions.types import Quoted
 from graph_research.text.language.lexicon import AUXILIARIES, FUNCTION_WORDS, MONTHS, VERBS, WEEKDAYS, word_list
 from graph_research.text.language.quantities import Value, values
 from graph_research.text.language.stems import stem

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from graph_research.research.report.display import clean
+from graph_research.research.report.formatting import clean
 
 __all__ = ["CONTEXT_CHARS", "Mark", "Paragraph", "Piece", "around", "paragraphs"]
 

@@ -11,8 +11,8 @@ from graph_research.graph.context import Context
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.http.telemetry import asking_for
 from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
-from graph_research.research.fusion import fuse
-from graph_research.research.outgoing import LimitedQuery, PublicWords
+from graph_research.research.retrieval.query_privacy import LimitedQuery, PublicWords
+from graph_research.research.retrieval.rank_fusion import fuse
 from graph_research.text.document import Document
 
 __all__ = ["LOCAL", "FoundHit", "Searched", "mixed", "routed", "search_everywhere"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from graph_research.providers.search.base import SearchHit
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.research.identity import Identity
+from graph_research.research.retrieval.deduplication import Identity
 from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 
 __all__ = ["RANK_CONSTANT", "FusedHit", "fuse", "ranked_again"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph_research.research.fitting import MARK, shortened
+from graph_research.research.llm.prompt_fitting import MARK, shortened
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from graph_research.research.contradictions import Frame, Quoted, frames, same_statement
-from graph_research.research.extractive.material import SourceFacts
 from graph_research.research.extractive.passages import Passage
 from graph_research.research.extractive.ranking import Ranked
+from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.quantities import agree
 
 __all__ = ["Group", "merge", "quoted"]

@@ -9,13 +9,13 @@ from pydantic import ValidationError
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Prompter
-from graph_research.research.agents.agent import Agent
-from graph_research.research.asking import Conversation, Turn
-from graph_research.research.fitting import Fitted, fitted
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.llm.context_windows import Windows
+from graph_research.research.llm.failover import Conversation, Turn
+from graph_research.research.llm.prompt_fitting import Fitted, fitted
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
-from graph_research.research.reading import read_documents
 from graph_research.research.services import Services
-from graph_research.research.windows import Windows
 from graph_research.text.document import Document
 
 __all__ = ["prompt_step"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from graph_research.research.citations import CitedContradiction
+from graph_research.research.evidence.citations import CitedContradiction
 from graph_research.research.report.model import Report, ReportGap, ReportSource, RoleUse
 
 __all__ = [

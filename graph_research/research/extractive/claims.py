@@ -8,8 +8,8 @@ from typing import Any
 from graph_research.research.contradictions import Conflict
 from graph_research.research.extractive import planner
 from graph_research.research.extractive.analyzer import Analysis, analyze
-from graph_research.research.extractive.groups import Group
-from graph_research.research.extractive.material import question_of
+from graph_research.research.extractive.claim_groups import Group
+from graph_research.research.extractive.sources import question_of
 
 __all__ = ["claims", "decompose"]
 

@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import Field
 
 from graph_research.errors import GraphResearchError
+from graph_research.research.evidence.claim_support import why_unsupported
 from graph_research.research.models.draft import Draft, Statement, StatementKind
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
-from graph_research.research.support import why_unsupported
 from graph_research.text.document import text_hash
 from graph_research.text.locators import resolve
 

@@ -11,10 +11,10 @@ from graph_research.graph.context import Context
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
 from graph_research.providers.http.telemetry import asking_for
 from graph_research.providers.llm.base import Model, ModelRequest
-from graph_research.research.fitting import Cut, Fitted
+from graph_research.research.llm.context_windows import LearnedWindow, Windows
+from graph_research.research.llm.prompt_fitting import Cut, Fitted
+from graph_research.research.llm.usage import count
 from graph_research.research.services import Services
-from graph_research.research.spending import count
-from graph_research.research.windows import LearnedWindow, Windows
 from graph_research.text.tokens import ScriptCounter, TokenCounter, WindowBudget
 
 __all__ = ["TOKEN_LIMIT_RETRIES", "Conversation", "Told", "Turn"]

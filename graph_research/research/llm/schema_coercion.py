@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph_research.research.answers import json_candidates
+from graph_research.research.llm.json_answers import json_candidates
 
 __all__ = ["mended", "wrapped_in"]
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.research.claims import Ground, claim_of, levelled
-from graph_research.research.disagreements import by_place, disagreements, from_answer
+from graph_research.research.evidence.claims import Ground, claim_of, levelled
+from graph_research.research.evidence.contradictions import by_place, disagreements, from_answer
+from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding, Gap
 from graph_research.research.models.ids import finding_id, gap_id
 from graph_research.research.models.plan import SubQuery, TopicResult
 from graph_research.research.models.source import Quality, Source
-from graph_research.research.quoting import QuoteFinder
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origins
 from graph_research.text.document import Document

@@ -11,12 +11,12 @@ from graph_research.graph.context import Context
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError
-from graph_research.research.answers import json_candidates
-from graph_research.research.asking import Conversation, Told, Turn
-from graph_research.research.fitting import Cut, Fitted, Part, Settle, fitted, shortened
-from graph_research.research.mending import mended, wrapped_in
+from graph_research.research.llm.context_windows import Windows
+from graph_research.research.llm.failover import Conversation, Told, Turn
+from graph_research.research.llm.json_answers import json_candidates
+from graph_research.research.llm.prompt_fitting import Cut, Fitted, Part, Settle, fitted, shortened
+from graph_research.research.llm.schema_coercion import mended, wrapped_in
 from graph_research.research.services import Services
-from graph_research.research.windows import Windows
 
 __all__ = ["Agent", "AgentResult", "AnswerUnreadable", "Fallback"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from graph_research.research.report.display import one_line
+from graph_research.research.report.formatting import one_line
 
 __all__ = ["BIBLIOGRAPHY_FORMATS", "render_bibliography"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from graph_research.research.report.facts import Price
 from graph_research.research.report.model import ModelFailure, RoleUse
+from graph_research.research.report.run_metadata import Price
 
 __all__ = ["JournalledCall", "roles_served"]
 

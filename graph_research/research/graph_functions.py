@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from graph_research.research import gates
-from graph_research.research.identity import Identity, Seen
-from graph_research.research.windows import model_windows, token_limit_retries
+from graph_research.research import quality_gates
+from graph_research.research.llm.context_windows import model_windows, token_limit_retries
+from graph_research.research.retrieval.deduplication import Identity, Seen
 
 __all__ = ["research_functions"]
 
@@ -42,7 +42,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "count_quality": count_quality,
         "failed": failed,
         "failures_of": failures_of,
-        "findings_gate": lambda findings, sources: gates.findings_gate(findings, sources).to_json(),
+        "findings_gate": lambda findings, sources: quality_gates.findings_gate(findings, sources).to_json(),
         "flatten": flatten,
         "gathering_metrics": gathering_metrics,
         "gathering_stats": gathering_stats,
@@ -53,13 +53,13 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "new_sources": new_sources,
         "open_gaps": open_gaps,
         "pending": pending,
-        "plan_gate": lambda rows, brief, most: gates.plan_gate(rows, brief, most).to_json(),
+        "plan_gate": lambda rows, brief, most: quality_gates.plan_gate(rows, brief, most).to_json(),
         "plan_metrics": plan_metrics,
-        "refinement_gate": lambda gaps, now, most: gates.refinement_gate(gaps, now, most).to_json(),
+        "refinement_gate": lambda gaps, now, most: quality_gates.refinement_gate(gaps, now, most).to_json(),
         "refinement_metrics": refinement_metrics,
         "reopened": reopened,
-        "report_gate": lambda report: gates.report_gate(report).to_json(),
-        "source_gate": lambda sources, rows: gates.source_gate(sources, rows).to_json(),
+        "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
+        "source_gate": lambda sources, rows: quality_gates.source_gate(sources, rows).to_json(),
         "synthesis_metrics": synthesis_metrics,
         "types_of": types_of,
         "token_limit_retries": token_limit_retries,
@@ -235,7 +235,7 @@ def gathering_stats(sub_queries: Rows, topics: Rows, sources: Rows, iteration: i
 def analysis_metrics(findings: Rows, gaps: Rows, sources: Rows) -> dict[str, Any]:
     return {
         "finding_count": len(findings),
-        "high_confidence_count": sum(1 for row in findings if row["confidence"] in gates.HIGH_CONFIDENCE),
+        "high_confidence_count": sum(1 for row in findings if row["confidence"] in quality_gates.HIGH_CONFIDENCE),
         "gap_count": unaddressed(gaps),
         "source_count": len(sources),
     }

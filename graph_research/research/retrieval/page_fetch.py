@@ -13,9 +13,9 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http.telemetry import asking_for
 from graph_research.providers.search.base import Passage, SearchHit
 from graph_research.providers.web.page_reader import PageReader
-from graph_research.research.fusion import FusedHit, ranked_again
+from graph_research.research.retrieval.rank_fusion import FusedHit, ranked_again
+from graph_research.research.retrieval.search import LOCAL
 from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
-from graph_research.research.searching import LOCAL
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.language.terms import content_terms, occurring

@@ -14,7 +14,7 @@ import jinja2
 
 import graph_research
 from graph_research.graph.registry import Resolver
-from graph_research.research.prompts import PromptInvalid, PromptRenderer
+from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer
 
 __all__ = ["ConfinedRenderer"]
 
@@ -40,7 +40,7 @@ class ConfinedRenderer(PromptRenderer):
         request = json.dumps({"prompts": self._foreign, "name": name, "values": values})
         try:
             done = subprocess.run(  # noqa: S603 -- our own script, with nothing of the template in the arguments
-                [sys.executable, "-I", str(Path(__file__).with_name("prompt_child.py")), *_folders()],
+                [sys.executable, "-I", str(Path(__file__).with_name("template_sandbox_child.py")), *_folders()],
                 input=request.encode(),
                 capture_output=True,
                 timeout=_SECONDS,

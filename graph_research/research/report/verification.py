@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graph_research.research.citations import Archive, Citation, CitedStatement, writes_from_templates
+from graph_research.research.evidence.citations import Archive, Citation, CitedStatement, writes_from_templates
+from graph_research.research.evidence.claim_support import why_unsupported
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
-from graph_research.research.support import why_unsupported
 
 __all__ = ["Problem", "Verification", "verify"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.research.agents.agent import AnswerUnreadable
-from graph_research.research.handlers import ResearchFailed
+from graph_research.research.llm.structured_call import AnswerUnreadable
+from graph_research.research.registry import ResearchFailed
 from graph_research.text.errors import DocumentUnreadable
 
 __all__ = ["RESEARCH_ERRORS"]

@@ -1,7 +1,7 @@
 """The child process that renders other people's templates: a request as JSON on standard input, the text as JSON back.
 
-Run as a script by `graph_research.research.confined`, in isolated mode, with folders to import from as its arguments. A
-request is `{"prompts": {name: text}, "name", "values"}`, an answer `{"text"}` or `{"error"}`.
+Run as a script by `graph_research.research.llm.template_sandbox`, in isolated mode, with folders to import from as its
+arguments. A request is `{"prompts": {name: text}, "name", "values"}`, an answer `{"text"}` or `{"error"}`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 sys.path.extend(sys.argv[1:])
 
-from graph_research.research.prompts import PromptInvalid, PromptRenderer
+from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer
 
 _MEMORY_BYTES = 1 << 30
 _CPU_SECONDS = 5

@@ -1,0 +1,1 @@
+"""From sources to proved claims: archive, quotes, citations, claim support, findings."""

@@ -1,0 +1,1 @@
+"""Asking language models: prompts, structured calls, failover, prompt fitting, usage."""

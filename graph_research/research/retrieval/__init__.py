@@ -1,0 +1,1 @@
+"""Finding sources: federated search, page fetch, rank fusion, deduplication."""

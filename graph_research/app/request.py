@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from graph_research.app.beside import is_file_name
 from graph_research.app.clock import parse_timestamp
-from graph_research.app.models import EXTRACTIVE, default_models, default_roles
+from graph_research.app.graphs.local_files import is_file_name
+from graph_research.app.wiring.models import EXTRACTIVE, default_models, default_roles
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.settings.config import PHASES, ROLES

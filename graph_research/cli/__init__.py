@@ -11,16 +11,9 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from graph_research.cli import bundle, config, debug, doctor, graph, library, prune, run, runs, travel
-from graph_research.cli.failure import (
-    DONE,
-    INTERRUPTED,
-    INVALID,
-    CommandEnded,
-    end_with,
-    install_crash_hook,
-    wants_json,
-)
+from graph_research.cli import bundle, config, doctor, graph, history, library, prune, run, runs
+from graph_research.cli.debug import command as debug_command
+from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded, end_with, install_crash_hook, wants_json
 from graph_research.cli.output import finish_output, open_streams, say, show, show_json
 from graph_research.errors import GraphResearchError
 
@@ -76,11 +69,11 @@ def _application() -> typer.Typer:
     app.callback()(_top)
     run.register(app)
     runs.register(app)
-    travel.register(app)
+    history.register(app)
     bundle.register(app)
     prune.register(app)
     graph.register(app)
-    debug.register(app)
+    debug_command.register(app)
     library.register(app)
     config.register(app)
     doctor.register(app)

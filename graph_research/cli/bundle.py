@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from graph_research.cli.folder import open_here
-from graph_research.cli.loop import wait_for
+from graph_research.cli.async_runner import wait_for
 from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.output import say, show, show_json
+from graph_research.cli.workspace import open_here
 
 __all__ = ["register"]
 
@@ -30,7 +30,7 @@ def _export(
 
     With its graph, prompts, schemas, steps, journal and texts; equal runs give equal bytes.
     """
-    from graph_research.app.bundles import export_run
+    from graph_research.app.runs.bundles import export_run
 
     exported = wait_for(export_run(open_here(reads_only=True), run_id, output))
     if exported.local_texts:
@@ -53,7 +53,7 @@ def _import(
     Under its own id, which must be free. Its hashes are checked: they prove that nothing was changed, not who made
     it. Nothing is run.
     """
-    from graph_research.app.bundles import import_run
+    from graph_research.app.runs.bundles import import_run
 
     imported = wait_for(import_run(open_here(), file))
     if json:

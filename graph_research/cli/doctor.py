@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph_research.cli.failure import FAILED, CommandEnded
-from graph_research.cli.folder import open_here
-from graph_research.cli.loop import wait_for
+from graph_research.cli.async_runner import wait_for
+from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, examples
 from graph_research.cli.output import say, show, show_json, show_table
+from graph_research.cli.workspace import open_here
 
 if TYPE_CHECKING:
-    from graph_research.app.doctor import Check
+    from graph_research.app.diagnostics.checks import Check
 
 __all__ = ["register"]
 
@@ -53,7 +53,7 @@ def _doctor(
     if accept is not None:
         _accept(accept, json=json)
         return
-    from graph_research.app.doctor import examine
+    from graph_research.app.diagnostics.checks import examine
 
     checks = wait_for(examine(open_here(reads_only=True), names=names or (), network=not offline))
     if json:
@@ -69,7 +69,7 @@ def _doctor(
 
 
 def _accept(name: str, *, json: bool) -> None:
-    from graph_research.app.doctor import accept
+    from graph_research.app.diagnostics.checks import accept
 
     tools = wait_for(accept(open_here(), name))
     if json:
@@ -107,7 +107,7 @@ def _capabilities(json: Json = False) -> None:
 
     Models, roles, searches, formats and graphs.
     """
-    from graph_research.app.doctor import capabilities
+    from graph_research.app.diagnostics.checks import capabilities
 
     known = capabilities(open_here(reads_only=True))
     if json:

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from graph_research.cli.failure import INVALID, CommandEnded
-from graph_research.cli.folder import open_here, open_with
-from graph_research.cli.loop import wait_for
+from graph_research.cli.async_runner import wait_for
+from graph_research.cli.errors import INVALID, CommandEnded
 from graph_research.cli.options import (
     Json,
     Library,
@@ -26,6 +25,7 @@ from graph_research.cli.options import (
     examples,
 )
 from graph_research.cli.output import say, show, show_document, show_json, show_table
+from graph_research.cli.workspace import open_here, open_with
 from graph_research.errors import UserMistake
 
 __all__ = ["register"]
@@ -89,7 +89,7 @@ def _list(json: Json = False) -> None:
 
     The shipped ones and your own.
     """
-    from graph_research.app.definitions import list_graphs
+    from graph_research.app.graphs.catalog import list_graphs
 
     graphs = list_graphs(open_here(reads_only=True))
     if json:
@@ -103,7 +103,7 @@ def _validate(name: Name, json: Json = False) -> None:
 
     Every finding is told at once with its place and a remedy. Exit code 2 on any error.
     """
-    from graph_research.app.definitions import validate
+    from graph_research.app.graphs.catalog import validate
 
     findings = validate(open_here(reads_only=True), name)
     if json:
@@ -135,7 +135,7 @@ def _export(
 
     html is one interactive page; png needs the extra `viz`.
     """
-    from graph_research.app.pictures import draw
+    from graph_research.app.graphs.render import draw
 
     if format is GraphFormat.PNG and output is None and sys.stdout.isatty():
         raise UserMistake("a PNG is not for a terminal", help="name a file with -o")
@@ -162,7 +162,7 @@ def _inspect(
 
     Handlers, models, hosts and folders, told before anything of it is used.
     """
-    from graph_research.app.inspection import inspect
+    from graph_research.app.graphs.inspection import inspect
 
     told = wait_for(inspect(open_here(reads_only=True), name)).to_json()
     if json:
@@ -203,9 +203,9 @@ def _run(
 
     Its own graphs/, prompts/ and schemas/ are found beside the file. Without --json the output channels are shown.
     """
-    from graph_research.app.graph_run import values_of
     from graph_research.app.request import graph_request_for
-    from graph_research.cli.drive import start_graph
+    from graph_research.app.runs.graph_run import values_of
+    from graph_research.cli.run_driver import start_graph
 
     workspace = open_with(llm=llm, search=search, library=library, timeout=timeout)
     request = graph_request_for(
@@ -231,7 +231,7 @@ def _new(
 
     Writes the folder NAME with a graph, its prompts and its schemas, which runs as it is. Nothing is overwritten.
     """
-    from graph_research.app.starter import write_starter
+    from graph_research.app.graphs.scaffold import write_starter
 
     starter = write_starter(open_here(reads_only=True), name, template.value)
     if json:

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from graph_research.cli.folder import open_here
-from graph_research.cli.loop import wait_for
+from graph_research.cli.async_runner import wait_for
 from graph_research.cli.options import Json, examples
 from graph_research.cli.output import show, show_json
+from graph_research.cli.workspace import open_here
 
 __all__ = ["register"]
 
@@ -45,7 +45,7 @@ def _prune(
     keeps what it shares. Always: texts that the report of an old run does not cite, logs of runs that are gone, and
     caches older than 30 days.
     """
-    from graph_research.app.retention import parse_age, parse_size, prune
+    from graph_research.app.runs.retention import parse_age, parse_size, prune
     from graph_research.graph.context import SystemClock
 
     age = None if older_than is None else parse_age(older_than)

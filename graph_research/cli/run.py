@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from graph_research.cli.failure import CommandEnded
-from graph_research.cli.folder import open_here, open_with
-from graph_research.cli.loop import wait_for
+from graph_research.cli.async_runner import wait_for
+from graph_research.cli.errors import CommandEnded
 from graph_research.cli.options import (
     Json,
     Library,
@@ -26,6 +25,7 @@ from graph_research.cli.options import (
     Timeout,
     examples,
 )
+from graph_research.cli.workspace import open_here, open_with
 
 __all__ = ["register"]
 
@@ -67,7 +67,7 @@ def _run(
     The report comes as report.md, report.html and report.json.
     """
     from graph_research.app.request import request_for
-    from graph_research.cli.drive import start
+    from graph_research.cli.run_driver import start
 
     workspace = open_with(
         llm=llm,
@@ -112,7 +112,7 @@ def _resume(
 
     No recorded call is made again. A completed run writes its report again.
     """
-    from graph_research.cli.drive import go_on
+    from graph_research.cli.run_driver import go_on
 
     code = wait_for(
         go_on(

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph_research.cli.ending import resume_command
-from graph_research.cli.failure import FAILED, CommandEnded
-from graph_research.cli.folder import open_here
-from graph_research.cli.loop import wait_for
+from graph_research.cli.async_runner import wait_for
+from graph_research.cli.errors import FAILED, CommandEnded
+from graph_research.cli.exit_status import resume_command
 from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.output import counted, in_line, say, show, show_document, show_json, show_table
+from graph_research.cli.workspace import open_here
 
 if TYPE_CHECKING:
-    from graph_research.app.runs import RunStatus
+    from graph_research.app.runs.status import RunStatus
     from graph_research.research.report.verification import Verification
 
 __all__ = ["register"]
@@ -51,7 +51,7 @@ def register(app: typer.Typer) -> None:
 
 def _status(run_id: RunId, json: Json = False) -> None:
     """Where a run stands, and how to go on."""
-    from graph_research.app.runs import run_status
+    from graph_research.app.runs.status import run_status
 
     _show_status(wait_for(run_status(open_here(reads_only=True), run_id)), json=json)
 
@@ -92,7 +92,7 @@ def _used(usage: Sequence[Mapping[str, Any]]) -> str:
 
 def _list(json: Json = False) -> None:
     """All stored runs, the newest first."""
-    from graph_research.app.runs import list_runs
+    from graph_research.app.runs.status import list_runs
 
     runs = wait_for(list_runs(open_here(reads_only=True)))
     if json:
@@ -119,7 +119,7 @@ def _cut(text: str) -> str:
 
 def _history(run_id: RunId, json: Json = False) -> None:
     """Every step: node, status, time, hash."""
-    from graph_research.app.runs import run_history
+    from graph_research.app.runs.status import run_history
 
     steps = wait_for(run_history(open_here(reads_only=True), run_id))
     if json:
@@ -147,7 +147,7 @@ def _cancel(run_id: RunId, json: Json = False) -> None:
 
     It may be driven by another process, or by none. `resume` goes on from there.
     """
-    from graph_research.app.cancel import cancel_run
+    from graph_research.app.runs.cancel import cancel_run
 
     _show_status(wait_for(cancel_run(open_here(), run_id)), json=json)
 
@@ -157,7 +157,7 @@ def _delete(run_id: RunId, json: Json = False) -> None:
 
     Texts that another run refers to stay.
     """
-    from graph_research.app.runs import delete_run
+    from graph_research.app.runs.status import delete_run
 
     wait_for(delete_run(open_here(), run_id))
     if json:
@@ -176,7 +176,7 @@ def _report(
 
     From the store; csv, bibtex, ris and csl-json hold the sources, for a spreadsheet or a reference manager.
     """
-    from graph_research.app.reports import render_report
+    from graph_research.app.runs.report import render_report
 
     text = wait_for(render_report(open_here(reads_only=True), run_id, "json" if json else format.value))
     if output is None:
@@ -196,7 +196,7 @@ def _verify(
 
     Each is compared with the archived text; exit code 1 if any is not exactly there.
     """
-    from graph_research.app.bundles import verify_any
+    from graph_research.app.runs.bundles import verify_any
 
     verification = wait_for(verify_any(open_here(reads_only=True), run))
     if json:

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import pytest
 from wire import Answer, WireServer
 
-from graph_research.app.doctor import Check, examine
-from graph_research.app.outside import open_outside
-from graph_research.app.reach import Provider, name_of_model, providers_of, reach, with_names
+from graph_research.app.diagnostics.checks import Check, examine
+from graph_research.app.diagnostics.providers import Provider, name_of_model, providers_of, reach, with_names
+from graph_research.app.wiring.clients import open_outside
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http.health_check import Sign
@@ -197,8 +197,8 @@ import asyncio, sys
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from graph_research.app.outside import open_outside
-from graph_research.app.reach import providers_of, reach, with_names
+from graph_research.app.wiring.clients import open_outside
+from graph_research.app.diagnostics.providers import providers_of, reach, with_names
 from graph_research.app.workspace import open_workspace
 from graph_research.providers.http.transport import _certificates
 from graph_research.providers.http.client import HttpClient

@@ -2,8 +2,8 @@
 
 import pytest
 
-from graph_research.cli.ending import end_of
-from graph_research.cli.failure import ABORTED, FAILED
+from graph_research.cli.errors import ABORTED, FAILED
+from graph_research.cli.exit_status import end_of
 from tests.shell import User
 
 REFUSES = """

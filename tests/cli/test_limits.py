@@ -9,8 +9,8 @@ import signal
 import pytest
 
 from graph_research import deep_research
-from graph_research.app.budget import Budget
-from graph_research.app.limits import Reached
+from graph_research.app.runs.budget import Budget
+from graph_research.app.runs.limits import Reached
 from graph_research.providers.llm.base import Usage
 from graph_research.providers.llm.prices import Price, Prices
 from tests.cli.conftest import QUESTION

@@ -11,8 +11,8 @@ import pytest
 from traces import assert_no_trace
 from wire import Answer, Received, WireServer
 
-from graph_research.app.mcp_servers import check_mcp
-from graph_research.app.search import select_searches
+from graph_research.app.wiring.mcp_servers import check_mcp
+from graph_research.app.wiring.search import select_searches
 from graph_research.app.workspace import open_workspace
 from graph_research.errors import GraphResearchError
 from graph_research.providers.errors import NoProvider

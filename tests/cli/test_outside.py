@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from wire import Answer, WireServer
 
-from graph_research.app.outside import open_outside
+from graph_research.app.wiring.clients import open_outside
 from graph_research.app.workspace import open_workspace
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.http.client import Peer

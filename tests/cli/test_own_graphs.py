@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from graph_research import deep_research, load_graph
-from graph_research.app.definitions import validate
-from graph_research.app.graph_run import GraphRunResult, open_graph_run
+from graph_research.app.graphs.catalog import validate
+from graph_research.app.graphs.scaffold import TEMPLATES
 from graph_research.app.request import graph_request_for
-from graph_research.app.starter import TEMPLATES
+from graph_research.app.runs.graph_run import GraphRunResult, open_graph_run
 from graph_research.app.workspace import Workspace, open_workspace
 from tests.cli.conftest import Run
 from tests.shell import NOW, User

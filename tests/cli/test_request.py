@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from graph_research.app.budget import Budget
 from graph_research.app.request import QuestionInvalid, RequestInvalid, ResearchRequest, request_for
+from graph_research.app.runs.budget import Budget
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.llm.base import Usage

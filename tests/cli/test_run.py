@@ -14,7 +14,7 @@ import pytest
 
 from graph_research import deep_research
 from graph_research.app.request import request_for
-from graph_research.app.research import open_research
+from graph_research.app.runs.research import open_research
 from graph_research.app.workspace import open_workspace
 from tests.cli.conftest import DOCUMENTS, QUESTION, Run
 from tests.countdown import COUNTDOWN

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from wire import Answer, WireServer
 
-from graph_research.app.outside import open_outside
 from graph_research.app.request import ResearchRequest, request_for
-from graph_research.app.search import SEARCH_KINDS, SERVES, build_searches, select_searches, with_searches
+from graph_research.app.wiring.clients import open_outside
+from graph_research.app.wiring.search import SEARCH_KINDS, SERVES, build_searches, select_searches, with_searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.search.tavily import TavilySearch

@@ -18,7 +18,7 @@ COMMANDS = [
     *("graph list", "graph validate", "graph export", "graph run", "config show", "config trust"),
     *("library add", "library list", "library search", "library remove"),
 ]
-HEAVY = ("pydantic", "jinja2", "networkx", "httpx", "rich", "asyncio", "sqlite3", "graph_research.app.research")
+HEAVY = ("pydantic", "jinja2", "networkx", "httpx", "rich", "asyncio", "sqlite3", "graph_research.app.runs.research")
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -206,7 +206,7 @@ def test_capabilities_list_what_this_version_has(user: User) -> None:
 def test_an_error_that_nobody_named_leaves_one_line_and_a_marker(tmp_path: Path) -> None:
     code = (
         "import os, sys\n"
-        "from graph_research.cli.failure import install_crash_hook\n"
+        "from graph_research.cli.errors import install_crash_hook\n"
         "install_crash_hook(os.environ, json=True)\n"
         "raise ZeroDivisionError('by nothing')\n"
     )

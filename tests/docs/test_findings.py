@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CHECKS = ["reader", "shapes", "yaml_tree", "channels", "compiler", "guards", "loader"]
+CHECKS = ["definition", "expressions", "validation"]
 CODE = re.compile(r'"([a-z]+(?:-[a-z]+)+|alias)"')
 IN_TABLE = re.compile(r"`([a-z-]+)`")
 BUILT = {"ask-in-branch", "end-in-branch"}
@@ -15,7 +15,7 @@ BUILT = {"ask-in-branch", "end-in-branch"}
 
 def codes() -> set[str]:
     folder = ROOT / "graph_research" / "graph"
-    files = [*(folder / f"{name}.py" for name in CHECKS), *(folder / "validation").glob("*.py")]
+    files = [folder / "loader.py", *(file for name in CHECKS for file in (folder / name).glob("*.py"))]
     return {code for file in files for code in CODE.findall(file.read_text())} | BUILT
 
 

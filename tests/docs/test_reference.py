@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer
 
-from graph_research.cli import _application, failure
+from graph_research.cli import _application, errors
 from graph_research.settings.config import ENV_PREFIX, KEYS, Settings
 from graph_research.settings.folder_policy import why_not
 
@@ -76,7 +76,7 @@ def test_the_page_shows_the_arguments_of_a_command(words: str) -> None:
 
 def test_the_page_lists_every_exit_code() -> None:
     page = (REFERENCE / "command-line.md").read_text()
-    codes = {failure.DONE, failure.FAILED, failure.INVALID, failure.ABORTED, failure.WAITING, failure.INTERRUPTED}
+    codes = {errors.DONE, errors.FAILED, errors.INVALID, errors.ABORTED, errors.WAITING, errors.INTERRUPTED}
     assert set(fields_in(page, "Exit codes")) == {str(code) for code in codes}
 
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from graph_research.app.budget import Budget, BudgetUnknowable, within_budget
-from graph_research.app.models import (
+from graph_research.app.request import request_for
+from graph_research.app.runs.budget import Budget, BudgetUnknowable, within_budget
+from graph_research.app.wiring.clients import Outside
+from graph_research.app.wiring.models import (
     DEFAULTS,
     build_model,
     build_router,
@@ -18,8 +20,6 @@ from graph_research.app.models import (
     prices_of,
     window_tokens,
 )
-from graph_research.app.outside import Outside
-from graph_research.app.request import request_for
 from graph_research.app.workspace import open_workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel

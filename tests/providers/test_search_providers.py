@@ -10,7 +10,7 @@ import pytest
 from search_replies import ENGINE, KEY, QUESTION, SPOKEN
 from wire import Answer, WireServer
 
-from graph_research.app.search import SERVES
+from graph_research.app.wiring.search import SERVES
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.search.base import SOURCE_TYPES, SearchRequest

@@ -10,7 +10,7 @@ import pytest
 from workbench import Bench as WholeBench
 from workbench import PlainContext, make_services, research_script
 
-from graph_research.app.offline import recorded_failures
+from graph_research.app.wiring.replay_registry import recorded_failures
 from graph_research.graph.history.replay import replay
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from wire import Answer, WireServer
 
-from graph_research.app.budget import Budget
+from graph_research.app.runs.budget import Budget
 from graph_research.providers.errors import ContextExceeded, FetchRefused, ProviderError
 from graph_research.providers.http.client import HttpClient, Peer, Reply
 from graph_research.providers.http.status_errors import retry_after

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.app.beside import with_neighbours
-from graph_research.app.definitions import validate
+from graph_research.app.graphs.catalog import validate
+from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.settings.config import SettingInvalid
 from graph_research.settings.trust import FolderOffer, find_offer

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from graph_research.cli.folder import describe_offer
 from graph_research.cli.output import show_document, show_json, visible
+from graph_research.cli.workspace import describe_offer
 from graph_research.research.report.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
 from graph_research.settings.trust import FolderOffer
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from graph_research.app.outside import Outside
 from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.wiring.clients import Outside
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.providers.errors import ProviderRefused

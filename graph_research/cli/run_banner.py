@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graph_research.app.models import EXTRACTIVE, why_default
 from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.wiring.models import EXTRACTIVE, why_default
 from graph_research.app.workspace import Workspace
 from graph_research.cli.output import in_line, say
 

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graph_research.cli.folder import open_with
 from graph_research.cli.output import say
+from graph_research.cli.workspace import open_with
 from graph_research.errors import UserMistake
 from graph_research.graph.dap.server import serve_port, serve_stdio
 
@@ -70,8 +70,8 @@ def _left_by_signals() -> Iterator[None]:
 @asynccontextmanager
 async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
     """The run that a launch configuration asks for."""
-    from graph_research.app.debug import DebugRequest, debug
-    from graph_research.cli.beginning import provider_lines
+    from graph_research.app.runs.debug import DebugRequest, debug
+    from graph_research.cli.run_banner import provider_lines
 
     _check(arguments)
     _enter(arguments.get("cwd") or ".")

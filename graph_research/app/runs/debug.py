@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from graph_research.app.clock import make_clock
-from graph_research.app.graph_run import GraphRun, open_graph_run, reopen_graph_run
 from graph_research.app.request import GraphRequest, ResearchRequest, graph_request_for, request_for
-from graph_research.app.research import Research, new_run_id, open_research, reopen_research
-from graph_research.app.runs import is_research
+from graph_research.app.runs.graph_run import GraphRun, open_graph_run, reopen_graph_run
+from graph_research.app.runs.research import Research, new_run_id, open_research, reopen_research
+from graph_research.app.runs.status import is_research
 from graph_research.app.workspace import Workspace
 from graph_research.audit_log import AuditLog
 from graph_research.errors import NameInvalid, UserMistake, check_name

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from graph_research.app.outside import Outside
+from graph_research.app.wiring.clients import Outside
 from graph_research.providers.errors import KeyMissing, UnknownModel
 from graph_research.providers.http.endpoint import Peer
 from graph_research.providers.llm import anthropic, gemini, openai

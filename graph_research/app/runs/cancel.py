@@ -6,10 +6,10 @@ import asyncio
 import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 
-from graph_research.app.foreign import is_foreign
-from graph_research.app.graph_run import GraphRun, reopen_graph_run
-from graph_research.app.research import Research, reopen_research
-from graph_research.app.runs import RunStatus, goes_on, is_driven, run_status
+from graph_research.app.runs.graph_run import GraphRun, reopen_graph_run
+from graph_research.app.runs.imported import is_foreign
+from graph_research.app.runs.research import Research, reopen_research
+from graph_research.app.runs.status import RunStatus, goes_on, is_driven, run_status
 from graph_research.app.store import checked_run_id, open_store, request_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake

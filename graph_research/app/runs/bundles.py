@@ -12,10 +12,10 @@ from typing import Any
 import orjson
 
 from graph_research.app.files import write_atomically
-from graph_research.app.foreign import IMPORTED
-from graph_research.app.reports import build_from_store
+from graph_research.app.runs.history import replay_run, replay_stored
+from graph_research.app.runs.imported import IMPORTED
+from graph_research.app.runs.report import build_from_store
 from graph_research.app.store import Store, checked_run_id, open_store
-from graph_research.app.travel import replay_run, replay_stored
 from graph_research.app.workspace import Workspace
 from graph_research.errors import NAME_PATTERN
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer

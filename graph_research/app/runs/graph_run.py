@@ -7,23 +7,23 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph_research.app.beside import with_neighbours
-from graph_research.app.budget import Budget, within_budget
 from graph_research.app.clock import make_clock
-from graph_research.app.definitions import graph_file, load
-from graph_research.app.edits import edited, read_assignment
-from graph_research.app.foreign import inherited, is_foreign, refuse_foreign, without_pages
+from graph_research.app.graphs.catalog import graph_file, load
+from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.library import Indexing
-from graph_research.app.limits import Reached, limit_reached
-from graph_research.app.models import build_router, prices_of
-from graph_research.app.offline import offline_registry
-from graph_research.app.outside import Outside, open_outside
 from graph_research.app.request import GraphRequest, changed_request, with_limits
-from graph_research.app.research import new_run_id, refuse_known
-from graph_research.app.runs import error_text, waiting_for
-from graph_research.app.search import Searches, build_searches, with_searches
-from graph_research.app.services import build_registry, build_services
+from graph_research.app.runs.budget import Budget, within_budget
+from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
+from graph_research.app.runs.limits import Reached, limit_reached
+from graph_research.app.runs.research import new_run_id, refuse_known
+from graph_research.app.runs.state_edits import edited, read_assignment
+from graph_research.app.runs.status import error_text, waiting_for
 from graph_research.app.store import Store, graph_metadata_of, graph_request_of, open_store
+from graph_research.app.wiring.clients import Outside, open_outside
+from graph_research.app.wiring.models import build_router, prices_of
+from graph_research.app.wiring.replay_registry import offline_registry
+from graph_research.app.wiring.search import Searches, build_searches, with_searches
+from graph_research.app.wiring.services import build_registry, build_services
 from graph_research.app.workspace import Workspace
 from graph_research.errors import check_name
 from graph_research.graph.definition.compiler import Graph

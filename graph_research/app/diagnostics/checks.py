@@ -11,13 +11,13 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from graph_research.app.diagnostics.providers import Reached, name_of_model, providers_of, reach, with_names
 from graph_research.app.library import count_documents, pdf_child_works
-from graph_research.app.mcp_servers import MCP, build_mcp, mcp_names
-from graph_research.app.models import MODEL_KINDS, build_router, default_models, default_roles, why_default
-from graph_research.app.outside import open_outside
-from graph_research.app.reach import Reached, name_of_model, providers_of, reach, with_names
-from graph_research.app.search import SEARCH_KINDS, SEARCH_NEEDS, build_searches, select_searches, serves_of
 from graph_research.app.store import open_store
+from graph_research.app.wiring.clients import open_outside
+from graph_research.app.wiring.mcp_servers import MCP, build_mcp, mcp_names
+from graph_research.app.wiring.models import MODEL_KINDS, build_router, default_models, default_roles, why_default
+from graph_research.app.wiring.search import SEARCH_KINDS, SEARCH_NEEDS, build_searches, select_searches, serves_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import GraphResearchError
 from graph_research.providers.http.client import Http

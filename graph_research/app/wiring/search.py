@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from graph_research.app.library import Indexing, add_folders, count_documents, open_library, require_documents
-from graph_research.app.mcp_servers import MCP, build_mcp, check_mcp, unset_of_mcp
-from graph_research.app.outside import Outside
 from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.wiring.clients import Outside
+from graph_research.app.wiring.mcp_servers import MCP, build_mcp, check_mcp, unset_of_mcp
 from graph_research.app.workspace import Workspace
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http.client import Peer

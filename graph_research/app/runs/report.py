@@ -9,16 +9,16 @@ from typing import Any
 
 import orjson
 
-from graph_research.app.beside import with_neighbours
-from graph_research.app.definitions import load
 from graph_research.app.files import write_atomically
-from graph_research.app.limits import Reached
-from graph_research.app.models import prices_of
-from graph_research.app.overlay import Trace, trace_of
+from graph_research.app.graphs.catalog import load
+from graph_research.app.graphs.local_files import with_neighbours
+from graph_research.app.graphs.run_trace import Trace, trace_of
 from graph_research.app.request import ResearchRequest
-from graph_research.app.runs import error_text, is_driven, limit_of
-from graph_research.app.services import definition_registry
+from graph_research.app.runs.limits import Reached
+from graph_research.app.runs.status import error_text, is_driven, limit_of
 from graph_research.app.store import Store, checked_run_id, open_store, request_of
+from graph_research.app.wiring.models import prices_of
+from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import CallRecord, RunRecord

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from graph_research.app.models import window_tokens
 from graph_research.app.request import KEPT_SETTINGS, GraphRequest, RequestInvalid, ResearchRequest
-from graph_research.app.search import serves_of
-from graph_research.app.services import build_registry, build_services
+from graph_research.app.wiring.models import window_tokens
+from graph_research.app.wiring.search import serves_of
+from graph_research.app.wiring.services import build_registry, build_services
 from graph_research.app.workspace import Workspace
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.registry import Registry, Resolver

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from graph_research.app.budget import Budget
-from graph_research.app.limits import Reached, limit_reached
-from graph_research.app.models import prices_of
+from graph_research.app.runs.budget import Budget
+from graph_research.app.runs.limits import Reached, limit_reached
 from graph_research.app.store import Store, asked_of, checked_run_id, open_store, request_of
+from graph_research.app.wiring.models import prices_of
 from graph_research.app.workspace import Workspace
 from graph_research.graph.checkpoint.base import RunRecord, RunRow
 from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged

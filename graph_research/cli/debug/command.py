@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph_research.cli.failure import CommandEnded
-from graph_research.cli.folder import open_with
-from graph_research.cli.loop import wait_for
+from graph_research.cli.async_runner import wait_for
+from graph_research.cli.errors import CommandEnded
 from graph_research.cli.options import (
     Library,
     Llm,
@@ -24,10 +23,11 @@ from graph_research.cli.options import (
     Search,
     examples,
 )
+from graph_research.cli.workspace import open_with
 from graph_research.errors import UserMistake, why_unreadable
 
 if TYPE_CHECKING:
-    from graph_research.app.debug import DebugRequest
+    from graph_research.app.runs.debug import DebugRequest
     from graph_research.app.workspace import Workspace
 
 __all__ = ["register"]
@@ -103,17 +103,17 @@ def _debug(
     configuration then says what to run. The run is kept, whatever you do.
     """
     if write_extension is not None:
-        from graph_research.cli import debug_vscode
+        from graph_research.cli.debug import vscode_extension
 
-        debug_vscode.write_extension(write_extension)
+        vscode_extension.write_extension(write_extension)
         return
     if dap:
-        from graph_research.cli.debug_editor import serve
+        from graph_research.cli.debug.editor import serve
 
         wait_for(serve(listen))
         return
-    from graph_research.app.debug import DebugRequest
-    from graph_research.app.graph_run import values_of
+    from graph_research.app.runs.debug import DebugRequest
+    from graph_research.app.runs.graph_run import values_of
 
     workspace = open_with(
         llm=llm,
@@ -138,9 +138,9 @@ def _debug(
 
 
 async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list[str], script: Path | None) -> None:
-    from graph_research.app.debug import debug
-    from graph_research.cli.beginning import say_providers
-    from graph_research.cli.debug_terminal import Terminal
+    from graph_research.app.runs.debug import debug
+    from graph_research.cli.debug.terminal import Terminal
+    from graph_research.cli.run_banner import say_providers
 
     text = None if script is None else _read(script)
     async with debug(workspace, request, told=partial(say_providers, workspace)) as debugged:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph_research.cli.failure import FAILED, CommandEnded
-from graph_research.cli.folder import open_here
-from graph_research.cli.loop import wait_for
+from graph_research.cli.async_runner import wait_for
+from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, NewRunId, Out, RunId, examples
 from graph_research.cli.output import say, show, show_json
+from graph_research.cli.workspace import open_here
 
 if TYPE_CHECKING:
-    from graph_research.app.travel import Differences
+    from graph_research.app.runs.history import Differences
     from graph_research.graph.history.replay import Replayed
 
 __all__ = ["register"]
@@ -54,7 +54,7 @@ def _show(
 
     Of the graph that the step belongs to: the whole run's, or a subgraph's.
     """
-    from graph_research.app.travel import Moment, show_step
+    from graph_research.app.runs.history import Moment, show_step
 
     shown = wait_for(show_step(open_here(reads_only=True), run_id, step, path))
     if not isinstance(shown, Moment):
@@ -79,7 +79,7 @@ def _diff(
 
     By state, claims and calls. Exit code 0 also where they differ.
     """
-    from graph_research.app.travel import diff_runs
+    from graph_research.app.runs.history import diff_runs
 
     differences = wait_for(diff_runs(open_here(reads_only=True), old, new))
     if json:
@@ -161,7 +161,7 @@ def _fork(
     With edited state, another graph or other models. What the old run recorded is used again where the request is
     the same; the old run stays as it is.
     """
-    from graph_research.cli.drive import start_fork
+    from graph_research.cli.run_driver import start_fork
 
     code = wait_for(
         start_fork(
@@ -193,7 +193,7 @@ def _replay(
     On its recorded answers and with the prompts and schemas it was made with, with no model and no network. Exit code 1
     where a step's hash is not the recorded one.
     """
-    from graph_research.app.bundles import replay_any
+    from graph_research.app.runs.bundles import replay_any
 
     replayed = wait_for(replay_any(open_here(reads_only=True), run, current=current))
     if json:

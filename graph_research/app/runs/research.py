@@ -11,24 +11,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from graph_research.app.beside import with_neighbours
-from graph_research.app.budget import Budget, within_budget
 from graph_research.app.clock import make_clock
-from graph_research.app.definitions import load
-from graph_research.app.edits import edited
 from graph_research.app.files import OutputUnwritable, check_writable
-from graph_research.app.foreign import inherited, is_foreign, refuse_foreign, without_pages
+from graph_research.app.graphs.catalog import load
+from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.library import Indexing
-from graph_research.app.limits import Reached, limit_reached
-from graph_research.app.models import build_router, prices_of
-from graph_research.app.offline import offline_registry
-from graph_research.app.outside import open_outside
-from graph_research.app.reports import Built, NoReport, build_from_store, write_report
 from graph_research.app.request import RequestInvalid, ResearchRequest, changed_request, request_for, with_limits
-from graph_research.app.runs import error_text, waiting_for
-from graph_research.app.search import build_searches, with_searches
-from graph_research.app.services import build_registry, build_services
+from graph_research.app.runs.budget import Budget, within_budget
+from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
+from graph_research.app.runs.limits import Reached, limit_reached
+from graph_research.app.runs.report import Built, NoReport, build_from_store, write_report
+from graph_research.app.runs.state_edits import edited
+from graph_research.app.runs.status import error_text, waiting_for
 from graph_research.app.store import Store, metadata_of, open_store, request_of
+from graph_research.app.wiring.clients import open_outside
+from graph_research.app.wiring.models import build_router, prices_of
+from graph_research.app.wiring.replay_registry import offline_registry
+from graph_research.app.wiring.search import build_searches, with_searches
+from graph_research.app.wiring.services import build_registry, build_services
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.audit_log import AuditLog
 from graph_research.errors import GraphResearchError, check_name

@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
-from graph_research.app.mcp_servers import MCP, build_mcp, check_mcp, mcp_names, unset_of_mcp
-from graph_research.app.models import DEFAULTS, EXTRACTIVE, MODEL_KINDS, build_model
-from graph_research.app.outside import Outside
-from graph_research.app.search import SEARCH_KINDS, SEARCH_NEEDS
+from graph_research.app.wiring.clients import Outside
+from graph_research.app.wiring.mcp_servers import MCP, build_mcp, check_mcp, mcp_names, unset_of_mcp
+from graph_research.app.wiring.models import DEFAULTS, EXTRACTIVE, MODEL_KINDS, build_model
+from graph_research.app.wiring.search import SEARCH_KINDS, SEARCH_NEEDS
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, UnknownModel

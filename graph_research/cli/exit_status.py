@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graph_research.cli.failure import ABORTED, DONE, FAILED, WAITING
+from graph_research.cli.errors import ABORTED, DONE, FAILED, WAITING
 from graph_research.cli.output import say
 
 if TYPE_CHECKING:
-    from graph_research.app.limits import Reached
+    from graph_research.app.runs.limits import Reached
 
 __all__ = ["end_of", "resume_command"]
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
-from graph_research.app.limits import Reached
+from graph_research.app.runs.limits import Reached
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import AnswerWithheld
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage

@@ -13,16 +13,16 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
-from graph_research.app.graph_run import GraphRun, GraphRunResult, fork_graph_run, open_graph_run, reopen_graph_run
 from graph_research.app.request import GraphRequest, ResearchRequest
-from graph_research.app.research import Research, ResearchResult, fork_research, open_research, reopen_research
-from graph_research.app.runs import check_answered, is_research
+from graph_research.app.runs.graph_run import GraphRun, GraphRunResult, fork_graph_run, open_graph_run, reopen_graph_run
+from graph_research.app.runs.research import Research, ResearchResult, fork_research, open_research, reopen_research
+from graph_research.app.runs.status import check_answered, is_research
 from graph_research.app.workspace import Workspace
-from graph_research.cli.beginning import say_providers
-from graph_research.cli.ending import end_of, resume_command
-from graph_research.cli.failure import INTERRUPTED
+from graph_research.cli.errors import INTERRUPTED
+from graph_research.cli.exit_status import end_of, resume_command
 from graph_research.cli.output import counted, in_line, say, show, show_json
 from graph_research.cli.progress import IndexingLines, Progress, make_view
+from graph_research.cli.run_banner import say_providers
 from graph_research.graph.context import SystemClock
 from graph_research.graph.events import Event
 from graph_research.research.report.retrieval_stats import FETCH

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import orjson
 
-from graph_research.cli import debug_lines as lines
-from graph_research.cli.ending import resume_command
-from graph_research.cli.failure import DONE, INTERRUPTED, INVALID, CommandEnded
+from graph_research.cli.debug import render as lines
+from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded
+from graph_research.cli.exit_status import resume_command
 from graph_research.cli.output import say, show
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.debugger.stepper import Debugger, Stop

@@ -1,0 +1,1 @@
+"""A run's life: start, drive, resume, cancel, inspect, replay, export, retention."""

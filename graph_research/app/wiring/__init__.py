@@ -1,0 +1,1 @@
+"""Building a run's collaborators from settings: models, searches, HTTP clients, handlers."""

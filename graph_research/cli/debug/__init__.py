@@ -1,0 +1,1 @@
+"""The `debug` command: terminal front end, editor front end, VS Code extension."""

@@ -25,9 +25,9 @@ from pathlib import Path
 import orjson
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT))
 
-from world import Call, World, open_world  # noqa: E402 -- it stands beside the tests
+from tests.support.network.fake_services import Call, World, open_world  # noqa: E402 -- it stands beside the tests
 
 SCRIPT = Path(sys.executable).with_name("graph-research")
 QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()

@@ -2,7 +2,7 @@
 
     python benchmarks/pipeline.py [--rounds N] [--model-seconds S] [--search-seconds S] [--page-seconds S]
 
-The models, the search and its pages are a process of their own on loopback (`tests/world.py`). The critical path is the
+The models, the search and its pages are a process of their own on loopback (`tests/support/network/fake_services.py`). The critical path is the
 longest chain of calls of which none began before the one ahead of it had ended, each counted with its latency; the
 rest of the wall time is ours. Warm is the second research of a process, cold a whole command from its start. CPU of our
 own code is the share of samples, one a tick of the kernel, in which Python was in a function or a prompt of ours, with
@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT))
 
-from world import Call, World, open_world  # noqa: E402 -- it stands beside the tests
+from tests.support.network.fake_services import Call, World, open_world  # noqa: E402 -- it stands beside the tests
 
 SCRIPT = Path(sys.executable).with_name("graph-research")
 QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()

@@ -6,18 +6,18 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import guard
 import pytest
-from wire import WireServer
 
 from graph_research.settings.config import ENV_PREFIX, KEYS
+from tests.support.network import socket_guard
+from tests.support.network.http_server import WireServer
 
-GUARDED = Path(__file__).with_name("guarded")
+GUARDED = Path(__file__).parent / "support" / "network" / "child_startup"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
 def pytest_configure() -> None:
-    guard.put_under_every_socket()
+    socket_guard.put_under_every_socket()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(GUARDED), *filter(None, [os.environ.get("PYTHONPATH")])])
     _keep_for_tests()
     _forget_keys()
@@ -27,9 +27,9 @@ def pytest_configure() -> None:
 def nothing_reached_outside() -> Iterator[list[str]]:
     """What was refused at the sockets. A test that means to try takes this and clears it; any other fails."""
     _forget_keys()
-    guard.ATTEMPTS.clear()
-    yield guard.ATTEMPTS
-    assert not guard.ATTEMPTS, f"a test wanted to leave this machine: {guard.ATTEMPTS}"
+    socket_guard.ATTEMPTS.clear()
+    yield socket_guard.ATTEMPTS
+    assert not socket_guard.ATTEMPTS, f"a test wanted to leave this machine: {socket_guard.ATTEMPTS}"
 
 
 @pytest.fixture

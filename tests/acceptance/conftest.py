@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.shell import User
-from tests.shell import new_user as begun
+from tests.support.cli.cli_process import User
+from tests.support.cli.cli_process import new_user as begun
 
 
 @pytest.fixture

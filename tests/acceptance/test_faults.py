@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from world import Faults, World, open_world
 
-from tests.shell import DEMO_QUESTION, Done, User
+from tests.support.cli.cli_process import DEMO_QUESTION, Done, User
+from tests.support.network.fake_services import Faults, World, open_world
 
 AGENTS = frozenset(
     {

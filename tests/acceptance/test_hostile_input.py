@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shell import SCRIPT, Done, User
+from tests.support.cli.cli_process import SCRIPT, Done, User
 
 DEMO_QUESTION = "What is the span of the Kelda footbridge?"
 BRIDGE = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shell import DEMO_LIBRARY, DEMO_QUESTION, User
+from tests.support.cli.cli_process import DEMO_LIBRARY, DEMO_QUESTION, User
 
 MOMENTS = range(10)
 

@@ -9,9 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from world import World, open_world
 
-from tests.shell import DEMO_QUESTION, User
+from tests.support.cli.cli_process import DEMO_QUESTION, User
+from tests.support.network.fake_services import World, open_world
 
 PACE = {"model_seconds": 0.05, "search_seconds": 0.05, "page_seconds": 0.02}
 

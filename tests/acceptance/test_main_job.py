@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.shell import DEMO_LIBRARY, User
+from tests.support.cli.cli_process import DEMO_LIBRARY, User
 
 PLANTED = json.loads((Path(__file__).parent / "planted.json").read_text())
 CITATION = re.compile(r"\[(\d+)\]")

@@ -4,11 +4,11 @@ import asyncio
 import gzip
 
 import pytest
-from small_web import NO_RULES, PAGE, Web
-from wire import Answer, WireServer
 
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
 from graph_research.providers.web.fetcher import FetchLimits
+from tests.support.network.fetch_network import NO_RULES, PAGE, Web
+from tests.support.network.http_server import Answer, WireServer
 
 
 @pytest.mark.parametrize(

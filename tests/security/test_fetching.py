@@ -5,12 +5,12 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_web import NO_RULES, PAGE, PUBLIC, Names, Web, Wires
-from wire import Answer, WireServer
 
 from graph_research.providers.errors import FetchRefused
 from graph_research.providers.web.fetcher import Fetcher
 from graph_research.providers.web.url_guard import AddressInvalid, OwnHosts, read_address, why_private
+from tests.support.network.fetch_network import NO_RULES, PAGE, PUBLIC, Names, Web, Wires
+from tests.support.network.http_server import Answer, WireServer
 
 FORBIDDEN_ADDRESSES = {
     "0.0.0.0": "this network",

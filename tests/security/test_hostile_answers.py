@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
 import pytest
-from wire import Answer, WireServer
 
 from graph_research.app.runs.budget import Budget
 from graph_research.providers.errors import ContextExceeded, FetchRefused, ProviderError
@@ -19,6 +18,7 @@ from graph_research.providers.llm.error_mapping import Refusals
 from graph_research.providers.search.base import SearchRequest
 from graph_research.providers.search.mcp.search import McpSearch, McpServer
 from graph_research.providers.web.robots import Robots
+from tests.support.network.http_server import Answer, WireServer
 
 
 class Nothing:

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from search_replies import QUESTION, SPOKEN
-from wire import Answer, WireServer
 
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.search.base import SearchRequest
+from tests.support.network.http_server import Answer, WireServer
+from tests.support.providers.search_responses import QUESTION, SPOKEN
 
 SCRIPT = Path(sys.executable).with_name("graph-research")
 FACT = "Salmon smolts pass tidal turbines mostly by night, when the turbines turn slowly."

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-import world_model
-from traces import assert_no_trace
-from wire import Answer, Received, WireServer
+
+from tests.support.cli.secret_scan import assert_no_trace
+from tests.support.network import fake_model
+from tests.support.network.http_server import Answer, Received, WireServer
 
 KEY = "sk-MARKED-4f1c9a7be2d05836"
 LIBRARY = Path(__file__).parents[2] / "examples" / "library"
@@ -59,8 +60,8 @@ def start(run: Run, server: WireServer, run_id: str, *more: str) -> subprocess.C
 def answered(request: Received) -> Answer:
     asked = request.json()
     prompt = "\n\n".join(message["content"] for message in asked["messages"])
-    schema = world_model.schema_of(asked, prompt)
-    text = json.dumps(world_model.answer(world_model.agent_of(schema), schema, prompt, {"always_gaps": False}))
+    schema = fake_model.schema_of(asked, prompt)
+    text = json.dumps(fake_model.answer(fake_model.agent_of(schema), schema, prompt, {"always_gaps": False}))
     return Answer(body={"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
 
 

@@ -5,12 +5,12 @@ import socket
 import subprocess
 import sys
 
-import guard
 import httpx
 import pytest
-from wire import Answer, WireServer
 
 from graph_research.settings.config import KEYS
+from tests.support.network import socket_guard
+from tests.support.network.http_server import Answer, WireServer
 
 OUTSIDE = ("93.184.216.34", 80)
 
@@ -19,21 +19,21 @@ OUTSIDE = ("93.184.216.34", 80)
 def test_a_connection_to_another_machine_is_refused(
     address: tuple[str, int], nothing_reached_outside: list[str]
 ) -> None:
-    with socket.socket() as one, pytest.raises(guard.ReachedOutside, match="leave this machine"):
+    with socket.socket() as one, pytest.raises(socket_guard.ReachedOutside, match="leave this machine"):
         one.connect(address)
-    with socket.socket(type=socket.SOCK_DGRAM) as one, pytest.raises(guard.ReachedOutside):
+    with socket.socket(type=socket.SOCK_DGRAM) as one, pytest.raises(socket_guard.ReachedOutside):
         one.sendto(b"", address)
-    with socket.socket(socket.AF_INET6) as one, pytest.raises(guard.ReachedOutside):
+    with socket.socket(socket.AF_INET6) as one, pytest.raises(socket_guard.ReachedOutside):
         one.connect(("2606:4700::1111", 443))
     assert len(nothing_reached_outside) == 3
     nothing_reached_outside.clear()
 
 
 async def test_no_name_server_is_asked(nothing_reached_outside: list[str]) -> None:
-    with pytest.raises(guard.ReachedOutside):
+    with pytest.raises(socket_guard.ReachedOutside):
         socket.getaddrinfo("example.org", 443)
     async with httpx.AsyncClient() as client:
-        with pytest.raises(guard.ReachedOutside):
+        with pytest.raises(socket_guard.ReachedOutside):
             await client.get("http://example.org/")
     assert len(nothing_reached_outside) == 2
     nothing_reached_outside.clear()

@@ -1,0 +1,104 @@
+"""A user at the command line: the installed console script, a folder to stand in, a data home, nobody at the keys."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+SCRIPT = Path(sys.executable).with_name("graph-research")
+NOW = "2026-01-01T00:00:00Z"
+DEMO_LIBRARY = ROOT / "examples" / "library"
+DEMO_QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """A finished command: exit code, standard output and standard error."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class User:
+    """Somebody with a folder and a data home; nothing of whoever runs the tests is in their environment."""
+
+    folder: Path
+    home: Path
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.environ["PYTHONPATH"],
+            "HOME": str(self.folder),
+            "GRAPH_RESEARCH_HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "COLUMNS": "120",
+        }
+
+    def start(self, *arguments: str, environ: Mapping[str, str] | None = None, **more: Any) -> subprocess.Popen[str]:
+        """Start a command; `environ` is added to the environment."""
+        return subprocess.Popen(
+            [str(SCRIPT), *arguments],
+            cwd=self.folder,
+            env={**self.environment(), **(environ or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **more,
+        )
+
+    def run(self, *arguments: str, expect: int | Sequence[int] | None = 0, timeout: float = 120, **more: Any) -> Done:
+        """Run a command to its end; another exit code than expected (None: any) fails the test with what was printed.
+        Whatever is expected, it leaves no traceback and no warning, and says why it did not end with 0."""
+        with self.start(*arguments, **more) as process:
+            out, err = process.communicate(timeout=timeout)
+        done = Done(code=process.returncode, out=out, err=err)
+        assert "Traceback" not in err, err
+        assert "Warning" not in err, err
+        if expect is not None:
+            expected = (expect,) if isinstance(expect, int) else expect
+            assert done.code in expected, f"exit {done.code}\n--- out\n{out}\n--- err\n{err}"
+        if done.code > 0:
+            assert "graph-research: " in err, "an exit code other than 0 is explained on standard error"
+        return done
+
+    def research(self, run_id: str = "demo", *options: str, **more: Any) -> Done:
+        """The demo's research, with a fixed id and time."""
+        asked = ("run", DEMO_QUESTION, "--library", str(DEMO_LIBRARY), "--run-id", run_id, "--now", NOW)
+        return self.run(*asked, *options, **more)
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file into the folder."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def script(self, name: str, replies: Mapping[str, Any]) -> str:
+        """A scripted model's spec."""
+        return f"scripted:{self.write(name, json.dumps(replies))}"
+
+    def audit(self, run_id: str) -> list[dict[str, Any]]:
+        """The event log of a run; a last line cut by a kill is left out."""
+        lines = (self.home / "audit" / f"{run_id}.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+
+def new_user(folder: Path) -> User:
+    """A user who stands in `folder`, which is made, and has never run anything."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return User(folder=folder, home=folder / "home")

@@ -1,0 +1,33 @@
+"""How the end of a run is told: an exit code, and a line that offers only what works."""
+
+import pytest
+
+from graph_research.cli.errors import ABORTED, FAILED
+from graph_research.cli.exit_status import end_of
+from tests.support.cli.cli_process import User
+
+REFUSES = """
+graph: refuses
+version: "1"
+state: {n: {type: integer, default: 0}}
+start: look
+nodes:
+  look: {set: {n: n + 1}}
+  refused: {end: aborted}
+edges:
+  - {from: look, to: refused}
+"""
+
+
+def test_an_end_that_the_graph_decided_offers_no_resume(user: User) -> None:
+    (user.folder / "refuses.yaml").write_text(REFUSES)
+    done = user.run("graph", "run", "refuses.yaml", "--run-id", "no", "--json", expect=ABORTED)
+    assert (done.json["status"], done.json["cause"]) == ("aborted", None)
+    assert "as its graph decided" in done.err
+    assert "resume" not in done.err
+
+
+@pytest.mark.parametrize(("cause", "code"), [("cancelled", ABORTED), ("timeout", ABORTED), ("error", FAILED)])
+def test_an_abort_from_outside_offers_to_go_on(cause: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert end_of("r1", "aborted", cause, "why") == code
+    assert "graph-research resume r1" in capsys.readouterr().err

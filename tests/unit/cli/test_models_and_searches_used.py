@@ -1,0 +1,106 @@
+"""A run says which models and searches it uses before it begins, and which of them did the work when it is over."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli.cli_process import User
+from tests.support.network.fake_services import Faults, open_world
+
+
+def test_models_searches_and_what_fell_back_are_told_at_the_start_and_at_the_end(user: User, tmp_path: Path) -> None:
+    deaf = Faults(deaf_agents=frozenset({"synthesizer"}))
+    with open_world(tmp_path / "world.log", faults=deaf) as world:
+        done = user.run(
+            *("run", "What does the lagoon do to salmon smolts?", "--llm", world.model),
+            *("--role", f"report={world.model},extractive", "--search", "searxng,google"),
+            *("--max-iterations", "1", "--out", "out", "--json"),
+            environ=world.environ(),
+        )
+
+    lines = done.err.splitlines()
+    assert f"models: {world.model}; report: {world.model}, else extractive" in lines
+    assert "searches: searxng" in lines
+    assert "searches left out: google (GOOGLE_API_KEY and GOOGLE_CSE_ID are not set)" in lines
+    served = done.json["statistics"]["model_roles"]
+    assert list(served["research"]["models"]) == [world.model]
+    assert list(served["report"]["models"]) == ["extractive"]
+    assert served["report"]["failures"][0]["model"] == world.model
+    report = (user.folder / "out" / "report.md").read_text()
+    assert f"; report: extractive ({world.model} did not answer). Search: searxng." in report
+    assert report.count("research, reflection") == 1
+
+
+def test_requests_that_were_sent_again_are_counted_by_provider_and_role(user: User, tmp_path: Path) -> None:
+    with open_world(tmp_path / "world.log", faults=Faults(rate=0.2, status=503)) as world:
+        done = user.run(
+            *("run", "What does the lagoon do to salmon smolts?", "--llm", world.model, "--search", "searxng"),
+            *("--max-iterations", "1", "--out", "out", "--run-id", "again", "--json"),
+            environ=world.environ(),
+        )
+        failed = [call.kind for call in world.calls() if call.status == 503]
+    retries = done.json["statistics"]["retries"]
+    assert failed
+    assert sum(one["requests"] for one in retries) == len(failed)
+    assert {(one["kind"], one["provider"]) for one in retries} == {(kind, world.host) for kind in failed}
+    roles = {one["role"] for one in retries if one["kind"] == "model"}
+    assert roles <= set(done.json["statistics"]["model_roles"])
+    first = f"{retries[0]['requests']} to {world.host} "
+    assert f"Requests sent again after a failure: {first}(" in (user.folder / "out" / "report.md").read_text()
+    assert f"<dd>{first}(" in (user.folder / "out" / "report.html").read_text().replace("<wbr>", "")
+    assert f"retries:   {first}(" in user.run("status", "again").out
+    assert user.run("status", "again", "--json").json["retries"] == retries
+
+
+def test_the_state_tells_what_each_phase_and_role_took_as_the_report_does(user: User, tmp_path: Path) -> None:
+    with open_world(tmp_path / "world.log") as world:
+        model = world.model
+        done = user.run(
+            *("run", "What does the lagoon do to salmon smolts?", "--llm", model, "--search", "searxng"),
+            *("--max-iterations", "2", "--out", "out", "--run-id", "spent", "--json"),
+            environ={
+                **world.environ(),
+                "GRAPH_RESEARCH_MODEL_PRICE_OVERRIDES": json.dumps({model: {"input": 2, "output": 10}}),
+            },
+        )
+    steps = user.run("history", "spent", "--json").json
+    rows = user.run("show", "spent", "--step", str(steps[-1]["step"]), "--path", "usage", "--json").json
+    told = done.json["statistics"]["usage"]
+    assert {(row["phase"], row["role"]) for row in told} == {(row["phase"], row["role"]) for row in rows}
+    for one in told:
+        of_it = [row for row in rows if (row["phase"], row["role"]) == (one["phase"], one["role"])]
+        for count in ("calls", "input_tokens", "output_tokens"):
+            assert sum(row[count] for row in of_it) == one[count] > 0
+        assert sum(row["cost_usd"] for row in of_it) == pytest.approx(one["cost_usd"])
+        assert one["cost_usd"] > 0
+    assert user.run("replay", "spent", "--json").json["identical"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "retries", "told"),
+    [
+        ("claim_extractor", 1, "; 1 prompt was cut and sent again."),
+        ("decomposer", 0, "; what was asked could not be cut any further."),
+    ],
+)
+def test_a_prompt_that_a_pipeline_had_to_cut_stands_among_what_was_lost(
+    user: User, agent: str, retries: int, told: str
+) -> None:
+    too_long = {"error": "context_exceeded", "message": "the prompt is too long"}
+    spec = user.script("small.json", {agent: [too_long, {}], "*": [{}]})
+    options = ("--graph", "pipeline", "--library", "library", "--llm", spec, "--out", "out")
+    done = user.run("run", "How do tide mills store water?", *options, "--json")
+    assert done.json["statistics"]["token_limit_retries"] == retries
+    limitations = json.loads((user.folder / "out" / "report.json").read_text())["limitations"]
+    assert f"The window of scripted:small.json was too small{told}" in limitations
+
+
+def test_searches_that_nobody_chose_are_told_with_the_reason(user: User) -> None:
+    user.run("library", "add", "library")
+    done = user.run("run", "How do tide mills store water?", "--llm", "extractive", "--out", "out")
+    assert "models: extractive" in done.err
+    assert "searches: local (what has documents or its key; --search chooses others)" in done.err
+    assert "Model: extractive. Search: local." in (user.folder / "out" / "report.md").read_text()

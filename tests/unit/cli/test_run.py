@@ -1,0 +1,336 @@
+"""`run` and what is done with a run afterwards, through the installed script."""
+
+import json
+import signal
+import sqlite3
+import stat
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_research import deep_research
+from graph_research.app.request import request_for
+from graph_research.app.runs.research import open_research
+from graph_research.app.workspace import open_workspace
+from tests.support.cli.cli_process import NOW, User
+from tests.support.cli.cli_user import DOCUMENTS, QUESTION, Run
+from tests.support.graph.countdown_graph import COUNTDOWN
+
+SLOW = {"planner": [{"delay_seconds": 60, "text": "{}"}], "*": [{"need_clarification": False, "question": ""}]}
+
+
+def test_a_run_prints_one_json_document_and_writes_its_report(researcher: User) -> None:
+    result = json.loads((researcher.folder / "result.json").read_text())
+    assert result["run_id"] == "tides"
+    assert result["status"] == "completed"
+    assert set(result["report"]) == {"md", "html", "json"}
+    assert all(Path(path).is_file() for path in result["report"].values())
+    assert 0 <= result["confidence"] <= 1
+    assert result["iterations"] >= 1
+    assert result["statistics"]["calls"] >= 1
+
+
+def test_the_home_is_closed_to_others(researcher: User) -> None:
+    assert stat.S_IMODE(researcher.home.stat().st_mode) == 0o700
+    lines = (researcher.home / "audit" / "tides.jsonl").read_text().splitlines()
+    sequence = [json.loads(line)["seq"] for line in lines]
+    assert sequence == list(range(1, len(sequence) + 1))
+
+
+def test_status_list_and_history_tell_the_same_run(there: Run) -> None:
+    status = there("status", "tides", "--json").json
+    assert (status["run_id"], status["status"], status["cause"]) == ("tides", "completed", None)
+    assert status["phase"]
+    assert status["iteration"] >= 1
+    assert status["updated_at"].startswith("2026-01-01")
+    assert status["interrupted"] is False
+    listed = there("list", "--json").json
+    assert [(run["run_id"], run["question"], run["status"]) for run in listed] == [("tides", QUESTION, "completed")]
+    assert listed[0]["created_at"].startswith("2026-01-01")
+    history = there("history", "tides", "--json").json
+    assert {"plan", "gather", "synthesize"} <= {step["node"] for step in history}
+    assert all({"step", "node", "item", "status", "started_at", "seconds", "hash"} <= set(step) for step in history)
+
+
+@pytest.mark.parametrize("command", ["status", "history", "report", "verify"])
+def test_every_command_about_a_run_has_a_text_form(command: str, there: Run) -> None:
+    assert there(command, "tides").out.strip()
+
+
+@pytest.mark.parametrize("format", ["md", "html", "json"])
+def test_the_report_comes_again_from_the_store_byte_for_byte(format: str, researcher: User, there: Run) -> None:
+    again = there("report", "tides", "--format", format).out
+    assert again == (researcher.folder / "out" / f"report.{format}").read_text()
+
+
+@pytest.mark.parametrize(
+    ("format", "sign"), [("csv", "id,title"), ("bibtex", "@misc{src-"), ("ris", "TY  - "), ("csl-json", '"id": "src-')]
+)
+def test_the_sources_come_for_other_programs(format: str, sign: str, there: Run) -> None:
+    assert sign in there("report", "tides", "--format", format).out
+
+
+def test_a_report_may_go_to_a_file(researcher: User, there: Run, tmp_path: Path) -> None:
+    there("report", "tides", "-o", str(tmp_path / "deep" / "r.md"))
+    assert (tmp_path / "deep" / "r.md").read_text() == (researcher.folder / "out" / "report.md").read_text()
+
+
+def test_verify_finds_every_citation_valid(there: Run) -> None:
+    counts = there("verify", "tides", "--json").json
+    assert counts["citations"] >= 3
+    assert counts["valid"] == counts["citations"]
+    assert counts["invalid"] == counts["fabricated"] == 0
+    assert 0 <= counts["coverage"] <= 1
+
+
+def test_resuming_a_completed_run_writes_its_report_again(researcher: User, tmp_path: Path) -> None:
+    researcher.run("resume", "tides", "--out", str(tmp_path / "again"))
+    assert (tmp_path / "again" / "report.json").read_bytes() == (researcher.folder / "out" / "report.json").read_bytes()
+
+
+def test_an_id_that_exists_is_refused_and_nothing_is_lost(researcher: User) -> None:
+    done = researcher.run("run", QUESTION, "--library", "library", "--run-id", "tides", "--json", expect=2)
+    assert done.json["error"]["code"] == "run-exists"
+    assert researcher.run("status", "tides", "--json").json["status"] == "completed"
+
+
+def test_the_default_place_of_a_report_is_named_for_the_run(user: User) -> None:
+    done = user.run("run", "tide mill power", "--library", "library", "--max-iterations", "1")
+    run_id = done.err.split()[1]
+    assert run_id.startswith("run-")
+    assert (user.folder / "research" / run_id / "report.md").is_file()
+    assert str(user.folder / "research" / run_id / "report.html") in done.out
+    user.run("delete", run_id, "--json")
+    assert user.run("list", "--json").json == []
+    assert not (user.home / "audit" / f"{run_id}.jsonl").exists()
+
+
+def test_a_question_of_one_character_is_answered_honestly(user: User) -> None:
+    done = user.run("run", "?", "--library", "library", "--json", expect=(0, 1))
+    assert done.json["status"] in {"completed", "aborted"}
+
+
+def test_an_unreadable_document_is_named_and_the_rest_is_used(user: User, here: Run) -> None:
+    user.write("library/broken.pdf", "%PDF-1.7 not really")
+    added = here("library", "add", "library", "--json")
+    assert added.json["added"] == 3
+    assert [Path(one["path"]).name for one in added.json["failed"]] == ["broken.pdf"]
+    assert "broken.pdf" in added.err
+
+
+def test_the_library_commands_tell_what_is_indexed(here: Run) -> None:
+    first = here("library", "add", "library", "--json").json
+    assert {name: first[name] for name in ("added", "updated", "unchanged", "removed", "failed")} == {
+        "added": 3,
+        "updated": 0,
+        "unchanged": 0,
+        "removed": 0,
+        "failed": [],
+    }
+    assert here("library", "add", "library", "--json").json["unchanged"] == 3
+    found = here("library", "search", "pond behind a dam", "--json").json
+    assert {"source_id", "title", "path", "locator", "text", "score"} <= set(found[0])
+    assert found[0]["path"] in {"mills.md", "history.txt"}
+    assert [one["documents"] for one in here("library", "list", "--json").json] == [3]
+    here("library", "remove", "library")
+    assert here("library", "list", "--json").json == []
+
+
+def test_a_clarifier_may_ask_and_is_answered_later(user: User) -> None:
+    reply = {"need_clarification": True, "question": "Which coast?", "verification": ""}
+    asking = user.script("ask.json", {"clarifier": [reply]})
+    options = ["--library", "library", "--role", f"research={asking},extractive", "--run-id", "asked"]
+    for command in (["run", QUESTION, *options, "--interactive"], ["resume", "asked"]):
+        done = user.run(*command, "--json", expect=4)
+        assert done.json["status"] == "awaiting_input"
+        assert done.json["waiting_for"] == "Which coast?"
+        assert 'graph-research resume asked --answer "' in done.err
+    assert user.run("status", "asked", "--json").json["waiting_for"] == "Which coast?"
+    assert user.run("resume", "asked", "--answer", "the north", "--json").json["status"] == "completed"
+
+
+def test_a_model_that_fails_ends_the_run_with_its_reason(user: User) -> None:
+    broken = user.script("broken.json", {"*": [{"error": "refused", "message": "no such account"}]})
+    done = user.run("run", QUESTION, "--library", "library", "--llm", broken, "--run-id", "off", "--json", expect=1)
+    assert (done.json["status"], done.json["cause"], done.json["report"]) == ("aborted", "error", None)
+    assert "no such account" in done.err
+    assert "no such account" in user.run("status", "off", "--json").json["error"]
+
+
+def test_a_scripted_search_needs_no_library(user: User) -> None:
+    text = DOCUMENTS["history.txt"]
+    hits = [{"title": "History", "url": "https://example.org/history", "text": text}]
+    found = user.write("hits.json", json.dumps([{"match": "", "hits": hits}]))
+    done = user.run("run", QUESTION, "--search", f"scripted:{found}", "--json").json
+    assert done["status"] == "completed"
+    assert done["sources"] == 1
+
+
+async def test_the_same_research_is_one_call_in_python(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(user.folder)
+    environ = {"GRAPH_RESEARCH_HOME": str(user.home)}
+    result = await deep_research(QUESTION, library=["library"], run_id="called", now=NOW, environ=environ)
+    assert (result.status, result.run_id) == ("completed", "called")
+    assert result.report is not None
+    assert Path(result.report["md"]) == user.folder / "research" / "called" / "report.md"
+    assert result.citations >= 3
+
+
+async def test_an_error_that_nobody_named_leaves_a_marker_for_its_run(user: User) -> None:
+    environ = {"GRAPH_RESEARCH_HOME": str(user.home)}
+    space = open_workspace(environ, user.folder, may_use=lambda _: False, options={"library": ["library"]})
+    with pytest.raises(ZeroDivisionError):
+        async with open_research(space, request_for(space, QUESTION), run_id="crashed"):
+            raise ZeroDivisionError("by nothing")
+    assert "by nothing" in (user.home / "crash" / "crashed.crash").read_text()
+
+
+WAITING = """\
+graph: waiting
+version: "1"
+state: {name: {type: string, default: "", output: true}}
+start: who
+nodes:
+  who: {ask: '"Your name?"', into: name, default: '"nobody"'}
+  done: {end: completed}
+edges:
+  - {from: who, to: done}
+"""
+
+
+def running(user: User, run_id: str, *options: str, **more: Any) -> Any:
+    """A run that waits for a slow model, seen by its audit log."""
+    spec = user.script("slow.json", SLOW)
+    process = user.start("run", QUESTION, "--library", "library", "--llm", spec, "--run-id", run_id, *options, **more)
+    log = user.home / "audit" / f"{run_id}.jsonl"
+    until(lambda: log.exists() and '"path":"plan"' in log.read_text())
+    return process
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("received", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_a_run_and_names_the_way_on(received: signal.Signals, user: User) -> None:
+    with running(user, "slow") as process:
+        process.send_signal(received)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "graph-research resume slow" in err
+    assert "Traceback" not in err
+    status = user.run("status", "slow", "--json").json
+    assert (status["status"], status["interrupted"]) == ("running", True)
+    assert user.run("cancel", "slow", "--json").json["cause"] == "cancelled"
+
+
+def test_an_abandoned_run_is_cancelled_without_the_key_and_the_files_it_began_with(user: User) -> None:
+    paid = ["--role", "report=openai:gpt-5.4-mini"]
+    with running(user, "keyed", *paid, environ={"OPENAI_API_KEY": "sk-gone"}) as process:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert "OPENAI_API_KEY" in user.run("resume", "keyed", expect=2).err
+    (user.folder / "slow.json").unlink()
+    status = user.run("cancel", "keyed", "--json").json
+    assert (status["status"], status["cause"]) == ("aborted", "cancelled")
+
+
+def test_an_abandoned_run_of_a_graph_is_cancelled_without_its_key(user: User) -> None:
+    user.write("wait.yaml", WAITING)
+    keyed = {"OPENAI_API_KEY": "sk-gone"}
+    user.run("graph", "run", "wait.yaml", "--llm", "openai:m", "--run-id", "waits", expect=4, environ=keyed)
+    assert user.run("cancel", "waits", "--json").json["cause"] == "cancelled"
+
+
+def test_a_run_that_another_process_drives_is_left_alone_and_can_be_cancelled(user: User) -> None:
+    with running(user, "busy") as process:
+        assert user.run("resume", "busy", "--json", expect=2).json["error"]["code"] == "run-busy"
+        assert user.run("delete", "busy", "--json", expect=2).json["error"]["code"] == "run-busy"
+        cancelled = user.run("cancel", "busy", "--json").json
+        _, err = process.communicate(timeout=30)
+    assert (cancelled["status"], cancelled["cause"]) == ("aborted", "cancelled")
+    assert process.returncode == 3
+    assert "graph-research resume busy" in err
+
+
+def test_a_timeout_ends_a_run_with_its_state_kept(user: User) -> None:
+    spec = user.script("slow.json", SLOW)
+    options = ["--library", "library", "--llm", spec, "--timeout", "1", "--run-id", "late"]
+    done = user.run("run", QUESTION, *options, "--json", expect=3)
+    assert (done.json["status"], done.json["cause"]) == ("aborted", "timeout")
+    assert user.run("status", "late", "--json").json["cause"] == "timeout"
+
+
+def test_a_token_budget_stops_a_run_before_the_next_call(user: User) -> None:
+    spec = user.script("brief.json", {"*": [{"need_clarification": False, "question": "", "verification": "ok"}]})
+    options = ["--library", "library", "--llm", spec, "--max-tokens", "1", "--run-id", "dear"]
+    done = user.run("run", QUESTION, *options, "--json", expect=3)
+    assert (done.json["status"], done.json["cause"]) == ("aborted", "cancelled")
+    assert "--max-tokens 1" in done.err
+
+
+def test_a_damaged_run_is_named_and_hides_no_other(user: User) -> None:
+    user.write("countdown.yaml", COUNTDOWN)
+    for name in ("sound", "broken"):
+        user.run("graph", "run", "countdown.yaml", "--run-id", name)
+    with closing(sqlite3.connect(user.home / "runs.db")) as store, store:
+        store.execute("UPDATE steps SET hash = x'00' WHERE id >> 32 = (SELECT max(id >> 32) FROM steps)")
+    listed = user.run("list", "--json")
+    assert {run["run_id"]: "damaged" in run for run in listed.json} == {"sound": False, "broken": True}
+    shown = user.run("list")
+    assert "sound" in shown.out
+    assert "of run broken is damaged in the store" in shown.err
+    user.run("delete", "broken")
+    assert [run["run_id"] for run in user.run("list", "--json").json] == ["sound"]
+
+
+def test_a_disk_without_room_ends_in_one_clear_line(user: User) -> None:
+    user.run("library", "add", "library")
+    import resource
+
+    def no_more_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+    done = user.run("run", QUESTION, "--run-id", "full", "--json", expect=1, preexec_fn=no_more_room)
+    assert done.json["error"]["code"] in {"store-damaged", "audit-unwritable"}
+    assert user.run("list", "--json").code == 0
+
+
+def test_any_graph_runs_without_python(user: User) -> None:
+    user.write("countdown.yaml", COUNTDOWN)
+    done = user.run("graph", "run", "countdown.yaml", "--set", "n=4", "--run-id", "count", "--now", NOW, "--json")
+    assert done.json["status"] == "completed"
+    assert done.json["state"] == {"n": 0, "seen": [4, 3, 2, 1]}
+    assert user.run("resume", "count", "--json").json["state"]["n"] == 0
+    assert user.run("run", "why?", "--graph", "countdown.yaml", "--library", "library", "--json", expect=2).json
+
+
+def test_validate_lists_every_finding_with_its_place(user: User, here: Run) -> None:
+    user.write("countdown.yaml", COUNTDOWN)
+    assert here("graph", "validate", "countdown.yaml", "--json").json == []
+    user.write("broken.yaml", COUNTDOWN.replace("to: done", "to: dune").replace("n - 1", "m - 1"))
+    findings = here("graph", "validate", "broken.yaml", "--json", expect=2).json
+    assert {finding["file"] for finding in findings} == {"broken.yaml"}
+    assert all({"line", "column", "code", "severity", "message", "help"} <= set(finding) for finding in findings)
+    assert len([finding for finding in findings if finding["severity"] == "error"]) >= 2
+    user.write("bad.yaml", "a: [")
+    assert here("graph", "validate", "bad.yaml", "--json", expect=2).json[0]["severity"] == "error"
+
+
+def test_shipped_graphs_are_listed_valid_and_exported(user: User, here: Run) -> None:
+    names = [graph["name"] for graph in here("graph", "list", "--json").json]
+    assert {"deep_research", "topic_research", "pipeline"} <= set(names)
+    for name in names:
+        findings = here("graph", "validate", name, "--json").json
+        assert [finding for finding in findings if finding["severity"] == "error"] == []
+    for format, sign in {"mermaid": "flowchart", "dot": "digraph", "svg": "<svg", "json": "{"}.items():
+        assert sign in here("graph", "export", "deep_research", "--format", format).out
+    here("graph", "export", "deep_research", "--format", "svg", "-o", "graph.svg")
+    assert (user.folder / "graph.svg").read_text().startswith("<svg")

@@ -1,0 +1,109 @@
+"""Files that a user names: where one cannot be read, the message says which, of which option, why, and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.errors import why_unreadable
+from tests.support.cli.cli_process import User
+from tests.support.cli.cli_user import Run
+
+RUN = ("run", "How do tide mills work?", "--library", "library")
+DEBUG = ("debug", "--graph", "x.yaml", "--script")
+MODEL = "scripted:FILE names a JSON object of lists of answers"
+SEARCH = "scripted:FILE names a YAML or JSON list of answers"
+
+
+@pytest.fixture
+def files(user: User) -> User:
+    """A user with files and folders that are not what they are named as."""
+    (user.folder / "folder").mkdir()
+    (user.folder / "folder.yaml").mkdir()
+    (user.folder / "bytes").write_bytes(b"ab\xff")
+    user.write("half.json", '{"planner": [')
+    user.write("shape.json", '{"planner": 3}')
+    return user
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "remedy"),
+    [
+        (
+            (*RUN, "--llm", "scripted:none"),
+            "/none: --llm or default_provider: the model's script cannot be read: there is no such file",
+            MODEL,
+        ),
+        (
+            (*RUN, "--llm", "scripted:folder"),
+            "/folder: --llm or default_provider: the model's script cannot be read: it is a folder",
+            MODEL,
+        ),
+        (
+            (*RUN, "--llm", "scripted:bytes"),
+            "/bytes: --llm or default_provider: the model's script cannot be read: byte 3 is no UTF-8",
+            MODEL,
+        ),
+        (
+            (*RUN, "--llm", "scripted:half.json"),
+            "/half.json:1:14: --llm or default_provider: the model's script is no JSON",
+            MODEL,
+        ),
+        (
+            (*RUN, "--llm", "scripted:shape.json"),
+            "/shape.json: --llm or default_provider: the model's script is no JSON object",
+            MODEL,
+        ),
+        (
+            (*RUN, "--role", "report=scripted:none"),
+            "/none: --role report or report_model: the model's script cannot be read",
+            MODEL,
+        ),
+        (
+            (*RUN, "--search", "scripted:none"),
+            "/none: --search or search_providers: the search's script cannot be read: there is",
+            SEARCH,
+        ),
+        (
+            (*RUN, "--search", "scripted:half.json"),
+            "/half.json:1:14: --search or search_providers: the search's script is no YAML",
+            SEARCH,
+        ),
+        (
+            (*RUN, "--search", "scripted:shape.json"),
+            "/shape.json: --search or search_providers: the search's script is no list",
+            SEARCH,
+        ),
+        ((*RUN, "--graph", "none.yaml"), "none.yaml' is no graph file", "name a .yaml file"),
+        (("graph", "run", "folder.yaml"), "folder.yaml' is a folder and no graph file", "name a .yaml file"),
+        (
+            ("debug", "--graph", "x.yaml", "--script", "none"),
+            "--script none cannot be read: there is no such file",
+            "one a",
+        ),
+        (
+            ("debug", "--graph", "x.yaml", "--script", "bytes"),
+            "--script bytes cannot be read: byte 3 is no UTF-8",
+            "one a",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_with_its_option(
+    files: User, here: Run, arguments: tuple[str, ...], told: str, remedy: str
+) -> None:
+    said = here(*arguments, expect=2).err
+    assert told in said
+    assert remedy in said
+    assert "Errno" not in said
+    assert "codec" not in said
+
+
+def test_settings_that_cannot_be_read_are_named_in_words(user: User, here: Run) -> None:
+    (user.home / "config.toml").mkdir(parents=True)
+    said = here("list", expect=2).err
+    assert "config.toml: the settings file cannot be read: it is a folder; mend or remove it" in said
+
+
+def test_an_error_of_the_system_without_a_word_of_ours_keeps_the_systems() -> None:
+    assert why_unreadable(OSError(40, "Too many levels of symbolic links")) == "Too many levels of symbolic links"
+    assert why_unreadable(PermissionError(13, "Permission denied")) == "you have no permission to read it"
+    assert why_unreadable(OSError()) == "OSError"

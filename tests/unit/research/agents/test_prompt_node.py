@@ -1,0 +1,95 @@
+"""A `prompt:` node of a user's own graph: a template, a schema, and no Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph_research.app.graphs.resolvers import prompt_resolver, schema_resolver
+from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+from graph_research.graph.loader import load_graph
+from graph_research.graph.registry import Registry
+from graph_research.graph.runtime import RunResult, Runtime
+from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.llm.prompt_templates import PromptRenderer
+from graph_research.research.llm.structured_call import AnswerUnreadable
+from graph_research.research.registry import research_prompter
+from graph_research.research.services import AnswerSchemas, ModelRouter, Services
+from tests.support.research.harness import PlainContext, make_services
+
+GRAPH = """
+graph: titles
+version: "1"
+state:
+  text:  {type: string, input: true}
+  title: {type: string, default: ""}
+start: name_it
+nodes:
+  name_it:
+    prompt: title
+    role: summarization
+    input: {with: {text: text}}
+    output: {schema: title, into: {title: output.title}}
+  done: {end: completed}
+edges:
+  - {from: name_it, to: done}
+"""
+SCHEMA = '{"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}'
+
+
+async def run(folder: Path, model: ScriptedModel) -> RunResult:
+    (folder / "title.j2").write_text("Give a title to:\n{{ quoted(text, 'text') }}")
+    (folder / "title.json").write_text(SCHEMA)
+    services = Services(
+        models=ModelRouter(default=(model,)),
+        search=(),
+        prompts=PromptRenderer(prompt_resolver(folder)),
+        schemas=AnswerSchemas(schema_resolver(folder)),
+    )
+    registry = Registry(
+        schemas=schema_resolver(folder), prompts=prompt_resolver(folder), prompter=research_prompter(services)
+    )
+    graph = load_graph("titles.yaml", text=GRAPH, registry=registry)
+    return await Runtime(graph, checkpointer=MemoryCheckpointer()).run({"text": "The plant opened in 2016."})
+
+
+async def test_a_template_and_a_schema_are_a_whole_step(tmp_path: Path) -> None:
+    model = ScriptedModel({"title": ['```json\n{"title": "Opening"}\n```']})
+    result = await run(tmp_path, model)
+    assert (result.status, result.state["title"]) == ("completed", "Opening")
+    [request] = model.requests
+    assert request.role == "summarization"
+    assert request.user.startswith("Give a title to:\n[QUOTED-")
+    assert '"required": ["title"]' in request.system
+
+
+async def test_an_answer_that_never_fits_is_the_nodes_error(tmp_path: Path) -> None:
+    result = await run(tmp_path, ScriptedModel({"title": [{"name": "Opening"}]}))
+    assert result.status == "failed"
+    assert result.error is not None
+    assert result.error["type"] == AnswerUnreadable.__name__
+
+
+async def test_without_a_schema_the_answer_is_the_text(context: PlainContext, tmp_path: Path) -> None:
+    (tmp_path / "poem.j2").write_text("Write about {{ thing }}.")
+    model = ScriptedModel({"poem": ["  Waves.  "]})
+    services = make_services([model])
+    step = research_prompter(
+        Services(
+            models=services.models,
+            search=(),
+            prompts=PromptRenderer(prompt_resolver(tmp_path)),
+            schemas=services.schemas,
+        )
+    )
+    assert await step("poem", "", {"thing": "the sea"}, None, context) == {"text": "Waves."}
+    assert model.requests[0].user == "Write about the sea."
+    assert "JSON Schema" not in model.requests[0].system
+
+
+@pytest.mark.parametrize("name", ["nobody", "../secret"])
+async def test_a_prompt_that_is_not_there_is_named(context: PlainContext, name: str) -> None:
+    step = research_prompter(make_services([ScriptedModel({})]))
+    with pytest.raises(Exception, match="no prompt"):
+        await step(name, "", {}, None, context)

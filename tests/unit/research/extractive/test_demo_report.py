@@ -1,0 +1,136 @@
+"""What a newcomer sees first: the demo question over the demo library, answered without a language model."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from graph_research.research.extractive import analyzer, synthesizer
+from tests.support.research.extractive_sources import PLANTED, analysed, demo_documents, demo_material
+
+
+@pytest.fixture(scope="module")
+def analysis() -> dict[str, Any]:
+    return analyzer.answer(demo_material())
+
+
+@pytest.fixture(scope="module")
+def handoff(analysis: dict[str, Any]) -> dict[str, Any]:
+    return analysed(demo_material(), analysis)
+
+
+@pytest.fixture(scope="module")
+def draft(handoff: dict[str, Any]) -> dict[str, Any]:
+    return synthesizer.answer(handoff)
+
+
+def sides(contradiction: dict[str, Any]) -> set[tuple[str, str]]:
+    """File and value of every piece of evidence."""
+    return {(quote["source_id"], side["value"]) for side in contradiction["sides"] for quote in side["evidence"]}
+
+
+@pytest.mark.parametrize("planted", PLANTED["disagreements"], ids=lambda planted: planted["topic"])
+def test_every_planted_disagreement_is_found_with_all_its_sides(
+    analysis: dict[str, Any], planted: dict[str, Any]
+) -> None:
+    wanted = {(side["file"], side["value"]) for side in planted["sides"]}
+    assert any(wanted <= sides(found) for found in analysis["contradictions"])
+
+
+def test_nothing_else_is_called_a_contradiction(analysis: dict[str, Any]) -> None:
+    assert len(analysis["contradictions"]) == len(PLANTED["disagreements"])
+
+
+def test_sections_have_two_to_five_quotes_under_distinct_headings(draft: dict[str, Any]) -> None:
+    assert 3 <= len(draft["sections"]) <= 6
+    assert all(2 <= len(section["statements"]) <= 5 for section in draft["sections"])
+    headings = [section["heading"] for section in draft["sections"]]
+    assert len(set(headings)) == len(headings)
+    assert PLANTED["question"] not in headings
+    assert len(draft["more"]) <= 12
+
+
+def test_each_half_of_a_heading_is_a_phrase_of_the_sources(draft: dict[str, Any]) -> None:
+    everything = " ".join(document.text for document in demo_documents().values()).casefold()
+    for section in draft["sections"]:
+        assert all(part.casefold() in everything for part in section["heading"].split(" and "))
+
+
+def test_the_short_answer_quotes_two_or_three_publishers(draft: dict[str, Any], handoff: dict[str, Any]) -> None:
+    publisher = {row["id"]: row["publisher"] for row in handoff["sources"]}
+    source = {row["id"]: row["source_id"] for row in handoff["evidence"]}
+    quotes = [statement for statement in draft["summary"] if statement["kind"] == "quote"]
+    assert 2 <= len(quotes) <= 3
+    assert len({publisher[source[statement["evidence_ids"][0]]] for statement in quotes}) == len(quotes)
+
+
+def test_every_quote_is_word_for_word_its_first_evidence(draft: dict[str, Any], handoff: dict[str, Any]) -> None:
+    quotes = {row["id"]: row["quote"] for row in handoff["evidence"]}
+    statements = [*draft["summary"], *draft["more"], *(s for x in draft["sections"] for s in x["statements"])]
+    for statement in statements:
+        if statement["kind"] == "quote":
+            assert quotes[statement["evidence_ids"][0]] == statement["text"]
+        else:
+            assert (statement["kind"], statement["evidence_ids"]) == ("connective", [])
+
+
+def test_at_least_six_sources_are_cited_and_neither_nonsense_nor_boilerplate(
+    draft: dict[str, Any], handoff: dict[str, Any]
+) -> None:
+    source = {row["id"]: row["source_id"] for row in handoff["evidence"]}
+    cited = {source[key] for section in draft["sections"] for s in section["statements"] for key in s["evidence_ids"]}
+    assert len(cited) >= 6
+    assert not cited & {"community/lagoon-exposed.html", "press/privacy-notice.html", "press/site-map.html"}
+
+
+def test_no_sentence_stands_on_the_page_twice(draft: dict[str, Any]) -> None:
+    texts = [s["text"] for section in draft["sections"] for s in section["statements"]] + [
+        s["text"] for s in draft["more"]
+    ]
+    assert len(texts) == len(set(texts))
+
+
+def test_another_lagoon_is_not_quoted_for_this_one(draft: dict[str, Any]) -> None:
+    assert not [s for section in draft["sections"] for s in section["statements"] if "Skerrow" in s["text"]]
+
+
+def test_what_two_authorities_agree_on_is_high_and_one_origin_never_is(analysis: dict[str, Any]) -> None:
+    publisher = {row["id"]: row["publisher"] for row in demo_material()["sources"]}
+    high = [row for row in analysis["findings"] if row["confidence"] == "high"]
+    assert any("240 megawatts" in row["content"] for row in high)
+    assert all(len({publisher[source_id] for source_id in row["source_ids"]}) > 1 for row in high)
+
+
+def test_sources_that_say_nothing_of_the_question_become_low(analysis: dict[str, Any]) -> None:
+    low = {row["source_id"] for row in analysis["quality_updates"]}
+    assert {"press/privacy-notice.html", "press/site-map.html"} <= low
+    assert "official/annual-report-2021.pdf" not in low
+
+
+def test_twice_the_same_material_gives_the_same_answer(analysis: dict[str, Any], draft: dict[str, Any]) -> None:
+    again = analyzer.answer(demo_material())
+    assert again == analysis
+    assert synthesizer.answer(analysed(demo_material(), again)) == draft
+
+
+def test_a_question_that_the_library_cannot_answer_is_not_answered() -> None:
+    handoff = demo_material("Are there sharks near the Marrow Bay tidal lagoon?")
+    answer = analyzer.answer(handoff)
+    draft = synthesizer.answer(analysed(handoff, answer))
+    assert draft["found"] is False
+    assert draft["sections"] == []
+    assert draft["summary"][0]["kind"] == "connective"
+    assert draft["searched"]
+    assert [gap["description"] for gap in answer["gaps"]] == ["No passage found on “sharks”."]
+
+
+def test_the_near_duplicate_is_cited_beside_the_better_source() -> None:
+    handoff = demo_material("How much will the repairs of turbine 7 cost and who pays for the repairs?")
+    answer = analyzer.answer(handoff)
+    merged = next(row for row in answer["findings"] if re.search(r"8\.3 million", row["content"]))
+    assert merged["source_ids"] == [
+        "press/courier-turbine-failure-2019.html",
+        "press/evening-post-turbine-failure-2019.html",
+    ]

@@ -1,0 +1,194 @@
+"""The model answers every agent with what fits the agent's schema, and refuses those it does not know."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from graph_research.app.graphs.resolvers import schema_resolver
+from graph_research.graph.values.json_schema import Contract
+from graph_research.providers.errors import ProviderRefused
+from graph_research.providers.llm.base import ModelRequest
+from graph_research.research.extractive import analyzer, planner, refiner, reflector
+from graph_research.research.extractive.model import ExtractiveModel
+from tests.support.research.extractive_sources import PLANTED, analysed, demo_material, written
+
+GAP = {"id": "gap-1", "description": "No passage found on “eels”.", "priority": 1, "addressed": False}
+
+
+AGENTS = [
+    "analyzer",
+    "claim_extractor",
+    "clarifier",
+    "decomposer",
+    "planner",
+    "refiner",
+    "reflector",
+    "supervisor",
+    "synthesizer",
+]
+
+
+@pytest.fixture(scope="module")
+def materials() -> dict[str, dict[str, Any]]:
+    demo = demo_material()
+    return {
+        "analyzer": demo,
+        "claim_extractor": demo,
+        "clarifier": {"question": PLANTED["question"]},
+        "decomposer": {"question": PLANTED["question"]},
+        "planner": {"question": PLANTED["question"], "max_sub_queries": 5, "background": []},
+        "refiner": {"gaps": [GAP], "sub_queries": [], "remaining_iterations": 1},
+        "reflector": {"question": "q", "sub_query": "Alder Dam eels", "queries": ["Alder Dam eels"], "source_count": 1},
+        "supervisor": {
+            "phase": "gathering",
+            "metrics": {"source_count": 2},
+            "gate": {"valid": False, "issues": ["few"], "quality_score": 3.0},
+        },
+        "synthesizer": analysed(demo, analyzer.answer(demo)),
+    }
+
+
+async def ask(agent: str, material: dict[str, Any]) -> dict[str, Any]:
+    reply = await ExtractiveModel().complete(
+        ModelRequest(agent=agent, role="research", system="", user="", material=material)
+    )
+    answer: dict[str, Any] = json.loads(reply.text)
+    return answer
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_the_answer_fits_the_agents_schema(agent: str, materials: dict[str, dict[str, Any]]) -> None:
+    resolver = schema_resolver()
+    found = resolver.find(f"{agent}.answer")
+    assert found is not None
+    Contract(json.loads(found[0]), f"{agent}.answer", resolver).check(await ask(agent, materials[agent]), agent)
+
+
+async def test_an_agent_of_a_users_own_graph_is_refused_with_a_way_out() -> None:
+    with pytest.raises(ProviderRefused, match="translator") as refused:
+        await ask("translator", {})
+    assert "--llm" in refused.value.help
+
+
+async def test_a_question_without_content_is_asked_back() -> None:
+    answer = await ask("clarifier", {"question": "??"})
+    assert answer["need_clarification"] is True
+    assert answer["question"]
+
+
+async def test_a_question_is_restated_with_its_facets() -> None:
+    answer = await ask("clarifier", {"question": "What did the Alder Dam cost?"})
+    assert answer["need_clarification"] is False
+    assert "Alder Dam" in answer["verification"]
+    assert "cost" in answer["verification"]
+
+
+async def test_the_supervisor_never_asks_for_the_same_again(materials: dict[str, dict[str, Any]]) -> None:
+    answer = await ask("supervisor", materials["supervisor"])
+    assert answer["action"] == "proceed"
+    assert answer["quality_assessment"] == {"score": 3.0, "strengths": ["source count: 2"], "weaknesses": ["few"]}
+
+
+async def test_claims_name_the_sources_for_and_against_by_position() -> None:
+    handoff = written(["The Alder Dam has 14 gates in its wall.", "The Alder Dam has 16 gates in its wall."])
+    handoff["question"] = "How many gates does the Alder Dam have?"
+    answer = await ask("claim_extractor", handoff)
+    claims = {row["text"]: (row["supportingIndices"], row["contradictingIndices"]) for row in answer["claims"]}
+    assert claims["The Alder Dam has 14 gates in its wall."] == ([0], [1])
+
+
+def test_the_plan_has_the_questions_facets_and_no_overlap() -> None:
+    plan = planner.answer({"question": PLANTED["question"], "max_sub_queries": 5})
+    queries = [row["query"] for row in plan["sub_queries"]]
+    assert 2 <= len(queries) <= 5
+    assert all(len(query) >= 10 and query.startswith("Marrow Bay tidal lagoon") for query in queries)
+    assert any("construction cost" in query for query in queries)
+    assert [row["priority"] for row in plan["sub_queries"]] == list(range(1, len(queries) + 1))
+    assert 2 <= plan["research_brief"].count(". ") + 1 <= 3
+
+
+def test_a_question_of_one_facet_is_widened_by_the_sources_own_phrases() -> None:
+    background = [{"title": "Dam", "text": "The steel gates leak."}, {"title": "Dam", "text": "New steel gates came."}]
+    plan = planner.answer({"question": "What about the Alder Dam?", "max_sub_queries": 4, "background": background})
+    assert "Alder Dam steel gates" in [row["query"] for row in plan["sub_queries"]]
+
+
+@pytest.mark.parametrize("question", ["x", "?", "CO2", "z" * 50_000, "wort " * 9_000])
+def test_a_plan_is_made_for_any_question(question: str) -> None:
+    rows = planner.answer({"question": question, "max_sub_queries": 5})["sub_queries"]
+    assert rows
+    assert all(0 < len(row["query"]) <= 1_000 for row in rows)
+
+
+def test_research_is_complete_with_three_sources_that_cover_the_query() -> None:
+    sources = [{"title": "Alder Dam", "snippet": "Eels pass the dam at night."}] * 3
+    verdict = reflector.answer(
+        {
+            "question": "q",
+            "sub_query": "Alder Dam eels",
+            "queries": ["Alder Dam eels"],
+            "sources": sources,
+            "searches_left": 2,
+        }
+    )
+    assert (verdict["research_complete"], verdict["continue_searching"]) == (True, False)
+
+
+def test_things_that_a_sub_query_joins_are_each_asked_on_their_own() -> None:
+    joined = "Alder Dam eels, turbines"
+    material = {"question": "Do eels pass the Alder Dam?", "sub_query": joined, "source_count": 5, "searches_left": 2}
+    first = reflector.answer({**material, "queries": [joined]})
+    second = reflector.answer({**material, "queries": [joined, "Alder Dam eels"], "searches_left": 1})
+    done = reflector.answer(
+        {**material, "queries": [joined, "Alder Dam eels", "Alder Dam turbines"], "searches_left": 0}
+    )
+    assert (first["refined_query"], second["refined_query"]) == ("Alder Dam eels", "Alder Dam turbines")
+    assert (done["refined_query"], done["research_complete"]) == (None, True)
+
+
+def test_a_one_word_facet_is_asked_in_the_sources_words() -> None:
+    background = [{"title": "", "text": "It has 14 bulb turbines."}, {"title": "", "text": "New bulb turbines came."}]
+    plan = planner.answer({"question": "How many turbines has the Alder Dam?", "background": background})
+    assert plan["sub_queries"][-1]["query"] == "Alder Dam bulb turbines"
+
+
+def test_uncovered_words_are_searched_for_next_but_never_twice() -> None:
+    found = [{"title": "Alder Dam", "snippet": "The dam is old."}]
+    material = {
+        "question": "Do eels pass the Alder Dam?",
+        "sub_query": "Alder Dam eel migration",
+        "sources": found,
+        "searches_left": 2,
+    }
+    first = reflector.answer({**material, "queries": ["Alder Dam eel migration"]})
+    assert first["refined_query"] is not None
+    assert "eel migration" in first["refined_query"]
+    asked = ["Alder Dam eel migration", first["refined_query"]]
+    assert reflector.answer({**material, "queries": asked})["refined_query"] not in asked
+
+
+def test_another_round_needs_a_query_that_was_not_asked_and_a_round_left() -> None:
+    gap = {**GAP, "suggested_queries": ["Alder Dam eels", "eels of the Alder"]}
+    asked = [{"query": "eels Alder Dam"}]
+    fresh = refiner.answer({"gaps": [gap], "sub_queries": asked, "remaining_iterations": 1})
+    assert fresh["iteration_recommendation"]["should_iterate"] is True
+    assert [row["query"] for row in fresh["gap_analysis"][0]["follow_up_queries"]] == ["eels of the Alder"]
+    late = refiner.answer({"gaps": [gap], "sub_queries": asked, "remaining_iterations": 0})
+    assert late["iteration_recommendation"]["should_iterate"] is False
+    stale = refiner.answer(
+        {"gaps": [{**GAP, "suggested_queries": ["Alder Dam eels"]}], "sub_queries": asked, "remaining_iterations": 2}
+    )
+    assert (stale["gap_analysis"][0]["addressable"], stale["iteration_recommendation"]["should_iterate"]) == (
+        False,
+        False,
+    )
+
+
+def test_without_sources_the_report_says_that_nothing_is_near() -> None:
+    handoff = {"question": "What did the Alder Dam cost?", "sources": [], "documents": {}, "sub_queries": []}
+    answer = analyzer.answer(handoff)
+    assert answer["findings"] == []
+    assert [gap["priority"] for gap in answer["gaps"]] == [1, 2]

@@ -1,0 +1,99 @@
+"""The short graph: decomposition, retrieval, scoring, synthesis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graph_research.graph.events import Note
+from graph_research.providers.llm.base import ModelRequest
+from tests.support.research.harness import Bench, first_quotes
+
+QUESTION = "What is known of the Tarn plant?"
+
+
+def claims(request: ModelRequest) -> dict[str, Any]:
+    """A claim extractor that finds one claim, by the sources' places in the list."""
+    sources = request.material["sources"]
+    places = {row["url"]: place for place, row in enumerate(sources)}
+    opening = places["https://tarn.gov/opening"]
+    return {
+        "claims": [
+            {
+                "text": "The plant opened in March 2016.",
+                "supportingIndices": [opening, places["https://tarn.example/blog"], 99],
+                "contradictingIndices": [places["https://reuters.com/tarn-cost"]],
+                "evidence": [{"source_id": sources[opening]["id"], "quote": "The Tarn plant opened in March 2016."}],
+            }
+        ]
+    }
+
+
+def script(**changes: Any) -> dict[str, Any]:
+    return {
+        "decomposer": [{"questions": ["1. opening of the plant", "2) cost of the plant", "Opening of the plant"]}],
+        "claim_extractor": [claims],
+        "synthesizer": [first_quotes],
+        **changes,
+    }
+
+
+async def test_four_stages_lead_from_the_question_to_a_report() -> None:
+    bench = Bench(script(), graph="pipeline")
+    result = await bench.run()
+    assert result.status == "completed"
+    assert await bench.nodes() == ["decompose", "retrieve", "summarize", "score", "synthesize"]
+    assert [row["query"] for row in result.state["sub_queries"]] == [
+        QUESTION,
+        "opening of the plant",
+        "cost of the plant",
+    ]
+    assert {row["status"] for row in result.state["sub_queries"]} == {"completed"}
+    [claim] = result.state["claims"]
+    composite = {row["id"]: row["score"]["composite"] for row in result.state["sources"]}
+    strength = sum(composite[one] for one in claim["support"]) / 2
+    assert claim["support_strength"] == pytest.approx(strength)
+    assert claim["confidence"] == pytest.approx(min(strength + 0.10, 1) - 0.15)
+    assert result.state["confidence"]["confidence"] == pytest.approx(claim["confidence"] * 3 / 10)
+    assert result.state["evidence"][0]["id"] in result.state["report"]
+
+
+async def test_each_stage_tells_how_far_the_run_is() -> None:
+    bench = Bench(script(), graph="pipeline")
+    await bench.run()
+    notes = [event for event in await bench.store.events("run-1") if isinstance(event, Note)]
+    told = [(note.data["stage"], note.data["progress"]) for note in notes if note.name == "research:progress"]
+    assert told[0] == ("decomposition", 0.25)
+    assert max(progress for stage, progress in told if stage == "retrieval") == 0.5
+    assert told[-2:] == [("scoring", 0.75), ("synthesis", 1.0)]
+
+
+@pytest.mark.parametrize("reply", ["no list here", {"error": "refused"}])
+async def test_a_decomposition_that_fails_leaves_the_question_itself(reply: Any) -> None:
+    bench = Bench(script(decomposer=[reply], claim_extractor=[{"claims": []}]), graph="pipeline")
+    state = (await bench.run()).state
+    assert [row["query"] for row in state["sub_queries"]] == [QUESTION]
+    assert state["degraded"][0]["agent"] == "decomposer"
+
+
+async def test_at_most_eight_questions_are_searched() -> None:
+    questions = [f"question number {n} about the plant" for n in range(20)]
+    bench = Bench(script(decomposer=[{"questions": questions}], claim_extractor=[{"claims": []}]), graph="pipeline")
+    assert len((await bench.run()).state["sub_queries"]) == 8
+
+
+async def test_a_synthesis_that_fails_leaves_a_placeholder_and_all_that_was_scored() -> None:
+    bench = Bench(script(synthesizer=[{"error": "refused", "message": "no quota"}]), graph="pipeline")
+    result = await bench.run()
+    assert result.status == "completed"
+    assert result.state["report"].startswith("## Synthesis failed")
+    assert "no quota" in result.state["metadata"]["synthesis_error"]
+    assert len(result.state["claims"]) == 1
+
+
+async def test_a_search_that_fails_is_recorded_and_the_others_count() -> None:
+    bench = Bench(script(decomposer=[{"questions": ["the web is down", "opening and cost"]}]), graph="pipeline")
+    state = (await bench.run()).state
+    assert [row["status"] for row in state["sub_queries"]] == ["completed", "failed", "completed"]
+    assert [row["query"] for row in state["search_failures"]] == ["the web is down"]

@@ -1,0 +1,140 @@
+"""One topic researcher: search, mandatory reflection, better queries, and where it stops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graph_research.graph.runtime import RunResult
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from tests.support.research.harness import Bench, hit, small_web
+
+
+def go_on(query: str | None, *, complete: bool = False) -> dict[str, Any]:
+    return {
+        "continue_searching": True,
+        "refined_query": query,
+        "research_complete": complete,
+        "rationale": "Something is missing.",
+    }
+
+
+STOP = {"continue_searching": False, "refined_query": None, "research_complete": False, "rationale": "No more."}
+
+
+async def research(bench: Bench, query: str = "opening of the Tarn plant", **input: Any) -> RunResult:
+    sub_query = {"id": "sq-1-1", "query": query, "status": "pending", "iteration": 1}
+    return await bench.run(sub_query=sub_query, **input)
+
+
+def bench(*reflections: Any, search: Any = small_web) -> Bench:
+    return Bench({"reflector": reflections}, graph="topic_research", search=search)
+
+
+async def test_a_reflection_follows_every_search_and_refines_the_query() -> None:
+    topic = bench(go_on("cost of the plant"), go_on("fish at the plant"), STOP)
+    result = await research(topic)
+    assert result.status == "completed"
+    round_of_nodes = ["search", "summarize", "reflect"]
+    assert await topic.nodes() == [*round_of_nodes * 3, "compress", "conclude"]
+    assert result.state["topic"]["queries"] == ["opening of the Tarn plant", "cost of the plant", "fish at the plant"]
+    assert result.state["topic"]["searches_performed"] == 3
+    assert result.state["topic"]["source_ids"] == [row["id"] for row in result.state["sources"]]
+    assert len(result.state["sources"]) == 4
+    assert result.state["topic"]["duplicates_skipped"] == 1
+
+
+async def test_max_searches_is_a_hard_cap_whatever_the_reflection_says() -> None:
+    queries = iter(range(100))
+    topic = bench(lambda request: go_on(f"query {next(queries)}"))
+    result = await research(topic, max_searches=2)
+    assert result.state["topic"]["searches_performed"] == 2
+    assert len(topic.web.requests) == 2
+
+
+async def test_research_complete_stops_at_once() -> None:
+    topic = bench(go_on("another query", complete=True))
+    result = await research(topic)
+    assert result.state["topic"]["research_complete"] is True
+    assert len(topic.web.requests) == 1
+
+
+async def test_a_refined_query_that_was_asked_before_stops_the_search() -> None:
+    topic = bench(go_on("Opening of  the Tarn PLANT"))
+    assert (await research(topic)).state["topic"]["searches_performed"] == 1
+
+
+async def test_an_unreadable_reflection_stops_the_search_and_is_recorded() -> None:
+    result = await research(bench("Let me think."))
+    assert result.state["topic"]["searches_performed"] == 1
+    assert [row["agent"] for row in result.state["degraded"]] == ["reflector"]
+
+
+async def test_the_reflection_sees_counts_and_qualities_and_its_tokens_are_counted() -> None:
+    topic = bench(STOP)
+    result = await research(topic)
+    [request] = topic.model.asked("reflector")
+    assert "Sources found: 2. By quality: high 1, medium 1." in request.user
+    assert "Searches left: 2." in request.user
+    assert request.role == "reflection"
+    assert result.state["topic"]["tokens_used"] > 0
+
+
+async def test_a_search_that_nobody_answers_fails_the_topic_and_says_why() -> None:
+    topic = bench(STOP)
+    result = await research(topic, query="the web is down")
+    assert result.status == "completed"
+    assert "the web is down" in result.state["topic"]["error"]
+    assert result.state["failures"][0]["error"] == "ProviderUnavailable"
+    assert topic.model.asked("reflector") == []
+
+
+async def test_a_later_search_that_fails_leaves_what_was_found() -> None:
+    result = await research(bench(go_on("the web is down")))
+    assert result.state["topic"]["error"] is None
+    assert len(result.state["sources"]) == 2
+    assert len(result.state["failures"]) == 1
+
+
+async def test_a_reflection_that_no_model_gives_leaves_what_was_found() -> None:
+    result = await research(bench({"error": "refused", "message": "no quota"}))
+    assert result.status == "completed"
+    assert len(result.state["sources"]) == 2
+    assert "no quota" in result.state["degraded"][0]["reason"]
+
+
+async def test_sources_are_archived_scored_and_merged_by_address_and_by_text() -> None:
+    def twice(request: SearchRequest) -> Sequence[SearchHit]:
+        return [
+            hit("The same text.", url="https://a.gov/1", relevance=0.5, published_at="2024-06-01"),
+            hit("The same text.", url="https://b.example/2", relevance=0.9),
+            hit("A third text.", url="https://c.example/3", tier="SECONDARY", relevance=0.3),
+            hit("A third", url="http://www.c.example/3/?utm_source=x", relevance=0.2),
+            hit("   ", url="https://empty.example/"),
+        ]
+
+    topic = bench(STOP, search=twice)
+    result = await research(topic)
+    rows = result.state["sources"]
+    assert [(row["url"], row["tier"], row["quality"]) for row in rows] == [
+        ("https://a.gov/1", "PRIMARY_SOURCE", "high"),
+        ("https://c.example/3", "SECONDARY", "medium"),
+    ]
+    assert result.state["topic"]["duplicates_skipped"] == 3
+    assert await topic.store.text(rows[0]["archive_hash"]) == "The same text."
+    assert rows[0]["content"] == "The same text."
+    assert (rows[0]["score"]["authority"], rows[0]["score"]["relevance"]) == (100.0, 0.9)
+    assert rows[1]["score"]["composite"] == 0.25 * 0.65 + 0.2 * 0.5 + 0.35 * 0.3 + 0.2 * 0.65
+    assert [one["url"] for one in rows[1]["metadata"]["found_by"]] == [
+        "https://c.example/3",
+        "http://www.c.example/3/?utm_source=x",
+    ]
+    assert rows[0]["retrieved_at"] == "2024-06-01T12:00:00+00:00"
+
+
+async def test_no_more_sources_than_asked_for_are_taken_from_a_search() -> None:
+    def many(request: SearchRequest) -> Sequence[SearchHit]:
+        return [hit(f"Text number {n}.", url=f"https://x.example/{n}", relevance=n / 10) for n in range(9)]
+
+    result = await research(bench(STOP, search=many), max_sources=2)
+    assert [row["url"] for row in result.state["sources"]] == ["https://x.example/8", "https://x.example/7"]

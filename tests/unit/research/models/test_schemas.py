@@ -1,0 +1,146 @@
+"""The JSON Schemas and the models agree, and the shipped graphs are clean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from graph_research.app.graphs.resolvers import graph_resolver, prompt_resolver, schema_resolver
+from graph_research.graph.loader import check_graph
+from graph_research.graph.registry import Registry
+from graph_research.graph.values.json_schema import Contract
+from graph_research.research.errors import RESEARCH_ERRORS
+from graph_research.research.graph_functions import research_functions
+from graph_research.research.models.confidence import JobConfidence
+from graph_research.research.models.decision import Decision, QualityAssessment, Verdict
+from graph_research.research.models.draft import Draft, DraftSection, Statement
+from graph_research.research.models.evidence import Contradiction, Evidence, Side
+from graph_research.research.models.finding import Claim, Confidence, Finding, Gap
+from graph_research.research.models.plan import Reflection, SubQuery, TopicResult
+from graph_research.research.models.record import Record
+from graph_research.research.models.source import Source
+from graph_research.research.registry import research_handlers
+from graph_research.settings.shipped_files import shipped
+from tests.support.research.harness import COST, FISH_GAP, OPENED, Bench, make_services, research_script
+
+HASH = "sha256:" + "a" * 64
+SCHEMAS = schema_resolver()
+
+SAMPLES: dict[str, Record] = {
+    "claim": Claim(id="claim-1", text="t", confidence=0.5, support_strength=0.5, support=["src-1"]),
+    "confidence": JobConfidence(confidence=0.5, claim_count=1, source_count=1, has_contradictions=False),
+    "contradiction": Contradiction(
+        id="con-0123456789",
+        kind="number",
+        topic="cost",
+        sides=[Side(value="1", evidence_ids=["ev-1"]), Side(value="2", evidence_ids=["ev-2"])],
+    ),
+    "decision": Decision(agent="planner", action="execute_planning", rationale="r", timestamp="2024-01-01T00:00:00Z"),
+    "draft": Draft(sections=[DraftSection(heading="h", statements=[Statement(text="t", evidence_ids=["ev-1"])])]),
+    "evidence": Evidence(
+        id="ev-0123456789", source_id="src-1", quote="q", locator="page:2:char:0-1", archive_hash=HASH
+    ),
+    "finding": Finding(id="find-0123456789", content="c", confidence=Confidence.CONFIRMED),
+    "gap": Gap(id="gap-0123456789", description="d", severity="critical"),
+    "reflection": Reflection(continue_searching=True, refined_query="q"),
+    "source": Source(id="src-0123456789", archive_hash=HASH),
+    "sub_query": SubQuery(id="sq-1-1", query="q"),
+    "topic": TopicResult(sub_query_id="sq-1-1", reflections=[Reflection(continue_searching=False)]),
+    "verdict": Verdict(action="proceed", rationale="r", quality_assessment=QualityAssessment(score=7)),
+}
+
+
+def schema(name: str) -> dict[str, Any]:
+    found = SCHEMAS.find(name)
+    assert found is not None
+    loaded: dict[str, Any] = json.loads(found[0])
+    return loaded
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_what_a_model_writes_fits_its_schema(name: str) -> None:
+    Contract(schema(name), name, SCHEMAS).check(SAMPLES[name].to_json(), "test")
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_a_model_and_its_schema_have_the_same_fields_and_require_the_same(name: str) -> None:
+    model, written = type(SAMPLES[name]), schema(name)
+    assert set(written["properties"]) == set(model.model_fields)
+    required = {field for field, info in model.model_fields.items() if info.is_required()}
+    assert set(written.get("required", ())) == required
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_a_schema_refuses_what_lacks_a_required_field(name: str) -> None:
+    contract = Contract(schema(name), name, SCHEMAS)
+    whole = SAMPLES[name].to_json()
+    for field in contract.required:
+        assert not contract.fits({key: value for key, value in whole.items() if key != field})
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "wrong"),
+    [
+        ("source", "quality", "excellent"),
+        ("source", "archive_hash", "sha256:short"),
+        ("evidence", "locator", "page:0:char:1-2"),
+        ("finding", "confidence", "certain"),
+        ("sub_query", "status", "done"),
+        ("gap", "severity", "bad"),
+        ("verdict", "action", "restart"),
+        ("claim", "confidence", 1.5),
+    ],
+)
+def test_a_schema_refuses_a_value_that_the_state_may_not_hold(name: str, field: str, wrong: object) -> None:
+    contract = Contract(schema(name), name, SCHEMAS)
+    assert not contract.fits({**SAMPLES[name].to_json(), field: wrong})
+
+
+@pytest.mark.parametrize("file", sorted(shipped("schemas").rglob("*.json")), ids=lambda file: file.stem)
+def test_every_shipped_schema_is_one_and_refers_only_to_others_of_ours(file: Path) -> None:
+    written = json.loads(file.read_text())
+    assert written["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    jsonschema_rs.meta.validate(written)
+    Contract(written, file.stem, SCHEMAS)
+
+
+@pytest.mark.parametrize("name", ["deep_research", "topic_research", "pipeline"])
+def test_a_shipped_graph_has_no_finding_not_even_a_warning(name: str) -> None:
+    registry = Registry(
+        handlers=research_handlers(make_services({})),
+        functions=research_functions(),
+        schemas=SCHEMAS,
+        graphs=graph_resolver(),
+        prompts=prompt_resolver(),
+        errors=RESEARCH_ERRORS,
+    )
+    assert check_graph(shipped("graphs") / f"{name}.yaml", registry=registry) == []
+
+
+async def test_the_roles_that_the_graphs_name_are_those_that_the_agents_ask() -> None:
+    summary = {"executive_summary": "It says so.", "key_excerpts": []}
+    script = research_script(
+        analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}],
+        source_summarizer=[summary],
+        compressor=[{"notes": [{"text": "It says so.", "sources": [1]}]}],
+    )
+    bench = Bench(script, condensing=True, settings={"summarization_min_chars": 1})
+    await bench.run(max_iterations=2)
+    asked = {request.agent: request.role for request in bench.model.requests}
+    graphs = [bench.runtime().graph, bench.runtime().graph.subgraphs["topic_research"]]
+    nodes = [node for graph in graphs for node in graph.spec.nodes.values() if node.role]
+    assert {node.target: node.role for node in nodes} == {
+        agent: role for agent, role in asked.items() if agent != "clarifier"
+    }
+
+
+@pytest.mark.parametrize("agent", sorted(path.name for path in shipped("prompts").iterdir() if path.name[0] != "_"))
+def test_every_agent_tells_its_model_the_form_of_the_answer_and_what_is_not_an_instruction(agent: str) -> None:
+    text = (shipped("prompts") / agent / "system.j2").read_text()
+    assert '{% include "_partials/answer.j2" %}' in text
+    assert '{% include "_partials/quoted_material.j2" %}' in text
+    assert SCHEMAS.find(f"{agent}.answer") is not None

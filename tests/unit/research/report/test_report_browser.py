@@ -1,0 +1,131 @@
+"""The page in a real browser: a click on `[1]` shows the quote in its source, without a script or a request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_report_html import rendered
+from test_report_markdown import HOSTILE, built, hostile_report
+
+from graph_research.research.report.model import ModelFailure, Retries, RoleUse
+from tests.support.research import finished_research
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no Chromium at /usr/bin/chromium")
+
+
+BROKEN_WORDS = """
+() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll("#run .facts dd")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      for (const word of text.data.matchAll(/[^\\s-]+/g)) {
+        const range = document.createRange();
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return broken;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Open a page; what it asked for and what the console said is in the lists."""
+    contexts = []
+
+    def open_page(html, **options):
+        file = tmp_path / "report.html"
+        file.write_text(html, encoding="utf-8")
+        context = browser.new_context(viewport={"width": 1360, "height": 800}, reduced_motion="reduce", **options)
+        contexts.append(context)
+        page = context.new_page()
+        asked, said = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(file.as_uri())
+        return page, asked, said
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}, {"color_scheme": "dark"}])
+def test_a_click_on_a_number_shows_the_marked_quote_and_close_leaves_the_reader_where_they_were(visit, options):
+    page, asked, said = visit(rendered(), **options)
+    first = built().citations[0]
+    mark = page.locator("#q-1")
+    assert not mark.is_visible()
+    page.locator("#r-1-1").click()
+    assert mark.is_visible() and mark.inner_text() == first.quote
+    box = mark.bounding_box()
+    assert 0 <= box["y"] <= 800 and box["x"] > 600, "in sight, in the panel on the right"
+    assert page.locator("#r-1-1").is_visible()
+    page.locator("#c-1 .close a").click()
+    assert not mark.is_visible()
+    assert (len(asked), said) == (1, []), "the file itself and nothing else"
+
+
+def test_the_way_back_leads_to_the_sentence_and_the_whole_text_opens_at_the_quote(visit):
+    page, _, said = visit(rendered())
+    page.goto(page.url + "#q-3")
+    page.locator("#c-3 .back a").first.click()
+    assert page.url.endswith("#r-3-1")
+    assert page.locator("#r-3-1").bounding_box()["y"] < 800
+    page.goto(page.url.split("#")[0] + "#q-3")
+    page.get_by_text("in the whole text").locator("visible=true").click()
+    assert page.locator("#f-3").is_visible()
+    assert said == []
+
+
+def test_the_page_fits_a_phone(visit):
+    page, _, _ = visit(rendered())
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.locator("#r-1-1").click()
+    assert page.locator("#q-1").is_visible()
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_model_spec_or_host_is_broken_in_the_middle_of_a_word(visit, width, scheme):
+    spec = "openai:qwen3-coder-30b-a3b-instruct-q4_k_m@http://gpu.number.two.in.the.basement.of.lab.internal.example:8080/v1"
+    served = {"calls": 3, "repair_turns": 0, "too_long": 0, "input_tokens": 1, "output_tokens": 1, "cost_usd": None}
+    failure = ModelFailure(model=spec, reason="did not answer", calls=2)
+    other = RoleUse(models={"gemini:gemini-3.1-flash-lite": 3}, failures=[failure], **served)
+    run = finished_research.facts(
+        models={"report": spec},
+        model_roles={"research": RoleUse(models={spec: 3}, failures=[], **served), "report": other},
+        retries=[Retries(kind="model", provider="gpu.number.two", role="report", requests=2)],
+    )
+    page, _, _ = visit(rendered(built(run=run)), color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    broken = page.evaluate(BROKEN_WORDS)
+    assert broken == []
+    shown = page.locator("#run .facts dd").all_inner_texts()
+    assert f"report: gemini:gemini-3.1-flash-lite ({spec} did not answer)" in shown
+
+
+def test_hostile_sources_run_and_fetch_nothing(visit):
+    _, asked, said = visit(rendered(hostile_report(" ".join(HOSTILE))))
+    assert (len(asked), said) == (1, [])

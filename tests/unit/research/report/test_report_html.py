@@ -1,0 +1,217 @@
+"""`report.html`: one file, no script, nothing from elsewhere, every quote in its archived text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from test_report_markdown import HOSTILE, built, hostile_report
+
+from graph_research.research.report.build import build_report
+from graph_research.research.report.html import WHOLE_TEXT_BYTES, render_html
+from graph_research.research.report.picture import safe_picture
+from graph_research.research.report.source_view import CONTEXT_CHARS, Mark, around, paragraphs
+from graph_research.text.document import Document
+from tests.support.research import finished_research
+
+FETCHING = "script, iframe, object, embed, link, img, video, audio, base, form, input, image, use, foreignObject"
+
+
+class Page(SingleFileSnapshotExtension):
+    """The page as a file that a browser opens."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "html"
+
+
+def rendered(report=None, picture=finished_research.PICTURE, texts=None):
+    return render_html(
+        report or built(),
+        texts=finished_research.texts() if texts is None else texts,
+        layouts=finished_research.layouts(),
+        picture_svg=picture,
+    )
+
+
+def parsed(page):
+    return LexborHTMLParser(page)
+
+
+def test_the_page_of_the_study_looks_as_before(snapshot):
+    assert rendered() == snapshot(extension_class=Page)
+
+
+def test_every_number_leads_to_the_marked_quote_and_back():
+    page = parsed(rendered())
+    for citation in built().citations:
+        mark = page.css_first(f"#q-{citation.n}")
+        assert mark.tag == "mark" and mark.text() == citation.quote
+        whole = page.css_first(f"#f-{citation.n}")
+        assert whole.tag == "mark" and whole.text() == citation.quote
+        back = [link.attributes["href"] for link in page.css(f"#c-{citation.n} .back a")]
+        assert f"#r-{citation.n}-1" in back
+    targets = {node.attributes["id"] for node in page.css("[id]")} | {"closed"}
+    assert {node.attributes["href"][1:] for node in page.css('a[href^="#"]')} <= targets
+
+
+def test_what_sources_dispute_leads_to_their_disagreement():
+    page = parsed(rendered())
+    links = [node.attributes["href"] for node in page.css("#section-1 .disputed")]
+    assert links == ["#disagreement-1", "#disagreement-1"]
+    assert finished_research.COST_AUDIT["quote"] in page.css_first("#disagreement-1").text()
+    assert not page.css("#section-2 .disputed")
+
+
+def test_no_id_is_given_twice():
+    ids = [node.attributes["id"] for node in parsed(rendered()).css("[id]")]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_policy_allows_the_pages_own_style_sheets_and_nothing_else():
+    page = rendered()
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
+    sheets = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode() for sheet in sheets]
+    assert len(sheets) == 2, "the page's own and the picture's"
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}' 'sha256-{hashes[1]}'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def test_nothing_in_the_page_can_fetch_or_run_anything():
+    page = parsed(rendered())
+    assert not page.css(FETCHING)
+    names = {name for node in page.css("*") for name in node.attributes}
+    assert not {name for name in names if name.startswith("on")} | (names & {"style", "src", "srcset"})
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text(text):
+    page = parsed(rendered(hostile_report(text)))
+    assert not page.css(FETCHING)
+    assert len(page.css("main")) == 1 and len(page.css("style")) == 2
+    names = {name for node in page.css("*") for name in node.attributes}
+    assert not {name for name in names if name.startswith("on")} | (names & {"style", "src"})
+    links = {node.attributes["href"] for node in page.css("a") if not node.attributes["href"].startswith("#")}
+    assert links == {finished_research.SOURCES[1]["url"]}
+    assert "49" not in page.css_first("h1").text()
+    assert "\u202e" not in page.html
+
+
+def test_a_source_whose_address_is_no_web_address_is_named_and_not_linked():
+    for url in ("javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://a b", "http://[bad", "//x"):
+        page = parsed(rendered(built(sources=[{**source, "url": url} for source in finished_research.SOURCES])))
+        assert not [node for node in page.css("a") if not node.attributes["href"].startswith("#")], url
+
+
+def test_a_citation_that_is_not_proved_shows_the_claimed_words_and_what_stands_there():
+    moved = {**finished_research.FISH, "locator": "char:0-18"}
+    report = built(draft={"summary": [finished_research.quote(moved)]}, evidence=[moved], contradictions=[])
+    page = parsed(rendered(report))
+    assert not page.css("mark")
+    panel = page.css_first("#c-1").text()
+    assert "not proved" in panel and "the archived text has there: 'Mackerel are back.'" in panel
+    assert "(unsupported)" in page.css_first("#answer").text()
+
+
+def test_a_mark_is_never_put_on_the_reports_own_word():
+    assert not parsed(rendered(built(), texts={})).css("mark")
+
+
+def test_a_passage_has_2000_characters_on_each_side_and_is_cut_between_words():
+    text = "word " * 3000
+    start, end = around(text, Mark(n=1, start=7000, end=7004))
+    assert CONTEXT_CHARS <= 7000 - start <= CONTEXT_CHARS + 40
+    assert CONTEXT_CHARS <= end - 7004 <= CONTEXT_CHARS + 40
+    assert text[start:end].startswith("word") and text[start:end].endswith("word")
+    assert around("short", Mark(n=1, start=0, end=5)) == (0, 5)
+
+
+def test_overlapping_quotes_share_their_common_stretch():
+    (shown,) = paragraphs("abcdefghij", {}, [Mark(n=1, start=1, end=6), Mark(n=2, start=4, end=8)])
+    assert [(piece.text, piece.numbers, piece.begins) for piece in shown.pieces] == [
+        ("a", (), ()),
+        ("bcd", (1,), (1,)),
+        ("ef", (1, 2), (2,)),
+        ("gh", (2,), ()),
+        ("ij", (), ()),
+    ]
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_whatever_the_blocks_and_the_other_quotes_a_mark_holds_exactly_its_quote(data):
+    text = data.draw(st.text(alphabet="ab .", min_size=1, max_size=60))
+    place = st.integers(0, len(text))
+    edges = sorted(data.draw(st.lists(place, max_size=6)))
+    blocks = [["paragraph", start, end, 0] for start, end in pairwise(edges)]
+    quotes = data.draw(st.lists(st.tuples(place, place).map(sorted).filter(lambda one: one[0] < one[1]), max_size=4))
+    marks = [Mark(n=n, start=start, end=end) for n, (start, end) in enumerate(quotes, start=1)]
+    pieces = [piece for one in paragraphs(text, {"blocks": blocks}, marks) for piece in one.pieces]
+    for mark in marks:
+        shown = "".join(piece.text for piece in pieces if mark.n in piece.numbers)
+        assert shown.replace(" ", "") == text[mark.start : mark.end].replace(" ", "")
+        begins = [piece for piece in pieces if mark.n in piece.begins]
+        assert len(begins) == 1 or not text[mark.start : mark.end].strip()
+
+
+def test_a_text_is_shown_whole_in_its_blocks_with_page_breaks_as_such():
+    shown = paragraphs(finished_research.AUDIT.text, finished_research.AUDIT.layout(), [])
+    assert [one.kind for one in shown] == ["heading", "heading", "paragraph", "paragraph"]
+    assert " ".join(piece.text for one in shown for piece in one.pieces) == finished_research.AUDIT.text
+    pages = paragraphs(finished_research.REPORT.text, finished_research.REPORT.layout(), [])
+    assert [one.pieces[0].text for one in pages if one.kind == "page"] == ["2", "3"]
+
+
+def test_whole_texts_are_carried_up_to_two_megabytes_and_the_passages_always():
+    long = Document(text="The pier is 9 metres long. " + "Sand and sea. " * (WHOLE_TEXT_BYTES // 14))
+    quote = "The pier is 9 metres long."
+    piece = {"id": "ev-long000001", "source_id": "src-long000001", "quote": quote, "locator": f"char:0-{len(quote)}"}
+    report_texts = {long.hash: long.text, **finished_research.texts()}
+    state = finished_research.state(
+        sources=[{"id": "src-long000001", "title": "Long", "archive_hash": long.hash}, *finished_research.SOURCES],
+        evidence=[{**piece, "archive_hash": long.hash}, finished_research.FISH],
+        draft={"summary": [finished_research.quote(piece), finished_research.quote(finished_research.FISH)]},
+        contradictions=[],
+    )
+    report = build_report(state, texts=report_texts, layouts=finished_research.layouts(), run=finished_research.facts())
+    html = rendered(report, texts=report_texts)
+    page = parsed(html)
+    assert len(html) < 200_000
+    assert page.css_first("#q-1").text() == quote
+    assert page.css_first("#f-1") is None and page.css_first("#f-2") is not None
+    assert "Too long to carry whole" in page.css_first("#texts").text()
+
+
+@pytest.mark.parametrize(
+    "svg",
+    [
+        "<svg><script>alert(1)</script><text onload='alert(1)'>a</text></svg>",
+        "<svg><image href='http://evil.example/x'/><use href='http://evil.example/#x'/></svg>",
+        "<svg><rect fill='url(http://evil.example/x)' style='fill:red'/></svg>",
+        "<svg><style>@import 'http://evil.example/x';</style></svg>",
+        "<svg><style>rect{fill:URL (http://evil.example/x)}</style></svg>",
+        "<svg><foreignObject><body xmlns='http://www.w3.org/1999/xhtml'><p>x</p></body></foreignObject></svg>",
+        "<svg><a href='javascript:alert(1)'><text>x</text></a></svg>",
+        "<svg><text>&lt;script&gt;alert(1)&lt;/script&gt;</text></svg>",
+    ],
+)
+def test_a_picture_is_rebuilt_from_what_is_harmless(svg):
+    markup = safe_picture(svg).markup
+    assert not re.search(r"<script|evil|javascript:|onload|style=|foreignObject|<image|<use", markup), markup
+    assert markup.startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    "svg", ["", "no markup", "<html/>", "<svg>", '<!DOCTYPE svg [<!ENTITY a "b">]><svg>&a;</svg>', "<svg>&a;</svg>"]
+)
+def test_what_is_no_picture_is_left_out(svg):
+    assert safe_picture(svg) is None
+    assert "The graph it followed" not in rendered(picture=svg)

@@ -1,0 +1,202 @@
+"""`report.md`: readable, the same bytes for the same research, and harmless whatever the sources hold."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from graph_research.research.report.build import build_report
+from graph_research.research.report.formatting import closed, one_line
+from graph_research.research.report.markdown import escape, render_markdown
+from graph_research.research.report.model import ReportGap
+from tests.support.research import finished_research
+
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+OUR_NUMBER = re.compile(r"(?<!\\)\[(\d+)\]")
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[x](javascript:alert(1))",
+    "![](http://evil.example/pixel.png)",
+    "| a | b |",
+    "```sh\nrm -rf /\n```",
+    "# heading\n## another",
+    "a\u202egnp.exe\u2066b\u2069",
+    "[1]: http://evil.example",
+    "<http://evil.example>",
+    "**bold** _and_ ~~not~~ \\*",
+    "&lt;script&gt; &#60;b&#62;",
+    "</main></style>{{ 7*7 }}{% raw %}",
+    "1. one",
+    "> quoted",
+    "[9] a number that nobody gave out",
+    '"><svg onload=alert(1)>',
+)
+
+
+def built(run=None, **changes):
+    return build_report(
+        finished_research.state(**changes),
+        texts=finished_research.texts(),
+        layouts=finished_research.layouts(),
+        run=run or finished_research.facts(),
+    )
+
+
+def hostile_report(text):
+    """Everything a stranger may have written is `text`."""
+    piece = {**finished_research.FISH, "quote": text}
+    return built(
+        question=text,
+        sources=[
+            {**source, "title": text, "publisher": text, "authors": [text]} for source in finished_research.SOURCES
+        ],
+        evidence=[piece, finished_research.COST_AUDIT, finished_research.COST_REPORT],
+        gaps=[{"id": "gap-1", "description": text}],
+        contradictions=[
+            {
+                "id": "con-1",
+                "kind": "statement",
+                "topic": text,
+                "description": text,
+                "sides": [
+                    {"value": text, "evidence_ids": [piece["id"]]},
+                    {"value": "x", "evidence_ids": [finished_research.COST_AUDIT["id"]]},
+                ],
+            }
+        ],
+        draft={
+            "notice": text,
+            "summary": [finished_research.quote(piece), finished_research.fact(text, piece)],
+            "sections": [
+                {
+                    "heading": text,
+                    "statements": [finished_research.fact(f"So. {text}", piece), finished_research.quote(piece)],
+                }
+            ],
+        },
+    )
+
+
+def test_the_report_of_the_study_reads_as_before(snapshot):
+    assert render_markdown(built()) == snapshot
+
+
+def test_the_same_research_gives_the_same_bytes_whenever_and_as_whichever_run_it_was_made():
+    later = finished_research.facts(
+        run_id="another", started_at="2031-05-06T07:08:09Z", finished_at="2031-05-06T07:09:09Z", wall_seconds=99.0
+    )
+    assert render_markdown(built()) == render_markdown(built(run=later))
+    assert render_markdown(built()) == render_markdown(built())
+
+
+def test_every_number_has_a_citation_and_every_citation_a_number():
+    report = built()
+    assert {int(n) for n in OUR_NUMBER.findall(render_markdown(report))} == {one.n for one in report.citations}
+
+
+def test_both_sides_of_a_disagreement_stand_in_one_table():
+    lines = render_markdown(built()).splitlines()
+    row = next(line for line in lines if line.startswith("| “"))
+    assert finished_research.COST_AUDIT["quote"] in row and finished_research.COST_REPORT["quote"] in row
+
+
+def test_what_sources_dispute_is_marked_where_it_is_quoted():
+    lines = render_markdown(built()).splitlines()
+    quoted = [line for line in lines if line.startswith(f"- “{finished_research.COST_REPORT['quote']}”")]
+    assert quoted == [f"- “{finished_research.COST_REPORT['quote']}” [4] *Lagoon Company, 2021* (disputed)"]
+    assert not [line for line in lines if finished_research.TURBINES["quote"] in line and "(disputed)" in line]
+
+
+def test_a_description_that_only_strings_the_values_together_is_left_out():
+    (disagreement,) = finished_research.state()["contradictions"]
+    strung = {**disagreement, "description": "1.61 billion euros · 1.37 billion euros"}
+    assert render_markdown(built(contradictions=[strung])) == render_markdown(built())
+    told = {**disagreement, "description": "They count interest differently."}
+    assert "They count interest differently." in render_markdown(built(contradictions=[told]))
+
+
+def test_a_gap_says_when_it_was_closed_and_no_more_than_that():
+    row = {"id": "gap-1", "description": "d", "priority": 1, "severity": None, "addressed": True}
+    gap = ReportGap.model_validate({**row, "suggested_queries": [], "addressed_in": 3})
+    assert closed(gap) == "looked into again in round 3, and no longer open"
+    assert closed(gap.model_copy(update={"iteration": 3})) == "no longer open after a second analysis"
+
+
+def test_what_has_no_support_is_marked():
+    spoilt = {**finished_research.FISH, "quote": "Nobody wrote this."}
+    text = render_markdown(
+        built(draft={"summary": [finished_research.quote(spoilt)]}, evidence=[spoilt], contradictions=[])
+    )
+    assert "- “Nobody wrote this.” [1] *Angling forum* **(unsupported)**" in text
+
+
+def test_an_absolute_path_is_cut_to_the_files_name_and_only_web_addresses_are_links():
+    urls = ["/home/somebody/notes.md", "javascript:alert(1)", "https://host.example/a|b<c>`d"]
+    sources = [{**source, "url": url} for source, url in zip(finished_research.SOURCES, urls, strict=True)]
+    text = render_markdown(built(sources=sources))
+    assert "/home/somebody" not in text and "notes.md" in text
+    links = [token.attrs["href"] for token in tokens(text) if token.type == "link_open"]
+    assert links == ["https://host.example/a%7Cb%3Cc%3E%60d"]
+
+
+def tokens(text):
+    for token in MARKDOWN.parse(text):
+        yield token
+        yield from token.children or ()
+
+
+def test_hostile_text_never_becomes_markup():
+    for text in HOSTILE:
+        page = render_markdown(hostile_report(text))
+        found = list(tokens(page))
+        html = {one.content for one in found if one.type in ("html_block", "html_inline")}
+        assert html <= {"<br>"}, text
+        assert not {one.type for one in found} & {"image", "fence", "code_block", "code_inline", "s_open"}, text
+        links = {one.attrs["href"] for one in found if one.type == "link_open"}
+        assert links == {finished_research.SOURCES[1]["url"]}, text
+
+
+def test_hostile_text_does_not_change_the_outline_of_the_page():
+    def outline(text):
+        kept = ("heading_open", "table_open", "tr_open", "td_open", "th_open", "bullet_list_open", "list_item_open")
+        return [(one.type, one.tag) for one in tokens(render_markdown(hostile_report(text))) if one.type in kept]
+
+    plain = outline("plain words")
+    for text in HOSTILE:
+        assert outline(text) == plain, text
+
+
+def test_hostile_text_gives_out_no_number():
+    report = hostile_report("[9] a number that nobody gave out")
+    assert {int(n) for n in OUR_NUMBER.findall(render_markdown(report))} == {1, 2}
+
+
+TEXT = st.text(
+    alphabet=st.one_of(st.sampled_from("[](){}<>!|*_#`~\\&;:/.-+=\"'$^ \n1aA"), st.characters(codec="utf-8")),
+    max_size=60,
+)
+
+
+@settings(deadline=None)
+@given(TEXT)
+@example("&amp; &#60; \\[ ](x) ![y](z)")
+@example("snake_case __dunder__ 2*3*4")
+@example("http://a.example <b@c.example>")
+def test_escaped_text_reads_back_as_what_it_was(text):
+    (paragraph,) = MARKDOWN.parseInline(f"“{escape(text)}”")
+    children = paragraph.children or []
+    assert {child.type for child in children} <= {"text", "text_special"}
+    assert "".join(child.content for child in children) == f"“{one_line(text)}”"
+
+
+@settings(deadline=None)
+@given(TEXT)
+def test_escaped_text_at_the_start_of_a_line_stays_a_paragraph(text):
+    shown = escape(text)
+    if shown:
+        assert [token.type for token in MARKDOWN.parse(shown)] == ["paragraph_open", "inline", "paragraph_close"]

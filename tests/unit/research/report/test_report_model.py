@@ -1,0 +1,257 @@
+"""`report.json`: its schema is the model's, and every way a run can end gives a report that fits it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from graph_research.research.report.build import build_report
+from graph_research.research.report.html import render_html
+from graph_research.research.report.markdown import render_markdown
+from graph_research.research.report.model import Report, report_schema
+from graph_research.research.report.model_usage import roles_served
+from graph_research.research.report.run_metadata import usage_of
+from tests.support.research import finished_research
+
+SCHEMA = Path(__file__).parents[4] / "schemas" / "report.json"
+
+
+def built(run=None, **changes) -> Report:
+    return build_report(
+        finished_research.state(**changes),
+        texts=finished_research.texts(),
+        layouts=finished_research.layouts(),
+        run=run or finished_research.facts(),
+    )
+
+
+def test_the_schema_file_is_the_models():
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == report_schema()
+
+
+def test_a_report_fits_the_schema_and_a_spoilt_one_does_not():
+    schema = jsonschema_rs.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    report = built().to_json()
+    assert schema.is_valid(report)
+    assert not schema.is_valid({**report, "citations": [{**report["citations"][0], "n": "one"}]})
+    assert not schema.is_valid({key: value for key, value in report.items() if key != "sources"})
+
+
+def test_the_fields_that_the_contract_names_are_there():
+    report = built().to_json()
+    assert {"question", "model", "search", "sections", "claims", "citations", "sources", "gaps"} <= set(report)
+    assert {"contradictions", "statistics", "confidence", "limitations"} <= set(report)
+    assert {"n", "evidence_id", "source_id", "quote", "locator", "archive_hash"} <= set(report["citations"][0])
+    assert {"id", "text", "confidence", "support", "against", "contradiction"} <= set(report["claims"][0])
+    assert {"id", "title", "authors", "publisher", "url", "doi", "tier", "composite"} <= set(report["sources"][0])
+    assert {"published_at", "retrieved_at", "quality", "fidelity"} <= set(report["sources"][0])
+
+
+def test_cited_sources_come_first_and_each_group_by_composite():
+    unread = {**finished_research.SOURCES[0], "id": "src-unread0001", "score": finished_research.score(100, 0.99)}
+    report = built(sources=[unread, *reversed(finished_research.SOURCES)])
+    assert [source.composite for source in report.sources] == [0.767, 0.7, 0.452, 0.99]
+    assert [source.citations for source in report.sources] == [[2, 3], [1, 4, 6], [5], []]
+
+
+def test_one_origin_is_never_rated_high():
+    sure = {"confidence": 0.9, "claim_count": 1, "source_count": 12}
+    assert built(confidence=sure).confidence.level == "high"
+    one_voice = [{**source, "publisher": "Lagoon Company", "doi": None} for source in finished_research.SOURCES]
+    report = built(confidence=sure, sources=one_voice)
+    assert report.confidence.level == "medium"
+    assert any("one origin" in line for line in report.limitations)
+
+
+def test_a_claim_is_strong_when_its_score_is_and_nothing_contradicts_it():
+    confidence = built().confidence
+    assert confidence.strong == ["claim-0000000001"]
+    assert confidence.weak == ["claim-0000000002"], "0.667, but contradicted"
+
+
+def test_only_the_last_word_on_a_phase_is_a_limitation():
+    gate = finished_research.state()["decisions"][0]
+    mended = {**gate, "outputs": {"quality_ok": True, "issues": []}}
+    assert any("No high-quality" in line for line in built(decisions=[mended, gate]).limitations)
+    assert not any("No high-quality" in line for line in built(decisions=[gate, mended]).limitations)
+
+
+def test_what_was_dropped_degraded_and_failed_is_told_without_the_errors_own_words():
+    report = built(
+        quotes_dropped=1,
+        report_metadata={"fabricated_citations": 2},
+        degraded=[{"node": "plan", "agent": "planner", "reason": "no model answered: /home/somebody/socket"}],
+        search_failures=[{"query": "q", "provider": "local", "error": "ProviderUnavailable", "message": "/srv/x"}],
+    )
+    told = "\n".join(report.limitations)
+    assert "1 quote of the analysis stood in no archived text and was dropped." in told
+    assert "2 citations the writer had made up were dropped." in told
+    assert "less than full quality: planner." in told
+    assert "local on “q” (ProviderUnavailable)" in told
+    assert "/home" not in render_markdown(report) and "/srv" not in render_markdown(report)
+
+
+def test_statistics_add_up_and_an_unknown_price_makes_the_cost_unknown():
+    totals = built().statistics.totals
+    assert (totals.calls, totals.input_tokens, totals.output_tokens, totals.cost_usd) == (3, 3600, 1040, 0.0)
+    rows = [
+        finished_research.facts().usage[0].model_copy(update={"cost_usd": None}),
+        finished_research.facts().usage[1],
+    ]
+    assert built(run=finished_research.facts(usage=rows)).statistics.totals.cost_usd is None
+
+
+def test_only_what_costs_money_can_have_been_paid_twice():
+    assert built(run=finished_research.facts(possibly_paid_twice=2)).statistics.possibly_paid_twice == 0
+    paid = finished_research.facts(possibly_paid_twice=2, search=["local", "tavily"])
+    assert built(run=paid).statistics.possibly_paid_twice == 2
+    assert "2 calls" in render_html(built(run=paid), texts=finished_research.texts())
+
+
+@dataclass(frozen=True)
+class Call:
+    path: str
+    answer: Any
+    kind: str = "model"
+    seconds: float | None = 0.25
+
+
+def test_recorded_calls_are_summed_by_role_and_by_the_root_node_they_were_made_under():
+    answer = {"role": "reflection", "model": "extractive", "input_tokens": 10, "output_tokens": 3}
+    paid = {"role": "report", "model": "openai:m", "input_tokens": 100, "output_tokens": 50}
+    calls = [
+        Call("gather[0]/reflect", answer),
+        Call("gather[1]/reflect", answer),
+        Call("gather[0]/search", [], kind="search"),
+        Call("gather[1]/analyze", {**answer, "role": "compression"}),
+        Call("synthesize", paid, seconds=None),
+    ]
+    rows = usage_of(calls, price=lambda model, given, made, cached: (given + made - cached) / 1000)
+    assert [(row.role, row.phase, row.calls, row.input_tokens, row.seconds) for row in rows] == [
+        ("compression", "gather", 1, 10, 0.25),
+        ("reflection", "gather", 2, 20, 0.5),
+        ("report", "synthesize", 1, 100, 0.0),
+    ]
+    assert [row.cost_usd for row in rows] == [0.0, 0.0, 0.15]
+    assert usage_of(calls)[-1].cost_usd is None
+
+
+@dataclass(frozen=True)
+class Journalled:
+    request: Any
+    answer: Any
+    status: str = "answered"
+    kind: str = "model"
+
+
+def test_who_served_a_role_what_it_cost_and_who_was_passed_over_is_read_from_the_journal():
+    first = {"role": "research", "model": "openai:a", "attempt": 1}
+    second = {"role": "research", "model": "openai:b", "attempt": 2}
+    reply = {"role": "research", "model": "openai:b", "input_tokens": 100, "output_tokens": 50}
+    calls = [
+        Journalled(first, {"type": "ProviderUnavailable", "message": "/home/somebody"}, status="failed"),
+        Journalled(first, {**reply, "model": "openai:a", "exceeded": {"limit_tokens": 10}}),
+        Journalled(first, {**reply, "model": "openai:a", "output_tokens": 0, "withheld": "/home/somebody"}),
+        Journalled(second, reply),
+        Journalled({"query": "q"}, [], kind="search"),
+        Journalled({**first, "role": "report", "model": "extractive"}, {**reply, "model": "extractive"}),
+        Journalled(first, None, status="lost"),
+    ]
+    served = roles_served(calls, lambda model, given, made, cached: (given + made) / 1000)
+    assert list(served) == ["research", "report"]
+    research = served["research"]
+    assert (research.models, research.calls, research.repair_turns, research.too_long) == ({"openai:b": 1}, 1, 1, 1)
+    assert (research.input_tokens, research.output_tokens, research.cost_usd) == (200, 50, 0.25)
+    assert [(one.model, one.reason, one.calls) for one in research.failures] == [
+        ("openai:a", "did not answer", 1),
+        ("openai:a", "found the prompt too long", 1),
+        ("openai:a", "declined to answer", 1),
+    ]
+    assert served["report"].cost_usd == 0.0
+    assert "somebody" not in json.dumps(research.to_json())
+
+
+def test_windows_that_were_too_small_fallbacks_and_models_passed_over_are_limitations():
+    window = {"tokens": 2_250, "prompt_chars": None}
+    degraded = [
+        {"node": "analyze", "agent": "analyzer", "kind": "window", "reason": "…", "model": "m", "retries": 2}
+        | {"window": window},
+        {"node": "analyze", "agent": "analyzer", "kind": "cut", "reason": "2 of 3 sources in part", "model": "m"},
+        {"node": "plan", "agent": "planner", "kind": "failover", "reason": "m did not answer; n did", "model": "m"},
+        {"node": "plan", "agent": "planner", "kind": "fallback", "reason": "answer not usable: /home/somebody"},
+    ]
+    report = built(degraded=degraded)
+    assert report.statistics.token_limit_retries == 2
+    assert set(report.limitations) >= {
+        "The window of m was too small; 2 prompts were cut and sent again.",
+        "What was cut, in the analyzer: 2 of 3 sources in part.",
+        "A model was passed over for planner: m did not answer; n did.",
+        "No answer of a model could be used, and a fallback answered instead, for: planner.",
+    }
+    assert not any("somebody" in line for line in report.limitations)
+
+
+def test_a_window_too_small_for_what_cannot_be_cut_says_so():
+    refused = {"node": "clarify", "agent": "clarifier", "kind": "window", "reason": "…", "model": "m", "retries": 0}
+    told = "The window of m was too small; what was asked could not be cut any further."
+    assert told in built(degraded=[{**refused, "window": {"tokens": 100, "prompt_chars": None}}]).limitations
+
+
+def empty_handed(**facts) -> Report:
+    return build_report({}, texts={}, run=finished_research.facts(**facts))
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        pytest.param(empty_handed(), id="a graph without any of the channels"),
+        pytest.param(empty_handed(question="", models={}, search=[], finished_at=None, usage=[]), id="no facts"),
+        pytest.param(built(draft=None, sources=[], evidence=[], contradictions=[], claims=[]), id="empty library"),
+        pytest.param(built(draft={}), id="empty draft"),
+        pytest.param(built(draft={"found": False}), id="not found and nothing near"),
+        pytest.param(built(question="x" * 50_000), id="longest question"),
+        pytest.param(
+            built(run=finished_research.facts(status="failed", cause="error", error="disk full"), draft=None),
+            id="failed",
+        ),
+    ],
+)
+def test_a_report_with_next_to_nothing_in_it_is_written_in_every_format(report):
+    schema = jsonschema_rs.Draft202012Validator(report_schema())
+    assert schema.is_valid(report.to_json())
+    assert render_markdown(report).startswith("# ")
+    assert "<h1" in render_html(report, texts={})
+
+
+def test_a_cancelled_run_without_a_draft_says_what_exists():
+    run = finished_research.facts(status="aborted", cause="cancelled")
+    report = built(run=run, draft=None, contradictions=[], metadata={"abort_phase": "gathering"})
+    text = render_markdown(report)
+    assert report.partial and not report.written
+    assert "the run was cancelled in the phase “gathering”" in text
+    assert "## No report was written" in text
+    assert "1 of 2 answered by a search" in text
+    assert "Sources collected: 3." in text
+
+
+def test_a_run_that_timed_out_after_synthesis_keeps_its_report_and_says_that_it_is_partial():
+    text = render_markdown(built(run=finished_research.facts(status="aborted", cause="timeout")))
+    assert "ran out of time" in text
+    assert "## Short answer" in text
+
+
+def test_not_found_says_what_was_searched_and_what_came_nearest():
+    draft = {
+        "found": False,
+        "searched": ["age of the moon"],
+        "summary": [finished_research.quote(finished_research.FISH)],
+    }
+    text = render_markdown(built(draft=draft))
+    assert "## Not found" in text and "## Short answer" not in text
+    assert "- age of the moon" in text
+    assert finished_research.FISH["quote"] in text

@@ -1,0 +1,104 @@
+"""Verification proves a finished report again, from the report and the archive alone."""
+
+from __future__ import annotations
+
+from graph_research.research.report.build import archived, build_report
+from graph_research.research.report.model import Report
+from graph_research.research.report.verification import verify
+from tests.support.research import finished_research
+
+
+def built(**changes) -> Report:
+    return build_report(
+        finished_research.state(**changes),
+        texts=finished_research.texts(),
+        layouts=finished_research.layouts(),
+        run=finished_research.facts(),
+    )
+
+
+def checked(report: Report, texts=None):
+    return verify(report, finished_research.texts() if texts is None else texts, finished_research.layouts())
+
+
+def test_a_sound_report_is_valid_throughout():
+    result = checked(built())
+    assert (result.citations, result.valid, result.invalid) == (6, 6, 0)
+    assert (result.statements, result.supported, result.unsupported, result.fabricated) == (7, 7, 0, 0)
+    assert (result.coverage, result.problems) == (1.0, [])
+
+
+def test_pages_are_found_from_the_text_where_no_page_table_is_given():
+    assert verify(built(), finished_research.texts()).valid == 6
+
+
+def test_each_kind_of_damage_is_counted_and_named():
+    wrong_place = {**finished_research.COST_AUDIT, "locator": "char:0-10"}
+    wrong_words = {**finished_research.TURBINES, "quote": "Sixteen turbines produce 999 gigawatt hours."}
+    draft = {
+        "summary": [
+            finished_research.quote(wrong_place),
+            finished_research.quote(wrong_words),
+            finished_research.quote(finished_research.FISH),
+            {"text": "The lagoon pays.", "evidence_ids": ["ev-ffffffffff"], "kind": "fact"},
+            finished_research.fact("It turns 17 turbines.", finished_research.FISH),
+        ]
+    }
+    report = built(draft=draft, evidence=[wrong_place, wrong_words, finished_research.FISH], contradictions=[])
+    result = checked(report)
+    assert (result.citations, result.valid, result.invalid) == (3, 1, 2)
+    assert (result.statements, result.supported, result.unsupported, result.fabricated) == (5, 1, 4, 1)
+    assert result.coverage == 0.2
+    told = {problem.where.split(" ")[0]: problem.what for problem in result.problems if problem.where[0] == "["}
+    assert told["[1]"] == "the archived text has there: 'Review of '"
+    assert "412 gigawatt hours" in told["[2]"]
+    assert "ev-ffffffffff names no evidence" in {problem.what for problem in result.problems}
+    assert "not in the cited quotes: 17" in {problem.what for problem in result.problems}
+
+
+def test_a_missing_text_invalidates_what_was_quoted_from_it_and_nothing_else():
+    texts = finished_research.texts()
+    del texts[finished_research.FORUM.hash]
+    result = checked(built(), texts)
+    assert (result.valid, result.invalid, result.unsupported) == (5, 1, 1)
+
+
+def test_nothing_the_report_says_of_itself_is_believed():
+    report = built()
+    quoted = report.citations[0].model_copy(update={"quote": "Nobody wrote this."})
+    statement = report.short_answer[0].model_copy(update={"text": "Nobody wrote this.", "citations": [1, 77]})
+    forged = report.model_copy(
+        update={
+            "citations": [quoted, *report.citations[1:]],
+            "short_answer": [statement, *report.short_answer[1:]],
+        }
+    )
+    assert forged.citations[0].valid and forged.short_answer[0].supported
+    result = checked(forged)
+    assert (result.invalid, result.fabricated) == (1, 1)
+    assert result.unsupported == 2, "the short answer's statement and the section's that cites the same number"
+
+
+def test_a_citation_of_a_source_that_the_report_does_not_list_is_invalid():
+    report = built()
+    assert checked(report.model_copy(update={"sources": report.sources[1:]})).invalid > 0
+
+
+def test_citations_thrown_away_before_the_report_count_as_fabricated():
+    assert checked(built(report_metadata={"fabricated_citations": 3})).fabricated == 3
+
+
+def test_a_report_that_states_nothing_is_covered_and_empty():
+    result = checked(built(draft=None, contradictions=[]))
+    assert (result.citations, result.statements, result.coverage) == (0, 0, 1.0)
+
+
+def test_a_report_read_back_from_json_is_judged_alike():
+    report = built()
+    assert checked(Report.model_validate_json(report.model_dump_json())) == checked(report)
+
+
+def test_the_texts_that_a_report_needs_are_those_of_its_sources_and_its_evidence():
+    old = {**finished_research.FISH, "archive_hash": "sha256:" + "0" * 64}
+    needed = archived(finished_research.state(evidence=[old, finished_research.COST_AUDIT]))
+    assert set(needed) == {*finished_research.texts(), old["archive_hash"]}

@@ -1,0 +1,50 @@
+"""What goes wrong on the wire without ending a request stands in the run's events, at the node whose request it was."""
+
+from collections.abc import Sequence
+
+from graph_research.providers.http.client import HttpClient, Peer
+from graph_research.providers.http.telemetry import Throttled, tell
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.registry import research_handlers
+from tests.support.network.http_server import Answer, WireServer
+from tests.support.research.harness import PlainContext, make_services
+
+
+class Asking:
+    """A search that asks a server and finds nothing."""
+
+    name = "asking"
+    serves = frozenset({"web"})
+
+    def __init__(self, http: HttpClient, server: WireServer) -> None:
+        self.http = http
+        self.peer = Peer(name="asking", base_url=server.url)
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        await self.http.ask(self.peer, "GET", "/")
+        return []
+
+
+async def no_time(seconds: float) -> None:
+    """Sleeps not at all."""
+
+
+async def test_a_retried_search_is_shown_and_stored_at_its_node(server: WireServer) -> None:
+    server.on("/", Answer(status=429, headers={"retry-after": "2"}), Answer(body={}))
+    ctx = PlainContext()
+    async with HttpClient(sleep=no_time, chance=lambda: 0.0) as http:
+        search = research_handlers(make_services({}, search=[Asking(http, server)]))["search"]
+        await search({"query": "tides"}, ctx)
+    shown, stored = [data for name, data in ctx.events if name == "wire:retried"]
+    assert shown == stored
+    assert stored == {
+        "kind": "search",
+        "peer": "asking",
+        "attempt": 1,
+        "reason": "asking answered 429 (Too Many Requests)",
+        "wait_seconds": 2.0,
+    }
+
+
+def test_without_a_listener_an_incident_is_forgotten() -> None:
+    tell(Throttled(peer="asking", asked_for=False))

@@ -1,0 +1,183 @@
+"""Settings: who wins over whom, and what is said about a wrong one."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_research.process_tree import ProcessTree
+from graph_research.settings.config import Configuration, SettingInvalid, Settings, load_configuration
+from graph_research.settings.folder_policy import why_not
+from tests.support.cli.cli_process import User
+
+
+def load(tmp_path: Path, *, home: str = "", folder: str | None = None, **more: Any) -> Configuration:
+    home_file, folder_file = tmp_path / "config.toml", tmp_path / "graph-research.toml"
+    home_file.write_text(home)
+    if folder is not None:
+        folder_file.write_text(folder)
+    return load_configuration(
+        home_file=home_file,
+        folder_file=folder_file if folder is not None else None,
+        environ=more.get("environ", {}),
+        options=more.get("options"),
+    )
+
+
+def test_each_source_wins_over_the_one_before(tmp_path: Path) -> None:
+    home, folder = "[research]\nmax_iterations = 4\nmax_searches = 4\n", "[research]\nmax_searches = 5\n"
+    environ = {"GRAPH_RESEARCH_MAX_CONCURRENT": "6", "GRAPH_RESEARCH_HOME": "/x", "PATH": "/bin"}
+    loaded = load(tmp_path, home=home, folder=folder, environ=environ, options={"max_sub_queries": 7, "library": None})
+    settings = loaded.settings
+    assert (settings.max_iterations, settings.max_searches) == (4, 5)
+    assert (settings.max_concurrent, settings.max_sub_queries) == (6, 7)
+    assert settings.max_sources_per_query == 5
+    assert loaded.origins["max_concurrent"] == "environment GRAPH_RESEARCH_MAX_CONCURRENT"
+    assert loaded.origins["max_sub_queries"] == "option --max-sub-queries"
+    assert loaded.origins["max_searches"].endswith("graph-research.toml:2")
+
+
+def test_an_unknown_name_is_told_with_its_line_and_the_nearest_one(tmp_path: Path) -> None:
+    with pytest.raises(SettingInvalid, match='did you mean "max_iterations"') as caught:
+        load(tmp_path, home="# mine\n[research]\n\nmax_iteration = 2\n")
+    assert (caught.value.line, Path(str(caught.value.file)).name) == (4, "config.toml")
+
+
+@pytest.mark.parametrize("value", ['"three"', "0", "99", "[1]", "true"])
+def test_a_wrong_type_or_range_is_told_with_its_line(tmp_path: Path, value: str) -> None:
+    with pytest.raises(SettingInvalid, match="max_iterations") as caught:
+        load(tmp_path, home=f"[research]\nmax_iterations = {value}\n")
+    assert caught.value.line == 2
+
+
+@pytest.mark.parametrize("text", ["[research\n", "\x00", "max_iterations = 3\n", "[other]\na = 1\n"])
+def test_a_file_that_is_no_settings_file_is_told_with_its_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SettingInvalid) as caught:
+        load(tmp_path, home=text)
+    assert caught.value.line == 1
+
+
+MODELS = {
+    "extractive": None,
+    "openai:gpt-5.4-mini?effort=low": None,
+    "openai:m@http://10.0.0.1/v1": "model URLs",
+    "extractive, [cli]claude:haiku": "command lines or files to read",
+    "scripted:/etc/passwd": "command lines or files to read",
+}
+SEARCHES = {
+    "local, tavily": None,
+    "local, scripted:/etc/passwd": "command lines or files to read",
+    "tavily, mcp:notes": "your own MCP servers",
+}
+ROLES_AND_PHASES = (
+    *("research", "summarization", "compression", "reflection", "report"),
+    *("clarification", "planning", "gathering", "analysis", "synthesis", "refinement"),
+)
+DECIDED: dict[str, dict[Any, str | None]] = {
+    "default_provider": MODELS,
+    **{f"{name}_model": MODELS for name in ROLES_AND_PHASES},
+    "model_keys": {"{'gpu.example' = 'GPU_KEY'}": "keys"},
+    "cli_commands": {"{mine = ['ask']}": "command lines"},
+    "model_timeout": {30: None},
+    "reasoning_effort": {"low": None},
+    "model_context_overrides": {"{gpt = 8000}": None},
+    "model_price_overrides": {"{gpt = {input = 0, output = 0}}": "prices"},
+    "token_management_enabled": {False: None},
+    "token_safety_margin": {0.2: None},
+    "default_context_tokens": {4096: None},
+    "source_chars": {5000: None},
+    "runtime_overhead": {10: None},
+    "search_providers": SEARCHES,
+    "library": {"/etc": "data paths"},
+    "max_iterations": {2: None},
+    "max_sub_queries": {2: None},
+    "max_sources_per_query": {2: None},
+    "max_searches": {2: None},
+    "max_concurrent": {2: None},
+    "source_types": {"academic": None},
+    "follow_links": {False: None},
+    "fetch_pdfs": {True: None},
+    "search_timeout": {2: None},
+    "page_timeout": {2: None},
+    "page_max_bytes": {5000: None},
+    "fetch_allow_hosts": {"router.home": "hosts"},
+    "allow_local_terms_in_web_queries": {True: "leave to send local words out"},
+    "fetch_time_summarization": {False: None},
+    "summarization_min_chars": {2: None},
+    "summarization_timeout": {2: None},
+    "topic_compression": {False: None},
+    "task_timeout": {60: None},
+    "deep_research_archive_content": {True: None},
+    "deep_research_archive_retention_days": {0: "what is removed from your data home"},
+    "searxng_url": {"http://10.0.0.1:8080": "addresses"},
+    "mcp_servers": {"{evil = {command = ['touch', 'owned']}}": "MCP servers"},
+    "contact_email": {"you@example.org": "who you are"},
+    "search_rate_limits": {"{arxiv = 900.0}": "how hard services are asked"},
+    "provider_cooldown": {0: "how hard services are asked"},
+    "tavily_search_depth": {"advanced": None},
+    "tavily_include_raw_content": {False: None},
+    "tavily_include_domains": {"example.org": None},
+    "tavily_exclude_domains": {"example.org": None},
+    "tavily_time_range": {"week": None},
+    "tavily_extract": {True: "who learns which pages you read"},
+    "google_date_restrict": {"d7": None},
+    "wikipedia_language": {"de": None},
+    "system_prompt": {"Prefer the tides.": None},
+}
+"""By setting, values and what of them a folder's file may not set; None where it may."""
+
+
+def test_of_every_setting_it_is_decided_whether_a_folder_may_set_it() -> None:
+    assert list(DECIDED) == list(Settings.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [(name, value, what) for name, values in DECIDED.items() for value, what in values.items()],
+)
+def test_a_folders_file_sets_what_a_cloned_repository_may(
+    name: str, value: Any, what: str | None, tmp_path: Path
+) -> None:
+    shown = value if isinstance(value, str) and value.startswith("{") else json.dumps(value)
+    text = f"[research]\n{name} = {shown}\n"
+    load(tmp_path, home=text)
+    if what is None:
+        assert load(tmp_path, folder=text).origins[name].endswith("graph-research.toml:2")
+        return
+    with pytest.raises(SettingInvalid, match=f"setting {name}: {what} may not be set by a folder's"):
+        load(tmp_path, folder=text)
+
+
+def test_a_setting_that_nobody_decided_about_is_the_users_own() -> None:
+    assert why_not("added_tomorrow", True) == "this"
+
+
+def test_a_key_in_a_file_is_refused_without_repeating_it(tmp_path: Path) -> None:
+    with pytest.raises(SettingInvalid, match="only from the environment") as caught:
+        load(tmp_path, home='[research]\nopenai_api_key = "sk-very-secret"\n')
+    assert "sk-very-secret" not in str(caught.value)
+
+
+def test_a_list_may_be_written_as_one_text(tmp_path: Path) -> None:
+    environ = {"GRAPH_RESEARCH_SEARCH_PROVIDERS": "local, scripted:x.json"}
+    assert load(tmp_path, environ=environ).settings.search_providers == ("local", "scripted:x.json")
+
+
+def test_a_program_that_this_one_started_may_start_it_again(tmp_path: Path) -> None:
+    assert load(tmp_path, environ=ProcessTree().environ({})).origins == {}
+
+
+def test_hosts_of_ones_own_are_names_with_or_without_a_port(tmp_path: Path) -> None:
+    environ = {"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": "wiki.intern:8443, 10.0.0.7, [fd00::7]:80, münchen.intern"}
+    hosts = load(tmp_path, environ=environ).settings.fetch_allow_hosts
+    assert hosts == ("wiki.intern:8443", "10.0.0.7", "[fd00::7]:80", "münchen.intern")
+    for wrong in ("http://wiki/", "wiki/page", "10.0.0.0/8", "*", "user@wiki", "wiki:port"):
+        with pytest.raises(SettingInvalid, match="fetch_allow_hosts"):
+            load(tmp_path, environ={"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": wrong})
+
+
+def test_a_host_of_ones_own_that_is_none_is_refused_before_a_run(user: User) -> None:
+    environ = {"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": "1.2.3.4.5"}
+    done = user.run("run", "How often do tides turn?", "--library", "library", expect=2, environ=environ)
+    assert "setting fetch_allow_hosts: '1.2.3.4.5' is no address; name hosts as" in done.err

@@ -2,11 +2,12 @@
 
     python benchmarks/pipeline.py [--rounds N] [--model-seconds S] [--search-seconds S] [--page-seconds S]
 
-The models, the search and its pages are a process of their own on loopback (`tests/support/network/fake_services.py`). The critical path is the
-longest chain of calls of which none began before the one ahead of it had ended, each counted with its latency; the
-rest of the wall time is ours. Warm is the second research of a process, cold a whole command from its start. CPU of our
-own code is the share of samples, one a tick of the kernel, in which Python was in a function or a prompt of ours, with
-what that calls in C (SQLite, JSON, hashes); the rest is the event loop, HTTP, templates and other libraries.
+The models, the search and its pages are a process of their own on loopback
+(`tests/support/network/fake_services.py`). The critical path is the longest chain of calls of which none began before
+the one ahead of it had ended, each counted with its latency; the rest of the wall time is ours. Warm is the second
+research of a process, cold a whole command from its start. CPU of our own code is the share of samples, one a tick of
+the kernel, in which Python was in a function or a prompt of ours, with what that calls in C (SQLite, JSON, hashes);
+the rest is the event loop, HTTP, templates and other libraries.
 """
 
 from __future__ import annotations

@@ -22,17 +22,58 @@ GraphResearchError
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 
-__all__ = ["NAME_PATTERN", "GraphResearchError", "NameInvalid", "UserMistake", "check_name", "why_unreadable"]
+__all__ = [
+    "NAME_PATTERN",
+    "Action",
+    "GraphResearchError",
+    "Hint",
+    "NameInvalid",
+    "UserMistake",
+    "check_name",
+    "why_unreadable",
+]
 
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+class Action(StrEnum):
+    """What a user can do next; a front end words it in its own commands."""
+
+    SET_OPTION = "set-option"
+    RESUME_RUN = "resume-run"
+    CANCEL_RUN = "cancel-run"
+    SHOW_STATUS = "show-status"
+    SHOW_STEPS = "show-steps"
+    LIST_RUNS = "list-runs"
+    EXPORT_RUN = "export-run"
+    RUN_GRAPH = "run-graph"
+    DRAW_GRAPH = "draw-graph"
+    LIST_GRAPHS = "list-graphs"
+    ADD_DOCUMENTS = "add-documents"
+    LIST_DOCUMENTS = "list-documents"
+    LIST_SETTINGS = "list-settings"
+    CHECK_PROVIDERS = "check-providers"
+
+
+@dataclass(frozen=True)
+class Hint:
+    """An action on `target` (the id of a run, the name of a graph), with `options` by the names of Python parameters,
+    such as `{"max_tokens": 2000}`. True is an option without a value, "" one whose value the user chooses."""
+
+    action: Action
+    target: str = ""
+    options: Mapping[str, str | float | bool] = field(default_factory=dict)
 
 
 class GraphResearchError(Exception):
     """Anything that went wrong in a way we can name.
 
-    `message` says what and where; `help` says how to mend it; `file`, `line` and `column` (1-based) are set
-    where the cause stands in a file of the user's.
+    `message` says what and where; `help` says how to mend it, `hint` the same for a front end to word; `file`, `line`
+    and `column` (1-based) are set where the cause stands in a file of the user's.
     """
 
     code = "error"
@@ -42,6 +83,7 @@ class GraphResearchError(Exception):
         message: str,
         *,
         help: str = "",
+        hint: Hint | None = None,
         file: str | None = None,
         line: int | None = None,
         column: int | None = None,
@@ -49,6 +91,7 @@ class GraphResearchError(Exception):
         super().__init__(message)
         self.message = message
         self.help = help
+        self.hint = hint
         self.file = file
         self.line = line
         self.column = column

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from graph_research.cli.hints import help_of, in_words
 from graph_research.cli.output import say, show_json
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.settings.home import CRASH_NOTE, find_home
@@ -45,7 +46,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 def end_with(error: GraphResearchError, *, json: bool) -> int:
     """Report an error we have a name for and return the exit code."""
-    say(f"graph-research: {error}")
+    say(f"graph-research: {in_words(error)}")
     if json:
         show_json({"error": _as_json(error)})
     return INVALID if isinstance(error, UserMistake) else FAILED
@@ -72,7 +73,7 @@ def _as_json(error: GraphResearchError) -> dict[str, Any]:
     return {
         "code": error.code,
         "message": error.message,
-        "help": error.help,
+        "help": help_of(error),
         **{name: value for name, value in place.items() if value is not None},
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_research.errors import GraphResearchError, UserMistake
+from graph_research.errors import GraphResearchError, Hint, UserMistake
 
 __all__ = [
     "AnswerWithheld",
@@ -24,8 +24,8 @@ class ProviderError(GraphResearchError):
 
     code = "provider"
 
-    def __init__(self, message: str, *, provider: str, help: str = "") -> None:
-        super().__init__(message, help=help)
+    def __init__(self, message: str, *, provider: str, help: str = "", hint: Hint | None = None) -> None:
+        super().__init__(message, help=help, hint=hint)
         self.provider = provider
 
 

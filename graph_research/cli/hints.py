@@ -1,0 +1,71 @@
+"""Hints of errors in the words of the command line: which command to give, with which options."""
+
+from __future__ import annotations
+
+import shlex
+
+from graph_research.errors import Action, GraphResearchError, Hint
+
+__all__ = ["help_of", "hint_text", "in_words"]
+
+_COMMANDS = {
+    Action.SET_OPTION: "",
+    Action.RESUME_RUN: "resume",
+    Action.CANCEL_RUN: "cancel",
+    Action.SHOW_STATUS: "status",
+    Action.SHOW_STEPS: "history",
+    Action.LIST_RUNS: "list",
+    Action.EXPORT_RUN: "export-run",
+    Action.RUN_GRAPH: "graph run",
+    Action.DRAW_GRAPH: "graph export",
+    Action.LIST_GRAPHS: "graph list",
+    Action.ADD_DOCUMENTS: "library add",
+    Action.LIST_DOCUMENTS: "library list",
+    Action.LIST_SETTINGS: "config show",
+    Action.CHECK_PROVIDERS: "doctor",
+}
+_OPTIONS = {"timeout_seconds": "timeout", "roles": "role", "assignments": "set"}
+"""Options whose name is not that of the Python parameter."""
+_VALUES = {
+    "answer": "TEXT",
+    "assignments": "PATH=JSON",
+    "library": "DIR",
+    "llm": "SPEC",
+    "max_cost": "USD",
+    "max_tokens": "N",
+    "out": "FOLDER",
+    "roles": "ROLE=SPEC",
+    "run_id": "ID",
+    "search": "NAME",
+    "step": "N",
+    "timeout_seconds": "S",
+}
+"""What stands for a value that the user chooses."""
+
+
+def in_words(error: GraphResearchError) -> str:
+    """The error in one line, with what to do about it."""
+    if error.hint is None:
+        return str(error)
+    return f"{error}{': ' if error.help else '; '}{hint_text(error.hint)}"
+
+
+def help_of(error: GraphResearchError) -> str:
+    """What to do about an error: its help, and the command or option that does it."""
+    return ": ".join(filter(None, (error.help, hint_text(error.hint))))
+
+
+def hint_text(hint: Hint | None) -> str:
+    """The command line of a hint, or its options alone; empty without one."""
+    if hint is None:
+        return ""
+    command = _COMMANDS[hint.action]
+    words = ["graph-research", command, *([shlex.quote(hint.target)] if hint.target else [])] if command else []
+    return " ".join([*words, *(_option(name, value) for name, value in hint.options.items())])
+
+
+def _option(name: str, value: str | float | bool) -> str:
+    option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    if value is True:
+        return option
+    return f"{option} {shlex.quote(str(value)) if value != '' else _VALUES[name]}"

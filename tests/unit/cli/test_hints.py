@@ -1,0 +1,35 @@
+"""Hints of errors: the command line words them, nothing below it does."""
+
+import pytest
+
+from graph_research.cli.hints import help_of, hint_text, in_words
+from graph_research.errors import Action, GraphResearchError, Hint
+
+
+@pytest.mark.parametrize(
+    ("hint", "text"),
+    [
+        (Hint(Action.CANCEL_RUN, "run-1"), "graph-research cancel run-1"),
+        (Hint(Action.RESUME_RUN, "run-1", {"max_tokens": 2000}), "graph-research resume run-1 --max-tokens 2000"),
+        (Hint(Action.RESUME_RUN, "r", {"accept_changes": True}), "graph-research resume r --accept-changes"),
+        (Hint(Action.SET_OPTION, options={"library": ""}), "--library DIR"),
+        (Hint(Action.SET_OPTION, options={"timeout_seconds": 2.5}), "--timeout 2.5"),
+        (Hint(Action.RUN_GRAPH, "my graph.yaml"), "graph-research graph run 'my graph.yaml'"),
+    ],
+)
+def test_a_hint_becomes_a_command_or_an_option(hint: Hint, text: str) -> None:
+    assert hint_text(hint) == text
+
+
+def test_every_action_has_its_words() -> None:
+    assert all(hint_text(Hint(action, "x", {"run_id": ""})) for action in Action)
+
+
+def test_an_error_is_worded_with_its_help_and_its_hint() -> None:
+    error = GraphResearchError("it is busy", help="wait, or cancel it", hint=Hint(Action.CANCEL_RUN, "r"))
+    assert str(error) == "it is busy; wait, or cancel it"
+    assert in_words(error) == "it is busy; wait, or cancel it: graph-research cancel r"
+    assert help_of(error) == "wait, or cancel it: graph-research cancel r"
+    assert in_words(GraphResearchError("broken")) == "broken"
+    alone = GraphResearchError("unknown", hint=Hint(Action.LIST_RUNS))
+    assert (in_words(alone), help_of(alone)) == ("unknown; graph-research list", "graph-research list")

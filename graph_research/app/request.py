@@ -47,6 +47,7 @@ _INPUT_SETTINGS = (
 KEPT_SETTINGS = (
     "follow_links",
     "fetch_pdfs",
+    "flagged_domains",
     "allow_local_terms_in_web_queries",
     "fetch_time_summarization",
     "summarization_min_chars",

@@ -50,6 +50,9 @@ class ResearchSettings:
     """Read the page of a hit that is known by a snippet only."""
     page_seconds: float = 30.0
     fetch_pdfs: bool = False
+    """Read PDFs behind hits, also where `follow_links` is off."""
+    flagged_domains: tuple[str, ...] = ()
+    """Domains, in lower case, whose sources are `FLAGGED`."""
     local_terms_in_web_queries: bool = False
     """Let queries over the web hold words that stand in local documents only (security.md 8)."""
     fetch_time_summarization: bool = True

@@ -122,6 +122,10 @@ Hosts = Annotated[
     tuple[Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:[0-9]{1,5})?$", max_length=260)], ...],
     BeforeValidator(_as_list),
 ]
+Domains = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^[\w-]+(\.[\w-]+)*$", max_length=253), AfterValidator(str.lower)], ...],
+    BeforeValidator(_as_list),
+]
 _VARIABLE = r"^[A-Z_][A-Z0-9_]*$"
 KeyNames = Annotated[Mapping[str, Annotated[str, Field(pattern=_VARIABLE)]], BeforeValidator(_as_mapping)]
 CommandLines = Annotated[
@@ -247,7 +251,10 @@ class Settings(BaseModel):
         ("web", "academic", "news"), description="kinds of sources asked for; searches without any are not asked"
     )
     follow_links: bool = Field(True, description="read the pages behind results that come as a snippet only")
-    fetch_pdfs: bool = Field(False, description="read PDFs behind results too")
+    fetch_pdfs: bool = Field(False, description="read PDFs behind results; independent of `follow_links`")
+    flagged_domains: Domains = Field(
+        (), max_length=1_000, description="domains, with their subdomains, whose sources are rated as known to be wrong"
+    )
     search_timeout: Seconds = Field(
         60.0, gt=0, le=3600, description="seconds that one search provider may take for a query"
     )

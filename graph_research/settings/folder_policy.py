@@ -24,6 +24,7 @@ _MAY = frozenset(
         "source_types",
         "follow_links",
         "fetch_pdfs",
+        "flagged_domains",
         "search_timeout",
         "page_timeout",
         "page_max_bytes",

@@ -235,8 +235,9 @@ async def _pdf() -> Check:
 def _pages(workspace: Workspace) -> Check:
     """How pages behind results are read. Which host that will be nobody knows yet, so that none is asked."""
     settings = workspace.settings
-    if not settings.follow_links:
+    if not settings.follow_links and not settings.fetch_pdfs:
         return Check(name="pages", ok=True, text="not read, since follow_links is off; results count as they come")
     by = "Tavily" if settings.tavily_extract and workspace.environ.get("TAVILY_API_KEY") else "this program"
     own = f", and of your own hosts {', '.join(settings.fetch_allow_hosts)}" if settings.fetch_allow_hosts else ""
-    return Check(name="pages", ok=True, text=f"behind results are read by {by}, of public hosts{own}")
+    what = "behind" if settings.follow_links else "only PDFs behind"
+    return Check(name="pages", ok=True, text=f"{what} results are read by {by}, of public hosts{own}")

@@ -50,6 +50,7 @@ def build_services(
             follow_links=settings.follow_links,
             page_seconds=settings.page_timeout,
             fetch_pdfs=settings.fetch_pdfs,
+            flagged_domains=settings.flagged_domains,
             local_terms_in_web_queries=settings.allow_local_terms_in_web_queries,
             fetch_time_summarization=settings.fetch_time_summarization,
             summarization_min_chars=settings.summarization_min_chars,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit
 from graph_research.research.models.source import Source, Tier
+from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.deduplication import Identity, Seen, canonical_url
 from graph_research.research.retrieval.page_fetch import Followed, Reading, follow
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
@@ -55,11 +56,11 @@ def gatherer(services: Services) -> Handler:
         )
         if searched.all_failed:
             raise _nobody_answered(handoff["query"], searched)
-        found, known = _new(fuse(searched.lists), handoff.get("known") or ())
+        found, known = _new(fuse(searched.lists, services.settings.flagged_domains), handoff.get("known") or ())
         followed = await follow(found, handoff["query"], ctx, reading)
         kept = _distinct(followed.fused, known)
         now = ctx.now()
-        sources = [_source(one.hit, handoff, ctx, now, services.settings.content_chars) for one in kept[:most]]
+        sources = [_source(one.hit, handoff, ctx, now, services.settings) for one in kept[:most]]
         collected = sum(len(hits) for hits in searched.lists)
         return {
             "sub_query_id": handoff["sub_query"]["id"],
@@ -113,14 +114,16 @@ def _web_words(
 
 def _reading(services: Services, most: int) -> Reading | None:
     settings = services.settings
-    if services.pages is None or not settings.follow_links:
+    if services.pages is None or not (settings.follow_links or settings.fetch_pdfs):
         return None
     return Reading(
         pages=services.pages,
         most=2 * most,
         at_once=settings.max_concurrent,
         seconds=settings.page_seconds,
+        links=settings.follow_links,
         pdfs=settings.fetch_pdfs,
+        flagged=settings.flagged_domains,
     )
 
 
@@ -175,9 +178,11 @@ def _account(handoff: Mapping[str, Any], searched: Searched, followed: Followed)
     }
 
 
-def _source(hit: SearchHit, handoff: Mapping[str, Any], ctx: Context, now: datetime, content_chars: int) -> Source:
+def _source(
+    hit: SearchHit, handoff: Mapping[str, Any], ctx: Context, now: datetime, settings: ResearchSettings
+) -> Source:
     """The hit as a source, its text and layout archived with the node's commit."""
-    tier = _tier(hit)
+    tier = _tier(hit, settings.flagged_domains)
     found = FoundHit(hit=hit)
     return Source(
         id=source_id(canonical_url(hit.url) if hit.url else None, hit.document.text),
@@ -185,7 +190,7 @@ def _source(hit: SearchHit, handoff: Mapping[str, Any], ctx: Context, now: datet
         title=found.title or hit.url or "Untitled",
         url=hit.url,
         snippet=hit.snippet,
-        content=found.shown(content_chars),
+        content=found.shown(settings.content_chars),
         content_type=hit.content_type,
         quality=preliminary_quality(tier),
         tier=tier,
@@ -208,8 +213,11 @@ def _source(hit: SearchHit, handoff: Mapping[str, Any], ctx: Context, now: datet
     )
 
 
-def _tier(hit: SearchHit) -> Tier:
-    """What the provider knows, else what the address suggests; never the document's own words (decision B31)."""
+def _tier(hit: SearchHit, flagged: Collection[str]) -> Tier:
+    """`FLAGGED` where the user flagged its domain, else what the provider knows, else what the address suggests; never
+    what the document's own text says."""
+    if any(tier_of_address(url, flagged) is Tier.FLAGGED for url in (hit.url, hit.metadata.get("read_at"))):
+        return Tier.FLAGGED
     if hit.tier is not None and hit.tier in Tier.__members__:
         return Tier(hit.tier)
     return tier_of_address(hit.url)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,14 +28,19 @@ _IN_PART = 0.8
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How pages are read: by whom, at most how many of a search and at a time, each for at most `seconds`; PDFs only
-    where `pdfs`."""
+    """How pages are read: by whom, at most how many of a search and at a time, each for at most `seconds`.
+
+    `links` are the pages of hits, `pdfs` PDF files; each is read only where it is switched on. Pages in `flagged`
+    domains are the last to be read.
+    """
 
     pages: PageReader
     most: int
     at_once: int = 3
     seconds: float = 30.0
+    links: bool = True
     pdfs: bool = False
+    flagged: Collection[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +57,11 @@ async def follow(fused: Sequence[FusedHit], query: str, ctx: Context, reading: R
     domain are fetched, then all are ranked again by their texts. A page that cannot be read leaves its snippet, with
     `metadata.fetch_error`. Only addresses that a search gave are fetched.
     """
-    addresses = {} if reading is None else _addresses(fused, reading.pdfs)
+    addresses = {} if reading is None else _addresses(fused, reading)
     if reading is None or not addresses:
         return Followed(fused=tuple(fused))
     unread = [fused[place] for place in addresses]
-    worths = {place: worth(fused[place].hit, query) for place in addresses}
+    worths = {place: worth(fused[place].hit, query, reading.flagged) for place in addresses}
     promising = ranked_again(unread, list(worths.values()))[: reading.most]
     chosen = [place for place in addresses if any(one is fused[place] for one in promising)]
     slots = asyncio.Semaphore(reading.at_once)
@@ -67,7 +72,7 @@ async def follow(fused: Sequence[FusedHit], query: str, ctx: Context, reading: R
     errors = {place: page for place, page in pages.items() if isinstance(page, ProviderError)}
     for place, one in enumerate(told):
         if one is not fused[place] or place not in worths:
-            worths[place] = worth(one.hit, query)
+            worths[place] = worth(one.hit, query, reading.flagged)
     return Followed(
         fused=tuple(ranked_again(told, [worths[place] for place in range(len(told))])),
         read=tuple(addresses[place] for place in pages if place not in errors),
@@ -75,27 +80,31 @@ async def follow(fused: Sequence[FusedHit], query: str, ctx: Context, reading: R
     )
 
 
-def worth(hit: SearchHit, query: str) -> float:
+def worth(hit: SearchHit, query: str, flagged: Collection[str] = ()) -> float:
     """How much a hit's title and text promise: the share of the query's terms in them, 0 to 1, less where there is
     only a part of the text, and a quarter of its domain's credibility on top."""
     wanted = frozenset(content_terms(query))
     is_whole = hit.metadata.get("extent", "full") == "full"
     there = occurring(wanted, f"{hit.title} {'' if is_whole else hit.snippet} {hit.document.text}")
     share = len(there) / len(wanted) if wanted else 0.0
-    return share * (1.0 if is_whole else _IN_PART) + _TIER_WEIGHT * CREDIBILITY[tier_of_address(hit.url)]
+    credibility = CREDIBILITY[tier_of_address(hit.url, flagged)]
+    return share * (1.0 if is_whole else _IN_PART) + _TIER_WEIGHT * credibility
 
 
-def _addresses(fused: Sequence[FusedHit], pdfs: bool) -> dict[int, str]:
-    """By place in the list, the address to read (requirements 11.5): a paper's PDF where PDFs are read, else the page
-    of a hit without a text of its own."""
+def _addresses(fused: Sequence[FusedHit], reading: Reading) -> dict[int, str]:
+    """By place in the list, the address to read: a paper's PDF where PDFs are read, else the page of a hit without a
+    text of its own."""
     found: dict[int, str] = {}
     for place, one in enumerate(fused):
         extent = one.hit.metadata.get("extent", "full")
         if one.hit.provider == LOCAL or extent == "full":
             continue
-        pdf = one.hit.metadata.get("pdf_url") if pdfs else None
+        pdf = one.hit.metadata.get("pdf_url") if reading.pdfs else None
         address = pdf if _is_web(pdf) else one.hit.url if extent != "abstract" else None
-        if address is not None and _is_web(address) and (pdfs or not _path(address).endswith(".pdf")):
+        if address is None or not _is_web(address):
+            continue
+        is_pdf = address == pdf or _path(address).endswith(".pdf")
+        if reading.pdfs if is_pdf else reading.links:
             found[place] = address
     return found
 

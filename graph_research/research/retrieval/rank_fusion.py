@@ -6,12 +6,13 @@ rank learning methods” (SIGIR 2009): a document's score is the sum of 1 / (60 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.providers.search.base import SearchHit
 from graph_research.providers.search.support.doi import normal_doi
+from graph_research.research.models.source import Tier
 from graph_research.research.retrieval.deduplication import Identity
 from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 
@@ -41,13 +42,14 @@ class _Ranked:
     identity: Identity
 
 
-def fuse(lists: Sequence[Sequence[SearchHit]]) -> list[FusedHit]:
+def fuse(lists: Sequence[Sequence[SearchHit]], flagged: Collection[str] = ()) -> list[FusedHit]:
     """One list of all documents, best first; equal scores in the order of the providers.
 
-    `lists` holds each provider's hits; a provider ranks by relevance, and equal relevance in its own order.
+    `lists` holds each provider's hits; a provider ranks by relevance, and equal relevance in its own order. Of a
+    document found at several addresses, one in a `flagged` domain is used only where there is no other.
     """
     found = [one for place, hits in enumerate(lists) for one in _ranked(hits, place)]
-    groups = [_group(members) for members in _by_title(_by_mark(found))]
+    groups = [_group(members, flagged) for members in _by_title(_by_mark(found))]
     return sorted(groups, key=lambda group: -group.score)
 
 
@@ -105,7 +107,7 @@ def _one_work(one: Sequence[_Ranked], other: Sequence[_Ranked]) -> bool:
     return any(mine.identity.same_work(theirs.identity) for mine in one for theirs in other)
 
 
-def _group(members: Sequence[_Ranked]) -> FusedHit:
+def _group(members: Sequence[_Ranked], flagged: Collection[str]) -> FusedHit:
     ordered = sorted(members, key=lambda member: (member.rank, member.list))
     best: dict[int, int] = {}
     for member in ordered:
@@ -113,13 +115,13 @@ def _group(members: Sequence[_Ranked]) -> FusedHit:
     score = sum(1 / (RANK_CONSTANT + rank) for rank in best.values())
     found_by = [{"provider": one.hit.provider, "rank": one.rank, "url": one.hit.url} for one in ordered]
     hits = tuple(member.hit for member in ordered)
-    return FusedHit(hit=_merged(hits, found_by), score=score, hits=hits)
+    return FusedHit(hit=_merged(hits, found_by, flagged), score=score, hits=hits)
 
 
-def _merged(hits: Sequence[SearchHit], found_by: Sequence[dict[str, Any]]) -> SearchHit:
+def _merged(hits: Sequence[SearchHit], found_by: Sequence[dict[str, Any]], flagged: Collection[str]) -> SearchHit:
     """The hit with the richest text, of equal ones that at the most credible address; what it lacks is filled in from
     the others, the best rank first."""
-    richest = min(hits, key=_poverty)
+    richest = min(hits, key=lambda hit: _poverty(hit, tier_of_address(hit.url, flagged)))
     others = [hit for hit in hits if hit is not richest]
     told = [richest, *others]
     metadata: dict[str, Any] = {}
@@ -143,8 +145,8 @@ def _merged(hits: Sequence[SearchHit], found_by: Sequence[dict[str, Any]]) -> Se
     )
 
 
-def _poverty(hit: SearchHit) -> tuple[int, int, float]:
-    return _EXTENTS.index(_extent(hit)), -len(hit.document.text), -CREDIBILITY[tier_of_address(hit.url)]
+def _poverty(hit: SearchHit, tier: Tier) -> tuple[bool, int, int, float]:
+    return tier is Tier.FLAGGED, _EXTENTS.index(_extent(hit)), -len(hit.document.text), -CREDIBILITY[tier]
 
 
 def _extent(hit: SearchHit) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
 from graph_research.research.models.source import Quality, Tier
@@ -17,7 +17,7 @@ CREDIBILITY: Mapping[Tier, float] = {
     Tier.UNVERIFIED: 0.3,
     Tier.FLAGGED: 0.0,
 }
-"""Requirements 17.2."""
+"""The credibility of a source by its tier, 0 to 1."""
 
 AUTHORITY: Mapping[Tier, float] = {
     Tier.PRIMARY_SOURCE: 100.0,
@@ -26,7 +26,7 @@ AUTHORITY: Mapping[Tier, float] = {
     Tier.UNVERIFIED: 30.0,
     Tier.FLAGGED: 0.0,
 }
-"""Decision B31: authority follows the tier, 0 to 100."""
+"""The authority of a source by its tier, 0 to 100."""
 
 _QUALITY: Mapping[Tier, Quality] = {
     Tier.PRIMARY_SOURCE: Quality.HIGH,
@@ -86,15 +86,17 @@ _AUTHORITATIVE_HOSTS = frozenset(
 _SECONDARY_HOSTS = frozenset({"britannica.com", "scholarpedia.org", "wikidata.org", "wikipedia.org"})
 
 
-def tier_of_address(url: str | None) -> Tier:
-    """The tier that the host of a web address suggests; `UNVERIFIED` for everything unknown and for local paths.
+def tier_of_address(url: str | None, flagged: Collection[str] = ()) -> Tier:
+    """The tier that the host of a web address suggests; `UNVERIFIED` for unknown hosts and for local paths.
 
-    Examples of requirements 17.2: .gov, .edu and journals are primary; major news and standards bodies are
-    authoritative; encyclopedias are secondary.
+    Hosts of the domains in `flagged` (lower case) are `FLAGGED`. Otherwise .gov, .edu and journals are primary; major
+    news and standards bodies are authoritative; encyclopedias are secondary.
     """
     host = _host(url)
     if not host:
         return Tier.UNVERIFIED
+    if _belongs(host, flagged):
+        return Tier.FLAGGED
     if _belongs(host, _AUTHORITATIVE_HOSTS):
         return Tier.AUTHORITATIVE
     if _belongs(host, _SECONDARY_HOSTS):
@@ -105,7 +107,7 @@ def tier_of_address(url: str | None) -> Tier:
 
 
 def preliminary_quality(tier: Tier) -> Quality:
-    """The quality a source has until the analyzer judged it (decisions B8 and B31)."""
+    """The quality of a source until the analyzer has judged it."""
     return _QUALITY[tier]
 
 
@@ -118,7 +120,7 @@ def _host(url: str | None) -> str:
         return ""
 
 
-def _belongs(host: str, hosts: frozenset[str]) -> bool:
+def _belongs(host: str, hosts: Collection[str]) -> bool:
     while host and host not in hosts:
         host = host.partition(".")[2]
     return bool(host)

@@ -98,6 +98,7 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "source_types": {"academic": None},
     "follow_links": {False: None},
     "fetch_pdfs": {True: None},
+    "flagged_domains": {"example.org": None},
     "search_timeout": {2: None},
     "page_timeout": {2: None},
     "page_max_bytes": {5000: None},
@@ -181,3 +182,18 @@ def test_a_host_of_ones_own_that_is_none_is_refused_before_a_run(user: User) -> 
     environ = {"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": "1.2.3.4.5"}
     done = user.run("run", "How often do tides turn?", "--library", "library", expect=2, environ=environ)
     assert "setting fetch_allow_hosts: '1.2.3.4.5' is no address; name hosts as" in done.err
+
+
+def test_flagged_domains_are_compared_in_lower_case_and_are_names_of_hosts(tmp_path: Path) -> None:
+    settings = load_configuration(
+        home_file=tmp_path / "config.toml",
+        folder_file=None,
+        environ={"GRAPH_RESEARCH_FLAGGED_DOMAINS": "Fake.org, b.de"},
+    ).settings
+    assert settings.flagged_domains == ("fake.org", "b.de")
+    with pytest.raises(SettingInvalid, match="flagged_domains"):
+        load_configuration(
+            home_file=tmp_path / "config.toml",
+            folder_file=None,
+            environ={"GRAPH_RESEARCH_FLAGGED_DOMAINS": "https://fake.org/"},
+        )

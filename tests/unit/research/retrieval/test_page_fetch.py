@@ -213,3 +213,56 @@ async def test_what_a_search_gives_twice_is_read_once() -> None:
     topic.others = [FolderOfHits("other", lambda request: [snippet("http://www.a.org/0/?utm_source=o", "Tarn.")])]
     await research(topic, max_sources=1)
     assert sorted(shelf.asked) == ["https://a.org/0", "https://a.org/1"]
+
+
+async def test_pdfs_are_read_where_they_are_wanted_although_links_are_not_followed() -> None:
+    shelf = Shelf({})
+    paper = snippet("https://a.org/paper", metadata={"extent": "abstract", "pdf_url": "https://a.org/paper/download"})
+    hits = [paper, snippet("https://a.org/page", "Another."), snippet("https://a.org/other.pdf", "A third.")]
+    await followed(hits, shelf, links=False, pdfs=True)
+    assert shelf.asked == ["https://a.org/paper/download", "https://a.org/other.pdf"]
+
+
+async def test_the_setting_for_pdfs_counts_without_that_for_links() -> None:
+    def papers(request: SearchRequest) -> Sequence[SearchHit]:
+        return [snippet("https://a.org/1.pdf", "Tarn opened."), snippet("https://a.org/2", "The plant opened.")]
+
+    shelf = Shelf({})
+    await research(bench(papers, shelf, follow_links=False, fetch_pdfs=True))
+    assert shelf.asked == ["https://a.org/1.pdf"]
+
+
+async def test_sources_of_flagged_domains_are_flagged_whatever_else_is_known_of_them() -> None:
+    def found(request: SearchRequest) -> Sequence[SearchHit]:
+        return [
+            snippet("https://blog.fake.gov/tarn", "Tarn opened in 1990.", tier="PRIMARY_SOURCE"),
+            snippet("https://a.org/moved", "The plant opened."),
+            snippet("https://notfake.gov/tarn", "Tarn, the county says."),
+        ]
+
+    class Elsewhere(Shelf):
+        async def read(self, url: str) -> Page:
+            page = await super().read(url)
+            return replace(page, url="https://www.fake.gov/2") if "moved" in url else page
+
+    pages = {"https://a.org/moved": f"{PAGE} Moved.", "https://notfake.gov/tarn": f"{PAGE} County."}
+    result = await research(bench(found, Elsewhere(pages), flagged_domains=("fake.gov",)))
+    rated = {row["url"]: (row["tier"], row["quality"], row["score"]["credibility"]) for row in result.state["sources"]}
+    assert rated == {
+        "https://blog.fake.gov/tarn": ("FLAGGED", "low", 0.0),
+        "https://a.org/moved": ("FLAGGED", "low", 0.0),
+        "https://notfake.gov/tarn": ("PRIMARY_SOURCE", "high", 1.0),
+    }
+
+
+def test_a_text_found_at_a_flagged_and_another_address_is_taken_from_the_other() -> None:
+    copy = replace(snippet("https://fake.org/1", f"{PAGE} And more.", doi="10.1000/a"), provider="copies")
+    [fused] = fuse([[copy], [snippet("https://a.org/1", doi="10.1000/a")]], ["fake.org"])
+    assert fused.hit.url == "https://a.org/1"
+
+
+async def test_flagged_pages_are_read_last() -> None:
+    shelf = Shelf({})
+    hits = [snippet("https://fake.org/1", "The Tarn plant."), snippet("https://a.org/2", "A Tarn plant.")]
+    await followed(hits, shelf, most=1, flagged=["fake.org"])
+    assert shelf.asked == ["https://a.org/2"]

@@ -14,7 +14,7 @@ from graph_research.providers.errors import ContextExceeded, FetchRefused, Provi
 from graph_research.providers.http.client import HttpClient, Peer, Reply
 from graph_research.providers.http.status_errors import retry_after
 from graph_research.providers.llm.base import Usage
-from graph_research.providers.llm.error_mapping import Refusals
+from graph_research.providers.llm.error_mapping import ErrorMapper
 from graph_research.providers.search.base import SearchRequest
 from graph_research.providers.search.mcp.search import McpSearch, McpServer
 from graph_research.providers.web.robots import Robots
@@ -36,7 +36,7 @@ SECONDS = 3.0
 
 
 def refused(body: bytes) -> ProviderError | None:
-    return Refusals("evil", model="m")(Reply(status=400, headers={}, body=body))
+    return ErrorMapper("evil", model="m")(Reply(status=400, headers={}, body=body))
 
 
 @pytest.mark.parametrize("depth", [300, 1_000])

@@ -11,10 +11,16 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from graph_research.app.diagnostics.providers import Reached, name_of_model, providers_of, reach, with_names
+from graph_research.app.diagnostics.providers import (
+    ProviderHealth,
+    check_providers,
+    name_of_model,
+    providers_of,
+    with_names,
+)
 from graph_research.app.library import count_documents, pdf_child_works
 from graph_research.app.store import open_store
-from graph_research.app.wiring.clients import open_outside
+from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.mcp_servers import MCP, build_mcp, mcp_names
 from graph_research.app.wiring.models import MODEL_KINDS, build_router, default_models, default_roles, why_default
 from graph_research.app.wiring.search import SEARCH_KINDS, SEARCH_NEEDS, build_searches, select_searches, serves_of
@@ -62,18 +68,18 @@ async def examine(
     """Every check, in the order in which they are shown. Providers are looked for all at once, each for a few seconds;
     without `network` none is, and `http` takes the place of the real one. With `names` these providers alone, each of
     which has to work. `NoProvider` for a name of none."""
-    async with open_outside(workspace) as opened:
-        outside = opened if http is None else replace(opened, http=http)
+    async with open_clients(workspace) as opened:
+        clients = opened if http is None else replace(opened, http=http)
         known = providers_of(workspace, sorted({spec for specs in _specs(workspace).values() for spec in specs}))
         if names:
-            found = await reach(with_names(workspace, names, known), outside, network=network)
+            found = await check_providers(with_names(workspace, names, known), clients, network=network)
             return [replace(_provider(one), optional=False) for one in found]
-        reached = {one.provider.name: one for one in await reach(known, outside, network=network)}
+        health = {one.provider.name: one for one in await check_providers(known, clients, network=network)}
     return [
         *await _machine(workspace),
-        await _models(workspace, reached),
-        await _searches(workspace, reached),
-        *map(_provider, reached.values()),
+        await _models(workspace, health),
+        await _searches(workspace, health),
+        *map(_provider, health.values()),
     ]
 
 
@@ -132,19 +138,19 @@ async def _machine(workspace: Workspace) -> list[Check]:
     ]
 
 
-def _provider(reached: Reached) -> Check:
-    provider, sign = reached.provider, reached.sign
+def _provider(health: ProviderHealth) -> Check:
+    provider, result = health.provider, health.result
     more = f"{'would add' if provider.lacks else 'more with'} {provider.adds}" if provider.adds else provider.text
-    said = [*provider.lacks, sign.text if sign else "", more]
+    said = [*provider.lacks, result.text if result else "", more]
     return Check(
         name=provider.name,
-        ok=reached.works,
+        ok=health.works,
         text="; ".join(one for one in said if one),
         optional=True,
         kind=provider.kind,
         configured=not provider.lacks,
-        reachable=sign.reachable if sign else None,
-        latency_ms=sign.latency_ms if sign else None,
+        reachable=result.reachable if result else None,
+        latency_ms=result.latency_ms if result else None,
         adds=provider.adds,
     )
 
@@ -188,16 +194,16 @@ async def _index(workspace: Workspace) -> Check:
     return Check(name="library index", ok=count > 0, text=text, optional=True)
 
 
-async def _models(workspace: Workspace, reached: Mapping[str, Reached]) -> Check:
+async def _models(workspace: Workspace, health: Mapping[str, ProviderHealth]) -> Check:
     """Whether every role has a model that, as far as can be told, answers."""
     settings, own = workspace.settings, workspace.configuration.role_specs()
     try:
-        async with open_outside(workspace) as outside:
-            build_router(settings.default_provider or default_models(workspace.environ), own, outside)
+        async with open_clients(workspace) as clients:
+            build_router(settings.default_provider or default_models(workspace.environ), own, clients)
     except GraphResearchError as error:
         return Check(name="models", ok=False, text=str(error))
     specs = _specs(workspace)
-    mute = [role for role, one in specs.items() if not any(_works(name_of_model(spec), reached) for spec in one)]
+    mute = [role for role, one in specs.items() if not any(_works(name_of_model(spec), health) for spec in one)]
     text = "; ".join(sorted(set(role_models(workspace).values())))
     if why := (None if settings.default_provider else why_default(workspace.environ)):
         text = f"{text} ({why})"
@@ -206,25 +212,25 @@ async def _models(workspace: Workspace, reached: Mapping[str, Reached]) -> Check
     return Check(name="models", ok=not mute, text=text)
 
 
-async def _searches(workspace: Workspace, reached: Mapping[str, Reached]) -> Check:
+async def _searches(workspace: Workspace, health: Mapping[str, ProviderHealth]) -> Check:
     """Whether a run that names no search has one that, as far as can be told, answers."""
     settings = workspace.settings
     try:
         chosen = await select_searches(workspace, settings.search_providers, settings.library)
-        async with open_outside(workspace) as outside:
-            build_searches(workspace, chosen.names, settings.library, outside)
+        async with open_clients(workspace) as clients:
+            build_searches(workspace, chosen.names, settings.library, clients)
     except GraphResearchError as error:
         return Check(name="search", ok=False, text=str(error))
     told = ", ".join(chosen.names) or "nothing yet; name --library DIR, or a search without a key: --search wikipedia"
     text = f"{told}; left out: {', '.join(chosen.skipped)}" if chosen.skipped else told
-    answers = any(_works(name, reached) for name in chosen.names)
+    answers = any(_works(name, health) for name in chosen.names)
     if chosen.names and not answers:
         text = f"none answers: {text}"
     return Check(name="search", ok=answers, text=text, optional=not chosen.names)
 
 
-def _works(name: str, reached: Mapping[str, Reached]) -> bool:
-    return name not in reached or reached[name].works
+def _works(name: str, health: Mapping[str, ProviderHealth]) -> bool:
+    return name not in health or health[name].works
 
 
 async def _pdf() -> Check:

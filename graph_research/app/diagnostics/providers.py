@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
-from graph_research.app.wiring.clients import Outside
+from graph_research.app.wiring.clients import Clients
 from graph_research.app.wiring.mcp_servers import MCP, build_mcp, check_mcp, mcp_names, unset_of_mcp
 from graph_research.app.wiring.models import DEFAULTS, EXTRACTIVE, MODEL_KINDS, build_model
 from graph_research.app.wiring.search import SEARCH_KINDS, SEARCH_NEEDS
@@ -18,7 +18,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, UnknownModel
 from graph_research.providers.http.endpoint import Peer
-from graph_research.providers.http.health_check import PROBE_SECONDS, Probe, Sign, look_for
+from graph_research.providers.http.health_check import PROBE_SECONDS, HealthResult, Probe, check_health
 from graph_research.providers.llm import anthropic, gemini, openai
 from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.command_line import COMMANDS
@@ -36,7 +36,7 @@ from graph_research.providers.search.tavily import tavily_peer
 from graph_research.providers.search.wikipedia import wikipedia_peer
 from graph_research.settings.config import KEYS
 
-__all__ = ["Provider", "Reached", "name_of_model", "providers_of", "reach", "with_names"]
+__all__ = ["Provider", "ProviderHealth", "check_providers", "name_of_model", "providers_of", "with_names"]
 
 _HOSTED: Mapping[str, tuple[str, Probe]] = {
     "openai": ("OPENAI_API_KEY", Probe(peer=Peer(name="openai", base_url=openai.OFFICIAL_URL), path="/models")),
@@ -52,7 +52,7 @@ _FASTER: Mapping[str, str] = {
 }
 """The keys that searches do without."""
 
-Look = Callable[[Outside], Awaitable[Sign]]
+HealthCheck = Callable[[Clients], Awaitable[HealthResult]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,20 +65,20 @@ class Provider:
     lacks: tuple[str, ...] = ()
     adds: str = ""
     text: str = ""
-    look: Look | None = field(default=None, repr=False)
+    check: HealthCheck | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reached:
+class ProviderHealth:
     """A provider and what came of the look for it, None where none was taken."""
 
     provider: Provider
-    sign: Sign | None = None
+    result: HealthResult | None = None
 
     @property
     def works(self) -> bool:
         """Whether, as far as can be told, a run could use it."""
-        answers = self.sign is None or (self.sign.reachable and not self.sign.refused)
+        answers = self.result is None or (self.result.reachable and not self.result.refused)
         return answers and not self.provider.lacks
 
 
@@ -93,17 +93,17 @@ def with_names(workspace: Workspace, names: Sequence[str], known: Sequence[Provi
     return [by_name[name] if name in by_name else _other(workspace, name, list(by_name)) for name in names]
 
 
-async def reach(providers: Sequence[Provider], outside: Outside, *, network: bool) -> list[Reached]:
-    """Look for all of them at the same time, each within a few seconds; without `network` for none. What asks them is
+async def check_providers(providers: Sequence[Provider], clients: Clients, *, network: bool) -> list[ProviderHealth]:
+    """Check all of them at the same time, each within a few seconds; without `network` for none. What asks them is
     loaded before, so that their milliseconds are theirs."""
-    looks = [one.name for one in providers if network and one.look is not None]
-    if looks:
-        await _load(looks)
+    checked = [one.name for one in providers if network and one.check is not None]
+    if checked:
+        await _load(checked)
 
-    async def one(provider: Provider) -> Reached:
-        if provider.look is None or not network:
-            return Reached(provider=provider)
-        return Reached(provider=provider, sign=await provider.look(outside))
+    async def one(provider: Provider) -> ProviderHealth:
+        if provider.check is None or not network:
+            return ProviderHealth(provider=provider)
+        return ProviderHealth(provider=provider, result=await provider.check(clients))
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(provider)) for provider in providers]
@@ -148,8 +148,8 @@ def _has_address(spec: str) -> bool:
 def _hosted(workspace: Workspace, kind: str) -> Provider:
     key, without = _HOSTED[kind]
     if workspace.environ.get(key):
-        return Provider(name=kind, kind="model", look=_look_at_model(DEFAULTS[key][0]))
-    return Provider(name=kind, kind="model", lacks=_not_set(key), adds=KEYS[key], look=_look_at(without))
+        return Provider(name=kind, kind="model", check=_check_model(DEFAULTS[key][0]))
+    return Provider(name=kind, kind="model", lacks=_not_set(key), adds=KEYS[key], check=_by_probe(without))
 
 
 def _command(workspace: Workspace, command: str) -> Provider:
@@ -166,7 +166,7 @@ def _command(workspace: Workspace, command: str) -> Provider:
 
 
 def _own_server(spec: str) -> Provider:
-    return Provider(name=spec, kind="model", look=_look_at_model(spec))
+    return Provider(name=spec, kind="model", check=_check_model(spec))
 
 
 def _searches(workspace: Workspace) -> Iterator[Provider]:
@@ -174,11 +174,11 @@ def _searches(workspace: Workspace) -> Iterator[Provider]:
         lacks = tuple(key for key in SEARCH_NEEDS.get(name, ()) if not workspace.environ.get(key))
         faster = _FASTER.get(name)
         if lacks:
-            yield Provider(name=name, kind="search", lacks=_not_set(*lacks), adds=_finds(name), look=_look_at(probe))
+            yield Provider(name=name, kind="search", lacks=_not_set(*lacks), adds=_finds(name), check=_by_probe(probe))
         elif faster is not None and not workspace.environ.get(faster):
-            yield Provider(name=name, kind="search", adds=f"{faster}: {KEYS[faster]}", look=_look_at(probe))
+            yield Provider(name=name, kind="search", adds=f"{faster}: {KEYS[faster]}", check=_by_probe(probe))
         else:
-            yield Provider(name=name, kind="search", text=SEARCH_KINDS[name], look=_look_at(probe))
+            yield Provider(name=name, kind="search", text=SEARCH_KINDS[name], check=_by_probe(probe))
     if workspace.settings.searxng_url is None:
         yield Provider(name="searxng", kind="search", lacks=_not_set("searxng_url"), adds=_finds("searxng"))
     for name in mcp_names(workspace):
@@ -213,13 +213,13 @@ def _mcp(workspace: Workspace, name: str) -> Provider:
     if unset:
         return Provider(name=name, kind="search", lacks=_not_set(*unset))
 
-    async def look(outside: Outside) -> Sign:  # noqa: ARG001 -- an MCP server is reached in its own way
-        return await _look_at_mcp(workspace, name)
+    async def check(clients: Clients) -> HealthResult:  # noqa: ARG001 -- an MCP server is reached in its own way
+        return await _check_mcp(workspace, name)
 
-    return Provider(name=name, kind="search", text=f"its tool {_tool(workspace, name)!r} searches", look=look)
+    return Provider(name=name, kind="search", text=f"its tool {_tool(workspace, name)!r} searches", check=check)
 
 
-async def _look_at_mcp(workspace: Workspace, name: str) -> Sign:
+async def _check_mcp(workspace: Workspace, name: str) -> HealthResult:
     """Start or call up the server and read the definitions of its tools, without calling or pinning any."""
     began = time.monotonic()
     async with AsyncExitStack() as closing:
@@ -229,28 +229,28 @@ async def _look_at_mcp(workspace: Workspace, name: str) -> Sign:
             async with asyncio.timeout(PROBE_SECONDS):
                 await search.tools()
         except TimeoutError:
-            return Sign(latency_ms=None, text=f"no answer within {PROBE_SECONDS:g} s")
+            return HealthResult(latency_ms=None, text=f"no answer within {PROBE_SECONDS:g} s")
         except ProviderError as error:
             there = isinstance(error, ProviderRefused)
             text = f"{error.message}; {error.help}" if error.help else error.message
-            return Sign(latency_ms=_since(began) if there else None, refused=there, text=text)
-        return Sign(latency_ms=_since(began))
+            return HealthResult(latency_ms=_since(began) if there else None, refused=there, text=text)
+        return HealthResult(latency_ms=_since(began))
 
 
-def _look_at(probe: Probe) -> Look:
-    return lambda outside: look_for(outside.http, probe)
+def _by_probe(probe: Probe) -> HealthCheck:
+    return lambda clients: check_health(clients.http, probe)
 
 
-def _look_at_model(spec: str) -> Look:
-    async def look(outside: Outside) -> Sign:
+def _check_model(spec: str) -> HealthCheck:
+    async def check(clients: Clients) -> HealthResult:
         try:
-            model: Model = build_model(spec, outside)
+            model: Model = build_model(spec, clients)
         except UserMistake as error:
-            return Sign(latency_ms=None, text=f"{error.message}; {error.help}")
+            return HealthResult(latency_ms=None, text=f"{error.message}; {error.help}")
         assert isinstance(model, (openai.OpenAIModel, anthropic.AnthropicModel, gemini.GeminiModel))
-        return await look_for(outside.http, model.probe)
+        return await check_health(clients.http, model.probe)
 
-    return look
+    return check
 
 
 def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:

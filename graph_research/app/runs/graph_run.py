@@ -19,7 +19,7 @@ from graph_research.app.runs.research import new_run_id, refuse_known
 from graph_research.app.runs.state_edits import edited, read_assignment
 from graph_research.app.runs.status import error_text, waiting_for
 from graph_research.app.store import Store, graph_metadata_of, graph_request_of, open_store
-from graph_research.app.wiring.clients import Outside, open_outside
+from graph_research.app.wiring.clients import Clients, open_clients
 from graph_research.app.wiring.models import build_router, prices_of
 from graph_research.app.wiring.replay_registry import offline_registry
 from graph_research.app.wiring.search import Searches, build_searches, with_searches
@@ -125,11 +125,11 @@ async def open_graph_run(
     stops at an `ask` node, to be answered with `resume`."""
     chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
     graph_file(workspace, request.name)
-    async with open_store(workspace.home) as store, open_outside(workspace) as outside:
+    async with open_store(workspace.home) as store, open_clients(workspace) as clients:
         await refuse_known(store, chosen)
         request = await with_searches(workspace, request)
-        search = build_searches(workspace, request.search, request.library, outside)
-        run = _assembled(workspace, store, chosen, request, search, values, outside)
+        search = build_searches(workspace, request.search, request.library, clients)
+        run = _assembled(workspace, store, chosen, request, search, values, clients)
         if search.folders or _searches(run.runtime.graph):
             await search.prepare(workspace, index=True, on_index=on_index)
             yield run
@@ -150,18 +150,18 @@ async def reopen_graph_run(
 ) -> AsyncIterator[GraphRun]:
     """A stored run of a graph, to go on with; `accept_changes` although its definition has changed. A limit given here
     replaces its own for good; `offline` goes on without models and searches, for a run that is only to end."""
-    async with open_store(workspace.home) as store, open_outside(workspace) as opened:
+    async with open_store(workspace.home) as store, open_clients(workspace) as opened:
         record = await store.run(check_name(run_id, "run id"))
         if not accept_changes and record.status != "completed":
             refuse_foreign(record, graph_request_of(record))
-        outside = opened if accept_changes or not is_foreign(record) else without_pages(opened)
+        clients = opened if accept_changes or not is_foreign(record) else without_pages(opened)
         stored = graph_request_of(record)
         request = with_limits(stored, max_cost, max_tokens, timeout_seconds)
-        search = None if offline else build_searches(workspace, request.search, request.library, outside)
-        run = _assembled(workspace, store, run_id, request, search, None, outside, accept_changes=accept_changes)
+        search = None if offline else build_searches(workspace, request.search, request.library, clients)
+        run = _assembled(workspace, store, run_id, request, search, None, clients, accept_changes=accept_changes)
         calls = await store.calls(run_id)
         run.budget.count_recorded(calls)
-        outside.pages.keep_recorded(calls)
+        clients.pages.keep_recorded(calls)
         yield run if request == stored else replace(run, kept={**record.metadata, **graph_metadata_of(request)})
 
 
@@ -180,15 +180,15 @@ async def fork_graph_run(
     """A new run that goes on from a step of a stored one, with edited state, another graph or other models.
     `accept_changes` agrees to what a run that came in a bundle asks."""
     chosen = new_run_id() if run_id is None else check_name(run_id, "run id")
-    async with open_store(workspace.home) as store, open_outside(workspace) as opened:
+    async with open_store(workspace.home) as store, open_clients(workspace) as opened:
         record = await store.run(check_name(parent, "run id"))
         await refuse_known(store, chosen)
         if not accept_changes:
             refuse_foreign(record, graph_request_of(record))
-        outside = opened if accept_changes or not is_foreign(record) else without_pages(opened)
+        clients = opened if accept_changes or not is_foreign(record) else without_pages(opened)
         request = changed_request(workspace, graph_request_of(record), graph=graph, roles=roles)
-        search = build_searches(workspace, request.search, request.library, outside)
-        run = _assembled(workspace, store, chosen, request, search, None, outside)
+        search = build_searches(workspace, request.search, request.library, clients)
+        run = _assembled(workspace, store, chosen, request, search, None, clients)
         values = edited(await store.state(parent, step), assignments)
         metadata = {**run.metadata, **inherited(record)}
         await run.runtime.fork(parent, step, values=values, new_run_id=chosen, metadata=metadata)
@@ -227,7 +227,7 @@ def _assembled(
     request: GraphRequest,
     search: Searches | None,
     values: Mapping[str, Any] | None,
-    outside: Outside,
+    clients: Clients,
     *,
     accept_changes: bool = False,
 ) -> GraphRun:
@@ -242,10 +242,10 @@ def _assembled(
     if search is None:
         registry = offline_registry(there, request)
     else:
-        models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
+        models = within_budget(build_router(request.models, request.roles, clients), budget, stop=store.request_cancel)
         folders = [str(folder) for folder in search.folders]
         services = build_services(
-            there, models=models, search=search.remembering().providers, folders=folders, pages=outside.pages
+            there, models=models, search=search.cached().providers, folders=folders, pages=clients.pages
         )
         registry = build_registry(there, services)
     runtime = Runtime(

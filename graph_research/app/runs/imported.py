@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from graph_research.app.request import GraphRequest, ResearchRequest
-from graph_research.app.wiring.clients import Outside
+from graph_research.app.wiring.clients import Clients
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.providers.errors import ProviderRefused
@@ -59,9 +59,9 @@ def _outside(names: Iterable[str]) -> list[str]:
     return sorted(name for name in names if name.partition(":")[0] not in _INSIDE)
 
 
-def without_pages(outside: Outside) -> Outside:
+def without_pages(clients: Clients) -> Clients:
     """What a run that nobody agreed to may reach: what it recorded may name pages too, and none of them is read."""
-    return replace(outside, pages=KeptPages(_NoPages()))
+    return replace(clients, pages=KeptPages(_NoPages()))
 
 
 class _NoPages:

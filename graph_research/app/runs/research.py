@@ -24,7 +24,7 @@ from graph_research.app.runs.report import Built, NoReport, build_from_store, wr
 from graph_research.app.runs.state_edits import edited
 from graph_research.app.runs.status import error_text, waiting_for
 from graph_research.app.store import Store, metadata_of, open_store, request_of
-from graph_research.app.wiring.clients import open_outside
+from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.models import build_router, prices_of
 from graph_research.app.wiring.replay_registry import offline_registry
 from graph_research.app.wiring.search import build_searches, with_searches
@@ -373,22 +373,22 @@ async def _assembled(
         max_tokens=request.max_tokens,
         max_cost=request.max_cost,
     )
-    opened = await stack.enter_async_context(open_outside(workspace))
-    outside = opened if agreed else without_pages(opened)
+    opened = await stack.enter_async_context(open_clients(workspace))
+    clients = opened if agreed else without_pages(opened)
     if not new:
         calls = await store.calls(run_id)
         budget.count_recorded(calls)
-        outside.pages.keep_recorded(calls)
+        clients.pages.keep_recorded(calls)
     folder = workspace.folder / "research" / run_id if out is None else workspace.folder / out
     there = with_neighbours(workspace, request.graph)
     if offline:
         registry = offline_registry(there, request)
     else:
-        models = within_budget(build_router(request.models, request.roles, outside), budget, stop=store.request_cancel)
-        search = build_searches(workspace, request.search, request.library, outside).remembering()
+        models = within_budget(build_router(request.models, request.roles, clients), budget, stop=store.request_cancel)
+        search = build_searches(workspace, request.search, request.library, clients).cached()
         folders = [str(one) for one in search.folders]
         services = build_services(
-            there, models=models, search=search.providers, folders=folders, pages=outside.pages, hooks=hooks
+            there, models=models, search=search.providers, folders=folders, pages=clients.pages, hooks=hooks
         )
         registry = build_registry(there, services)
     graph = _limited(load(workspace, request.graph, registry), request)

@@ -17,11 +17,11 @@ from graph_research.providers.web.page_reader import PageReader, WebPages
 from graph_research.providers.web.url_guard import AddressInvalid
 from graph_research.settings.config import SettingInvalid, Settings
 
-__all__ = ["Outside", "open_outside"]
+__all__ = ["Clients", "open_clients"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outside:
+class Clients:
     """What models and searches are built with. `environ` holds the keys; `pages` reads what stands behind results;
     `closing` ends what a provider opened."""
 
@@ -37,7 +37,7 @@ class Outside:
 
 
 @asynccontextmanager
-async def open_outside(workspace: Workspace) -> AsyncIterator[Outside]:
+async def open_clients(workspace: Workspace) -> AsyncIterator[Clients]:
     """Nothing is connected before the first request; what was opened is closed at the end."""
     async with AsyncExitStack() as stack:
         settings = workspace.settings
@@ -46,7 +46,7 @@ async def open_outside(workspace: Workspace) -> AsyncIterator[Outside]:
         fetcher = await stack.enter_async_context(_fetcher(settings))
         web = await stack.enter_async_context(WebPages(fetcher, pdfs=settings.fetch_pdfs))
         pages = await stack.enter_async_context(KeptPages(_reader(web, http, settings, workspace.environ)))
-        yield Outside(http=http, pages=pages, settings=settings, environ=workspace.environ, closing=stack)
+        yield Clients(http=http, pages=pages, settings=settings, environ=workspace.environ, closing=stack)
 
 
 def _reader(web: WebPages, http: Http, settings: Settings, environ: Mapping[str, str]) -> PageReader:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from graph_research.app.wiring.clients import Outside
+from graph_research.app.wiring.clients import Clients
 from graph_research.providers.errors import KeyMissing, UnknownModel
 from graph_research.providers.http.endpoint import Peer
 from graph_research.providers.llm import anthropic, gemini, openai
 from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.command_line import COMMANDS, Command, CommandModel, own_command
-from graph_research.providers.llm.http_model import Service
+from graph_research.providers.llm.http_model import HttpModelConfig
 from graph_research.providers.llm.model_spec import CLI, ModelSpec, checked_model, parse_spec
 from graph_research.providers.llm.prices import Price, Prices
 from graph_research.providers.llm.scripted import ScriptedModel, ScriptInvalid
@@ -85,7 +85,7 @@ def default_roles(environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     return {"summarization": (DEFAULTS[key][1], DEFAULTS[key][0])} if key else {}
 
 
-def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], outside: Outside) -> ModelRouter:
+def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], clients: Clients) -> ModelRouter:
     """The models behind each role; one spec is built once, however many roles name it.
 
     `UnknownModel`, `KeyMissing` and `CommandMissing` say which spec cannot be used and what it lacks.
@@ -96,23 +96,23 @@ def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], outs
         spec: f"--role {role} or {role}_model" for role, specs in roles.items() for spec in specs if spec not in models
     }
     named = {**dict.fromkeys(models, "--llm or default_provider"), **of_roles}
-    built = {spec: _named(option, spec, outside) for spec, option in named.items()}
+    built = {spec: _named(option, spec, clients) for spec, option in named.items()}
     return ModelRouter(
         default=tuple(built[spec] for spec in models),
         roles={role: tuple(built[spec] for spec in specs) for role, specs in roles.items()},
     )
 
 
-def _named(option: str, spec: str, outside: Outside) -> Model:
+def _named(option: str, spec: str, clients: Clients) -> Model:
     """The model that an option or a setting names; an error about a file says which."""
     try:
-        return build_model(spec, outside)
+        return build_model(spec, clients)
     except ScriptInvalid as error:
         error.message = f"{option}: {error.message}"
         raise
 
 
-def build_model(spec: str, outside: Outside) -> Model:
+def build_model(spec: str, clients: Clients) -> Model:
     """The model that `spec` names. Nothing is asked of it yet."""
     parsed = parse_spec(spec)
     build = _BUILDERS.get(parsed.kind)
@@ -120,7 +120,7 @@ def build_model(spec: str, outside: Outside) -> Model:
         near = difflib.get_close_matches(parsed.kind, MODEL_KINDS, n=1)
         hint = f'did you mean "{near[0]}"? ' if near else ""
         raise UnknownModel(f"no model {spec[:80]!r}", help=hint + _HOW)
-    return build(parsed, outside)
+    return build(parsed, clients)
 
 
 def window_tokens(spec: str, settings: Settings) -> int | None:
@@ -154,24 +154,24 @@ def _window(spec: ModelSpec, settings: Settings) -> int | None:
     return window_of(spec, settings.model_context_overrides, overhead_tokens=settings.runtime_overhead)
 
 
-def _extractive(spec: ModelSpec, outside: Outside) -> Model:  # noqa: ARG001 -- one signature for all kinds
+def _extractive(spec: ModelSpec, clients: Clients) -> Model:  # noqa: ARG001 -- one signature for all kinds
     return ExtractiveModel()
 
 
-def _scripted(spec: ModelSpec, outside: Outside) -> Model:
+def _scripted(spec: ModelSpec, clients: Clients) -> Model:
     if not spec.model:
         raise UnknownModel(f"model {spec.text!r} names no file", help="write it as scripted:FILE")
     path = Path(spec.model)
     model = ScriptedModel.from_file(path, spec=f"scripted:{path.name}")
-    model.window_tokens = _window(spec, outside.settings)
+    model.window_tokens = _window(spec, clients.settings)
     return model
 
 
-def _openai(spec: ModelSpec, outside: Outside) -> Model:
+def _openai(spec: ModelSpec, clients: Clients) -> Model:
     official = spec.url is None or _is_official(spec.url)
     service = _service(
         spec,
-        outside,
+        clients,
         url=openai.OFFICIAL_URL,
         key_name="OPENAI_API_KEY" if official else None,
         header=lambda key: {"Authorization": f"Bearer {key}"},
@@ -180,10 +180,10 @@ def _openai(spec: ModelSpec, outside: Outside) -> Model:
     return openai.OpenAIModel(service, official=official)
 
 
-def _anthropic(spec: ModelSpec, outside: Outside) -> Model:
+def _anthropic(spec: ModelSpec, clients: Clients) -> Model:
     service = _service(
         spec,
-        outside,
+        clients,
         url=anthropic.URL,
         key_name="ANTHROPIC_API_KEY" if spec.url is None else None,
         header=lambda key: {"x-api-key": key},
@@ -192,10 +192,10 @@ def _anthropic(spec: ModelSpec, outside: Outside) -> Model:
     return anthropic.AnthropicModel(service)
 
 
-def _gemini(spec: ModelSpec, outside: Outside) -> Model:
+def _gemini(spec: ModelSpec, clients: Clients) -> Model:
     service = _service(
         spec,
-        outside,
+        clients,
         url=gemini.URL,
         key_name="GEMINI_API_KEY" if spec.url is None else None,
         header=lambda key: {"x-goog-api-key": key},
@@ -206,19 +206,19 @@ def _gemini(spec: ModelSpec, outside: Outside) -> Model:
 
 def _service(
     spec: ModelSpec,
-    outside: Outside,
+    clients: Clients,
     *,
     url: str,
     key_name: str | None,
     header: Callable[[str], Mapping[str, str]],
     reasons: bool,
-) -> Service:
+) -> HttpModelConfig:
     """What serves a spec: the provider itself at `url`, whose key `key_name` names; or a server of the user's own,
     which is given the key that they named for it."""
     model, own = checked_model(spec), key_name is None
-    name = _own_key_name(spec.host, outside) if key_name is None else key_name
-    key = _key(spec, name, outside)
-    seconds = outside.settings.model_timeout or (_OWN_SECONDS if own else _SECONDS)
+    name = _own_key_name(spec.host, clients) if key_name is None else key_name
+    key = _key(spec, name, clients)
+    seconds = clients.settings.model_timeout or (_OWN_SECONDS if own else _SECONDS)
     peer = Peer(
         name=spec.host if own else spec.kind,
         base_url=spec.url or url,
@@ -229,20 +229,20 @@ def _service(
         budget_seconds=seconds * _TRIES,
         remedy=f"see `graph-research doctor` about {spec.kind}",
     )
-    return Service(
-        http=outside.http,
+    return HttpModelConfig(
+        http=clients.http,
         peer=peer,
         spec=spec.text,
         model=model,
-        window_tokens=_window(spec, outside.settings),
-        effort=_effort(spec, outside, reasons=reasons),
+        window_tokens=_window(spec, clients.settings),
+        effort=_effort(spec, clients, reasons=reasons),
         key_name=name,
     )
 
 
-def _command(spec: ModelSpec, outside: Outside) -> Model:
-    own = outside.settings.cli_commands
-    key_name = outside.settings.model_keys.get(f"{CLI}{spec.command}", "")
+def _command(spec: ModelSpec, clients: Clients) -> Model:
+    own = clients.settings.cli_commands
+    key_name = clients.settings.model_keys.get(f"{CLI}{spec.command}", "")
     command: Command | None = COMMANDS.get(spec.command)
     if spec.command in own:
         command = own_command(own[spec.command], key_name)
@@ -258,13 +258,13 @@ def _command(spec: ModelSpec, outside: Outside) -> Model:
         command,
         spec=spec.text,
         model=spec.model,
-        environ=outside.environ,
-        timeout_seconds=outside.settings.model_timeout or _OWN_SECONDS,
-        window_tokens=_window(spec, outside.settings),
+        environ=clients.environ,
+        timeout_seconds=clients.settings.model_timeout or _OWN_SECONDS,
+        window_tokens=_window(spec, clients.settings),
     )
 
 
-_BUILDERS: Mapping[str, Callable[[ModelSpec, Outside], Model]] = {
+_BUILDERS: Mapping[str, Callable[[ModelSpec, Clients], Model]] = {
     EXTRACTIVE: _extractive,
     "scripted": _scripted,
     "openai": _openai,
@@ -280,16 +280,16 @@ def _is_official(url: str) -> bool:
     return (parts.scheme.lower(), parts.hostname, parts.port or 443) == (official.scheme, official.hostname, 443)
 
 
-def _own_key_name(host: str, outside: Outside) -> str:
+def _own_key_name(host: str, clients: Clients) -> str:
     """The variable that the user named for this host, with its port or without; empty where none is."""
-    names = outside.settings.model_keys
+    names = clients.settings.model_keys
     return names.get(host) or names.get(host.rpartition(":")[0] if ":" in host else host) or ""
 
 
-def _key(spec: ModelSpec, name: str, outside: Outside) -> str | None:
+def _key(spec: ModelSpec, name: str, clients: Clients) -> str | None:
     if not name:
         return None
-    key = outside.key(name)
+    key = clients.key(name)
     if key is None:
         raise KeyMissing(
             f"model {spec.text!r} needs a key, and the variable {name} is not set",
@@ -298,6 +298,6 @@ def _key(spec: ModelSpec, name: str, outside: Outside) -> str | None:
     return key
 
 
-def _effort(spec: ModelSpec, outside: Outside, *, reasons: bool) -> str | None:
+def _effort(spec: ModelSpec, clients: Clients, *, reasons: bool) -> str | None:
     """The spec's own effort; else, for a model that is known to reason, the one of the settings."""
-    return spec.options.get("effort") or (outside.settings.reasoning_effort if reasons else None)
+    return spec.options.get("effort") or (clients.settings.reasoning_effort if reasons else None)

@@ -10,14 +10,14 @@ from typing import TypeVar
 
 from graph_research.app.library import Indexing, add_folders, count_documents, open_library, require_documents
 from graph_research.app.request import GraphRequest, ResearchRequest
-from graph_research.app.wiring.clients import Outside
+from graph_research.app.wiring.clients import Clients
 from graph_research.app.wiring.mcp_servers import MCP, build_mcp, check_mcp, unset_of_mcp
 from graph_research.app.workspace import Workspace
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http.client import Peer
 from graph_research.providers.search.arxiv import ArxivSearch, arxiv_peer
 from graph_research.providers.search.base import SOURCE_TYPES, SearchProvider
-from graph_research.providers.search.cache import KeptSearch
+from graph_research.providers.search.cache import CachedSearch
 from graph_research.providers.search.crossref import CrossrefSearch, crossref_peer
 from graph_research.providers.search.google import GoogleSearch, google_peer
 from graph_research.providers.search.local import Library, LocalSearch
@@ -104,9 +104,9 @@ class Searches:
     library: Library | None
     folders: tuple[Path, ...]
 
-    def remembering(self) -> Searches:
+    def cached(self) -> Searches:
         """The same, but for searches over the network, which answer a request once."""
-        kept = (one if one.name == "local" else KeptSearch(provider=one) for one in self.providers)
+        kept = (one if one.name == "local" else CachedSearch(provider=one) for one in self.providers)
         return replace(self, providers=tuple(kept))
 
     async def prepare(self, workspace: Workspace, *, index: bool, on_index: Indexing | None = None) -> None:
@@ -150,11 +150,11 @@ async def select_searches(workspace: Workspace, names: Sequence[str], folders: S
     return Selection(names=usable, skipped=skipped)
 
 
-def build_searches(workspace: Workspace, names: Sequence[str], folders: Sequence[str], outside: Outside) -> Searches:
+def build_searches(workspace: Workspace, names: Sequence[str], folders: Sequence[str], clients: Clients) -> Searches:
     """The providers that `names` mean, in that order; `folders` confine `local`. `NoProvider` names what is wrong."""
     resolved = tuple((workspace.folder / folder).resolve() for folder in folders)
     library = open_library(workspace) if "local" in names else None
-    providers = tuple(_build(workspace, name, library, resolved, outside) for name in dict.fromkeys(names))
+    providers = tuple(_build(workspace, name, library, resolved, clients) for name in dict.fromkeys(names))
     return Searches(providers=providers, library=library, folders=resolved)
 
 
@@ -235,17 +235,17 @@ def _nothing_to_search() -> NoProvider:
 
 
 def _build(
-    workspace: Workspace, name: str, library: Library | None, folders: Sequence[Path], outside: Outside
+    workspace: Workspace, name: str, library: Library | None, folders: Sequence[Path], clients: Clients
 ) -> SearchProvider:
     _check(workspace, name)
     kind, _, rest = name.partition(":")
     if library is not None and name == "local":
         return LocalSearch(library, folders=folders)
     if kind == MCP:
-        return build_mcp(workspace, name, outside.closing)
+        return build_mcp(workspace, name, clients.closing)
     if kind == "scripted":
         return _scripted(Path(rest))
-    return _OVER_HTTP[kind](outside)
+    return _OVER_HTTP[kind](clients)
 
 
 def _scripted(path: Path) -> SearchProvider:
@@ -256,8 +256,8 @@ def _scripted(path: Path) -> SearchProvider:
         raise
 
 
-def _tavily(outside: Outside) -> SearchProvider:
-    settings = outside.settings
+def _tavily(clients: Clients) -> SearchProvider:
+    settings = clients.settings
     options = TavilyOptions(
         search_depth=settings.tavily_search_depth,
         include_raw_content=settings.tavily_include_raw_content,
@@ -265,54 +265,54 @@ def _tavily(outside: Outside) -> SearchProvider:
         exclude_domains=settings.tavily_exclude_domains,
         time_range=settings.tavily_time_range,
     )
-    peer = tavily_peer(_key(outside, "tavily", "TAVILY_API_KEY"))
-    return TavilySearch(http=outside.http, peer=_paced(peer, settings), options=options)
+    peer = tavily_peer(_key(clients, "tavily", "TAVILY_API_KEY"))
+    return TavilySearch(http=clients.http, peer=_paced(peer, settings), options=options)
 
 
-def _google(outside: Outside) -> SearchProvider:
-    keys = [_key(outside, "google", name) for name in SEARCH_NEEDS["google"]]
-    peer = _paced(google_peer(*keys), outside.settings)
-    return GoogleSearch(http=outside.http, peer=peer, date_restrict=outside.settings.google_date_restrict)
+def _google(clients: Clients) -> SearchProvider:
+    keys = [_key(clients, "google", name) for name in SEARCH_NEEDS["google"]]
+    peer = _paced(google_peer(*keys), clients.settings)
+    return GoogleSearch(http=clients.http, peer=peer, date_restrict=clients.settings.google_date_restrict)
 
 
-def _semantic_scholar(outside: Outside) -> SearchProvider:
-    peer = semantic_scholar_peer(outside.key("SEMANTIC_SCHOLAR_API_KEY"), contact=outside.settings.contact_email)
-    return SemanticScholarSearch(http=outside.http, peer=_paced(peer, outside.settings))
+def _semantic_scholar(clients: Clients) -> SearchProvider:
+    peer = semantic_scholar_peer(clients.key("SEMANTIC_SCHOLAR_API_KEY"), contact=clients.settings.contact_email)
+    return SemanticScholarSearch(http=clients.http, peer=_paced(peer, clients.settings))
 
 
-def _arxiv(outside: Outside) -> SearchProvider:
-    peer = arxiv_peer(contact=outside.settings.contact_email)
-    return ArxivSearch(http=outside.http, peer=_paced(peer, outside.settings))
+def _arxiv(clients: Clients) -> SearchProvider:
+    peer = arxiv_peer(contact=clients.settings.contact_email)
+    return ArxivSearch(http=clients.http, peer=_paced(peer, clients.settings))
 
 
-def _openalex(outside: Outside) -> SearchProvider:
-    peer = openalex_peer(outside.key("OPENALEX_API_KEY"), contact=outside.settings.contact_email)
-    return OpenAlexSearch(http=outside.http, peer=_paced(peer, outside.settings))
+def _openalex(clients: Clients) -> SearchProvider:
+    peer = openalex_peer(clients.key("OPENALEX_API_KEY"), contact=clients.settings.contact_email)
+    return OpenAlexSearch(http=clients.http, peer=_paced(peer, clients.settings))
 
 
-def _crossref(outside: Outside) -> SearchProvider:
-    peer = crossref_peer(contact=outside.settings.contact_email)
-    return CrossrefSearch(http=outside.http, peer=_paced(peer, outside.settings))
+def _crossref(clients: Clients) -> SearchProvider:
+    peer = crossref_peer(contact=clients.settings.contact_email)
+    return CrossrefSearch(http=clients.http, peer=_paced(peer, clients.settings))
 
 
-def _pubmed(outside: Outside) -> SearchProvider:
-    peer = pubmed_peer(outside.key("NCBI_API_KEY"), contact=outside.settings.contact_email)
-    return PubmedSearch(http=outside.http, peer=_paced(peer, outside.settings))
+def _pubmed(clients: Clients) -> SearchProvider:
+    peer = pubmed_peer(clients.key("NCBI_API_KEY"), contact=clients.settings.contact_email)
+    return PubmedSearch(http=clients.http, peer=_paced(peer, clients.settings))
 
 
-def _wikipedia(outside: Outside) -> SearchProvider:
-    language = outside.settings.wikipedia_language
-    peer = wikipedia_peer(language, contact=outside.settings.contact_email)
-    return WikipediaSearch(http=outside.http, peer=_paced(peer, outside.settings), language=language)
+def _wikipedia(clients: Clients) -> SearchProvider:
+    language = clients.settings.wikipedia_language
+    peer = wikipedia_peer(language, contact=clients.settings.contact_email)
+    return WikipediaSearch(http=clients.http, peer=_paced(peer, clients.settings), language=language)
 
 
-def _searxng(outside: Outside) -> SearchProvider:
-    if outside.settings.searxng_url is None:
+def _searxng(clients: Clients) -> SearchProvider:
+    if clients.settings.searxng_url is None:
         raise NoProvider("search searxng: searxng_url is not set", help="set it to your server's address")
-    return SearxngSearch(http=outside.http, peer=_paced(searxng_peer(outside.settings.searxng_url), outside.settings))
+    return SearxngSearch(http=clients.http, peer=_paced(searxng_peer(clients.settings.searxng_url), clients.settings))
 
 
-_OVER_HTTP: Mapping[str, Callable[[Outside], SearchProvider]] = {
+_OVER_HTTP: Mapping[str, Callable[[Clients], SearchProvider]] = {
     "tavily": _tavily,
     "google": _google,
     "semantic_scholar": _semantic_scholar,
@@ -325,9 +325,9 @@ _OVER_HTTP: Mapping[str, Callable[[Outside], SearchProvider]] = {
 }
 
 
-def _key(outside: Outside, name: str, variable: str) -> str:
+def _key(clients: Clients, name: str, variable: str) -> str:
     """The value of a key. A run that goes on needs the searches that it began with, so that none is left out here."""
-    value = outside.key(variable)
+    value = clients.key(variable)
     if value is None:
         raise NoProvider(f"search {name}: {variable} is not set", help=f"set {variable} in the environment")
     return value

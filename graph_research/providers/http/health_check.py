@@ -1,4 +1,4 @@
-"""A sign of life: one small request that tells, without money or quota, whether a server is there and takes the key."""
+"""A health check: one small request that tells, without money or quota, whether a server is there and takes the key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.http.client import Http, Peer, Reply
 
-__all__ = ["PROBE_SECONDS", "Probe", "Sign", "look_for"]
+__all__ = ["PROBE_SECONDS", "HealthResult", "Probe", "check_health"]
 
 PROBE_SECONDS = 5.0
 """How long a server may take to show that it is there."""
@@ -28,7 +28,7 @@ class Probe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sign:
+class HealthResult:
     """What came of a probe: the milliseconds until an answer, None where there was none; `refused` where the server is
     there and will not serve this user; `text` says what is wrong or worth knowing."""
 
@@ -42,10 +42,10 @@ class Sign:
         return self.latency_ms is not None
 
 
-async def look_for(
+async def check_health(
     http: Http, probe: Probe, *, clock: Callable[[], float] = time.monotonic, seconds: float = PROBE_SECONDS
-) -> Sign:
-    """Send the probe once. Whatever fails is told in the sign."""
+) -> HealthResult:
+    """Send the probe once. Whatever fails is told in the result."""
     answers: list[Reply] = []
 
     def heard(reply: Reply) -> ProviderError | None:
@@ -59,10 +59,10 @@ async def look_for(
     except ProviderError as error:
         message = peer.black_out(error.message.removesuffix(" (tried once)"))
         if not answers:
-            return Sign(latency_ms=None, text=f"{message}; {error.help}" if error.help else message)
+            return HealthResult(latency_ms=None, text=f"{message}; {error.help}" if error.help else message)
         return _judged(probe, answers[0], message, _milliseconds(clock() - began))
     text = "key accepted" if probe.tells_key else ""
-    return Sign(latency_ms=_milliseconds(clock() - began), text=text)
+    return HealthResult(latency_ms=_milliseconds(clock() - began), text=text)
 
 
 def _as_sent(probe: Probe) -> Peer:
@@ -73,18 +73,18 @@ def _as_sent(probe: Probe) -> Peer:
     return replace(probe.peer, headers=told, params={})
 
 
-def _judged(probe: Probe, answer: Reply, message: str, latency_ms: int) -> Sign:
+def _judged(probe: Probe, answer: Reply, message: str, latency_ms: int) -> HealthResult:
     """What an error status means for who wants to know whether the server would serve them. Without a key to judge, a
     server that answers is there, whatever it says."""
     if answer.status in probe.refusals:
-        return Sign(latency_ms=latency_ms, refused=True, text=probe.refusals[answer.status])
+        return HealthResult(latency_ms=latency_ms, refused=True, text=probe.refusals[answer.status])
     if not probe.tells_key and answer.status < 500:
-        return Sign(latency_ms=latency_ms)
+        return HealthResult(latency_ms=latency_ms)
     refused = answer.status in (401, 403) or (answer.status == 400 and "API key" in answer.text())
     if probe.tells_key and refused:
         remedy = probe.peer.remedy
-        return Sign(latency_ms=latency_ms, refused=True, text=f"{message}; {remedy}" if remedy else message)
-    return Sign(latency_ms=latency_ms, text=message)
+        return HealthResult(latency_ms=latency_ms, refused=True, text=f"{message}; {remedy}" if remedy else message)
+    return HealthResult(latency_ms=latency_ms, text=message)
 
 
 def _milliseconds(seconds: float) -> int:

@@ -15,7 +15,7 @@ from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.error_mapping import ParameterRefused
-from graph_research.providers.llm.http_model import ServedModel, Service
+from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside
 
@@ -124,14 +124,14 @@ class _Gathered:
             self.usage = self.usage.model_copy(update=usage.model_dump(exclude_none=True))
 
 
-class AnthropicModel(ServedModel):
+class AnthropicModel(HttpModel):
     """One of Anthropic's models.
 
     The system prompt is marked for caching: it is the same for all calls of an agent. Models that think cannot be made
     to call a tool, which the server says once; from then on they are asked to.
     """
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: HttpModelConfig) -> None:
         super().__init__(service, _OPTIONAL, set() if _TAKES_TEMPERATURE.match(service.model) else {"temperature"})
         self._peer = replace(self._peer, headers={**self._peer.headers, "anthropic-version": ANTHROPIC_VERSION})
 
@@ -206,7 +206,7 @@ class AnthropicModel(ServedModel):
     def _told(self, loaded: Any) -> Exception:
         error = loaded.get("error") or {}
         kind = error.get("type") if isinstance(error, dict) else None
-        return self._refusals.of(_STATUS.get(str(kind), 500), loaded) or ProviderUnavailable(
+        return self._errors.of(_STATUS.get(str(kind), 500), loaded) or ProviderUnavailable(
             f"{self._peer.name}: {kind or 'an error'} while the answer was written", provider=self._peer.name
         )
 

@@ -15,7 +15,7 @@ import orjson
 from graph_research.providers.errors import CommandMissing, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.error_mapping import context_error
-from graph_research.providers.llm.subprocess_run import Finished, OutputTooLong, TookTooLong, run_program
+from graph_research.providers.llm.subprocess_run import OutputTooLong, ProgramResult, ProgramTimedOut, run_program
 
 __all__ = ["COMMANDS", "Command", "CommandModel", "own_command"]
 
@@ -82,7 +82,7 @@ class CommandModel:
             request.on_text(text)
         return ModelReply(text=text, usage=usage, model=self._spec)
 
-    async def _run(self, given: str, folder: Path, policy: Path) -> Finished:
+    async def _run(self, given: str, folder: Path, policy: Path) -> ProgramResult:
         filled = self._command.filled(model=self._model, policy=str(policy))
         try:
             return await run_program(
@@ -95,7 +95,7 @@ class CommandModel:
             )
         except OSError as error:
             raise self._refused(f"cannot be started: {error.strerror or error}") from error
-        except TookTooLong as error:
+        except ProgramTimedOut as error:
             raise ProviderUnavailable(
                 f"{self._spec} did not answer in {self._timeout_seconds:g} s",
                 provider=self._spec,
@@ -133,7 +133,7 @@ class CommandModel:
         written = _count(counted, "output_tokens")
         return text, Usage(input_tokens=sent, output_tokens=written, cached_input_tokens=cached)
 
-    def _failed(self, finished: Finished) -> ProviderError:
+    def _failed(self, finished: ProgramResult) -> ProviderError:
         how = f"ended with {finished.code}" if finished.code > 0 else f"was ended by signal {-finished.code}"
         return self._meant(finished.errors or finished.output, how)
 

@@ -11,7 +11,7 @@ import orjson
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
 from graph_research.providers.http.client import Reply
 
-__all__ = ["ConstraintFailed", "ParameterRefused", "Refusals", "context_error"]
+__all__ = ["ConstraintFailed", "ErrorMapper", "ParameterRefused", "context_error"]
 
 _MOST_CHARS = 300
 _MOST_DEPTH = 40
@@ -76,7 +76,7 @@ class ParameterRefused(ProviderRefused):
         self.parameter = parameter
 
 
-class Refusals:
+class ErrorMapper:
     """Reads the error answers of one provider; its `__call__` is a `Classify`.
 
     `key_name` is the variable that the key stands in, empty where none is sent. `parameters` are what a request can do

@@ -14,7 +14,7 @@ from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.error_mapping import ParameterRefused
-from graph_research.providers.llm.http_model import ServedModel, Service
+from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, openapi_schema
 
@@ -99,13 +99,13 @@ class _Gathered:
                         on_text(one.text)
 
 
-class GeminiModel(ServedModel):
+class GeminiModel(HttpModel):
     """One Gemini model. An effort is its level of thinking.
 
     Temperature 0 goes to the models before Gemini 3 alone: later ones are to be left at their default.
     """
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: HttpModelConfig) -> None:
         super().__init__(service, _OPTIONAL, set() if _TAKES_TEMPERATURE.match(service.model) else {"temperature"})
         self._path = f"/models/{service.model.removeprefix('models/')}"
 
@@ -179,7 +179,7 @@ class GeminiModel(ServedModel):
             raise self._unreadable() from error
         if part.error:
             code = part.error.get("code") if isinstance(part.error, dict) else None
-            raise self._refusals.of(code if isinstance(code, int) else 500, loaded) or ProviderUnavailable(
+            raise self._errors.of(code if isinstance(code, int) else 500, loaded) or ProviderUnavailable(
                 f"{self._peer.name}: an error {code or ''} while the answer was written", provider=self._peer.name
             )
         if not part.candidates and part.feedback is None and part.usage is None:

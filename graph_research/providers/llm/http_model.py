@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from graph_research.providers.http.client import Http, Peer
-from graph_research.providers.llm.error_mapping import Refusals
+from graph_research.providers.llm.error_mapping import ErrorMapper
 
-__all__ = ["ServedModel", "Service"]
+__all__ = ["HttpModel", "HttpModelConfig"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Service:
+class HttpModelConfig:
     """One model of one server.
 
     `effort` is the effort of reasoning where the user wants a certain one. `key_name` is the variable that the peer's
@@ -29,17 +29,17 @@ class Service:
     key_name: str = ""
 
 
-class ServedModel:
+class HttpModel:
     """A `Model` but for the asking. `parameters` are those that a request can do without where an error's words match;
     what the server refused is left out from then on, for as long as the model object lives."""
 
     in_process = False
 
-    def __init__(self, service: Service, parameters: Mapping[str, re.Pattern[str]], left_out: set[str]) -> None:
+    def __init__(self, service: HttpModelConfig, parameters: Mapping[str, re.Pattern[str]], left_out: set[str]) -> None:
         peer, model = service.peer, service.model
         self._http = service.http
-        self._refusals = Refusals(peer.name, model=model, key_name=service.key_name, parameters=parameters)
-        self._peer = replace(peer, classify=self._refusals)
+        self._errors = ErrorMapper(peer.name, model=model, key_name=service.key_name, parameters=parameters)
+        self._peer = replace(peer, classify=self._errors)
         self._service = service
         self._spec = service.spec
         self._model = model

@@ -18,7 +18,7 @@ from graph_research.providers.errors import AnswerWithheld, ProviderError, Provi
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.error_mapping import ConstraintFailed, ParameterRefused
-from graph_research.providers.llm.http_model import ServedModel, Service
+from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside, strict_schema
 
@@ -107,7 +107,7 @@ class _Gathered:
                 on_text(piece)
 
 
-class OpenAIModel(ServedModel):
+class OpenAIModel(HttpModel):
     """One model of one server. `official` is OpenAI's own, whose reasoning models take other parameters.
 
     Temperature 0 and a seed are sent where they are taken, so that the same request is
@@ -115,7 +115,7 @@ class OpenAIModel(ServedModel):
     that the server could not bend into the schema is asked for again without.
     """
 
-    def __init__(self, service: Service, *, official: bool) -> None:
+    def __init__(self, service: HttpModelConfig, *, official: bool) -> None:
         self._reasons = official and reasons(service.model)
         super().__init__(service, _OPTIONAL, {"temperature", "seed"} if self._reasons else set())
         self._format = 0
@@ -234,7 +234,7 @@ class OpenAIModel(ServedModel):
         error = loaded["error"]
         code = error.get("code") if isinstance(error, Mapping) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 400
-        return self._refusals.of(status, loaded) or ProviderUnavailable(
+        return self._errors.of(status, loaded) or ProviderUnavailable(
             f"{self._peer.name}: an error {status} in place of an answer", provider=self._peer.name
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from graph_research.process_tree import ProcessTree
 
-__all__ = ["Finished", "OutputTooLong", "TookTooLong", "run_program"]
+__all__ = ["OutputTooLong", "ProgramResult", "ProgramTimedOut", "run_program"]
 
 _ERRORS_KEPT = 4_000
 _GRACE_SECONDS = 2.0
@@ -18,7 +18,7 @@ _GRACE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finished:
+class ProgramResult:
     """How a program ended: its code (negative: the signal), its output, and the end of what it wrote as errors."""
 
     code: int
@@ -26,7 +26,7 @@ class Finished:
     errors: str
 
 
-class TookTooLong(Exception):
+class ProgramTimedOut(Exception):
     """The program did not end in its time; it was killed."""
 
 
@@ -42,11 +42,11 @@ async def run_program(
     environ: Mapping[str, str],
     timeout_seconds: float,
     most_bytes: int,
-) -> Finished:
+) -> ProgramResult:
     """Start a program without a shell, hand it `given` on standard input and wait for its end.
 
     All that it started is killed when it ends, is cancelled or goes beyond a limit, as far as `ProcessTree` finds it.
-    Raises `OSError` where it cannot be started, `TookTooLong` and `OutputTooLong`.
+    Raises `OSError` where it cannot be started, `ProgramTimedOut` and `OutputTooLong`.
     """
     tree = ProcessTree()
     transport, talk = await asyncio.get_running_loop().subprocess_exec(
@@ -61,7 +61,7 @@ async def run_program(
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(talk.closed.wait(), _GRACE_SECONDS)
     except TimeoutError as error:
-        raise TookTooLong from error
+        raise ProgramTimedOut from error
     finally:
         tree.kill(pid)
         await asyncio.shield(talk.exited.wait())
@@ -70,7 +70,7 @@ async def run_program(
         raise OutputTooLong
     code = transport.get_returncode()
     assert code is not None, "the program has ended"
-    return Finished(code=code, output=_text(talk.output), errors=_text(talk.errors))
+    return ProgramResult(code=code, output=_text(talk.output), errors=_text(talk.errors))
 
 
 class _Talk(asyncio.SubprocessProtocol):

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from graph_research.providers.search.base import SearchHit, SearchProvider, SearchRequest
 
-__all__ = ["KeptSearch"]
+__all__ = ["CachedSearch"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeptSearch:
+class CachedSearch:
     """A `SearchProvider` that remembers what `provider` answered. Who makes a request that is being answered waits for
     it; a failure is not remembered. An answer with more results serves a request for fewer."""
 

@@ -12,7 +12,7 @@ from graph_research.providers.http.endpoint import Peer
 from graph_research.providers.llm.anthropic import AnthropicModel
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.gemini import GeminiModel
-from graph_research.providers.llm.http_model import Service
+from graph_research.providers.llm.http_model import HttpModelConfig
 from graph_research.providers.llm.openai import OpenAIModel
 from tests.support.network.http_server import Answer
 
@@ -75,9 +75,9 @@ def _gemini(http: HttpClient, url: str, **changes: Any) -> Model:
 
 def _service(
     http: HttpClient, url: str, headers: Mapping[str, str], kind: str, usual_model: str, **changes: Any
-) -> Service:
+) -> HttpModelConfig:
     model, effort = changes.pop("model", usual_model), changes.pop("effort", None)
-    return Service(
+    return HttpModelConfig(
         http=http,
         peer=peer(url, headers, **changes),
         spec=f"{kind}:{model}",

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from graph_research.app.diagnostics.checks import Check, examine
-from graph_research.app.diagnostics.providers import Provider, name_of_model, providers_of, reach, with_names
-from graph_research.app.wiring.clients import open_outside
+from graph_research.app.diagnostics.providers import Provider, check_providers, name_of_model, providers_of, with_names
+from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.http.health_check import Sign
+from graph_research.providers.http.health_check import HealthResult
 from graph_research.settings.config import KEYS
 from tests.support.cli.cli_process import User
 from tests.support.network.http_client_stubs import Everybody, Nobody
@@ -37,8 +37,8 @@ def workspace(folder: Path, **environ: str) -> Workspace:
 async def asked_of(space: Workspace) -> Everybody:
     """Who is asked for a sign of life, and how."""
     http = Everybody()
-    async with open_outside(space) as outside:
-        await reach(providers_of(space, ()), replace(outside, http=http), network=True)
+    async with open_clients(space) as clients:
+        await check_providers(providers_of(space, ()), replace(clients, http=http), network=True)
     return http
 
 
@@ -181,13 +181,13 @@ async def test_all_are_looked_for_at_the_same_time(tmp_path: Path) -> None:
     space = workspace(tmp_path)
     together = asyncio.Barrier(20)
 
-    async def look(_: object) -> Sign:
+    async def check(_: object) -> HealthResult:
         await together.wait()
-        return Sign(latency_ms=1)
+        return HealthResult(latency_ms=1)
 
-    async with open_outside(space) as outside, asyncio.timeout(10):
-        found = await reach(
-            [Provider(name=str(one), kind="search", look=look) for one in range(20)], outside, network=True
+    async with open_clients(space) as clients, asyncio.timeout(10):
+        found = await check_providers(
+            [Provider(name=str(one), kind="search", check=check) for one in range(20)], clients, network=True
         )
     assert all(one.works for one in found)
 
@@ -197,8 +197,8 @@ import asyncio, sys
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from graph_research.app.wiring.clients import open_outside
-from graph_research.app.diagnostics.providers import providers_of, reach, with_names
+from graph_research.app.wiring.clients import open_clients
+from graph_research.app.diagnostics.providers import providers_of, check_providers, with_names
 from graph_research.app.workspace import open_workspace
 from graph_research.providers.http.transport import _certificates
 from graph_research.providers.http.client import HttpClient
@@ -214,9 +214,9 @@ class Watched(HttpClient):
 async def main(home, url):
     environ = {"GRAPH_RESEARCH_HOME": home, "GRAPH_RESEARCH_SEARXNG_URL": url}
     space = open_workspace(environ, Path(home), may_use=lambda _: False)
-    async with open_outside(space) as outside, Watched() as http:
+    async with open_clients(space) as clients, Watched() as http:
         named = with_names(space, ["searxng"], providers_of(space, ()))
-        await reach(named, replace(outside, http=http), network=True)
+        await check_providers(named, replace(clients, http=http), network=True)
 
 asyncio.run(main(*sys.argv[1:]))
 """
@@ -234,8 +234,8 @@ async def test_models_in_force_of_which_none_answers_are_something_missing(tmp_p
     spec = f"openai:m@{server.url}/v1"
     server.on("/v1/models", Answer(fault="reset"))
     space = workspace(tmp_path, GRAPH_RESEARCH_DEFAULT_PROVIDER=spec)
-    async with open_outside(space) as outside:
-        (found,) = await reach(with_names(space, [spec], providers_of(space, [spec])), outside, network=True)
+    async with open_clients(space) as clients:
+        (found,) = await check_providers(with_names(space, [spec], providers_of(space, [spec])), clients, network=True)
     assert not found.works
     assert name_of_model(spec) == spec
     assert name_of_model("anthropic:claude-x?effort=low") == "anthropic"
@@ -315,9 +315,9 @@ async def test_nothing_is_left_running_when_a_look_is_broken_off(tmp_path: Path)
     silent = {"mute": {"command": [sys.executable, "-c", "import time; time.sleep(60)"]}}
     space = workspace(tmp_path, GRAPH_RESEARCH_MCP_SERVERS=json.dumps(silent))
     async with AsyncExitStack() as stack:
-        outside = await stack.enter_async_context(open_outside(space))
+        clients = await stack.enter_async_context(open_clients(space))
         known = with_names(space, ["mcp:mute"], providers_of(space, ()))
-        looking = asyncio.ensure_future(reach(known, outside, network=True))
+        looking = asyncio.ensure_future(check_providers(known, clients, network=True))
         await asyncio.sleep(0)
         looking.cancel()
         with pytest.raises(asyncio.CancelledError):

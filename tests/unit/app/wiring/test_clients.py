@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.app.wiring.clients import open_outside
+from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import open_workspace
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.http.client import Peer
@@ -20,8 +20,8 @@ async def test_a_server_that_mostly_fails_is_left_alone_for_as_long_as_the_user_
     server.on("/", Answer(status=500))
     environ = {"GRAPH_RESEARCH_HOME": str(tmp_path / "home"), "GRAPH_RESEARCH_PROVIDER_COOLDOWN": cooldown}
     space = open_workspace(environ, tmp_path, may_use=lambda _: False)
-    async with open_outside(space) as outside:
+    async with open_clients(space) as clients:
         for _ in range(8):
             with pytest.raises(ProviderUnavailable):
-                await outside.http.ask(Peer(name="it", base_url=server.url, attempts=1), "GET", "/")
+                await clients.http.ask(Peer(name="it", base_url=server.url, attempts=1), "GET", "/")
     assert len(server.received) == asked

@@ -10,7 +10,7 @@ import pytest
 
 from graph_research.app.request import request_for
 from graph_research.app.runs.budget import Budget, BudgetUnknowable, within_budget
-from graph_research.app.wiring.clients import Outside
+from graph_research.app.wiring.clients import Clients
 from graph_research.app.wiring.models import (
     DEFAULTS,
     build_model,
@@ -34,8 +34,8 @@ from graph_research.settings.config import SettingInvalid, Settings, load_config
 KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GEMINI_API_KEY": "sk-g", "MINE": "sk-mine"}
 
 
-def outside(environ: dict[str, str] | None = None, **settings: Any) -> Outside:
-    return Outside(
+def clients(environ: dict[str, str] | None = None, **settings: Any) -> Clients:
+    return Clients(
         http=HttpClient(),
         settings=Settings(**settings),
         environ=KEYS if environ is None else environ,
@@ -45,7 +45,7 @@ def outside(environ: dict[str, str] | None = None, **settings: Any) -> Outside:
 
 
 def peer_of(spec: str, **settings: Any) -> Any:
-    return build_model(spec, outside(**settings))._peer
+    return build_model(spec, clients(**settings))._peer
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_spec_is_taken_apart(text: str, kind: str, model: str, url: str | None
 )
 def test_a_spec_that_means_nothing_is_refused_with_how_it_is_written(spec: str, words: str) -> None:
     with pytest.raises(UserMistake) as caught:
-        build_model(spec, outside())
+        build_model(spec, clients())
     assert words in str(caught.value)
     assert caught.value.help
     assert "hunter2" not in str(caught.value)
@@ -108,7 +108,7 @@ def test_a_spec_that_means_nothing_is_refused_with_how_it_is_written(spec: str, 
 @pytest.mark.parametrize("kind", ["openai:m", "anthropic:m", "gemini:m"])
 def test_a_provider_without_its_key_is_refused_by_the_variables_name(kind: str) -> None:
     with pytest.raises(KeyMissing, match="_API_KEY"):
-        build_model(kind, outside({}))
+        build_model(kind, clients({}))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_slow_machine_of_ones_own_is_given_time() -> None:
 
 
 def test_one_spec_is_built_once_however_many_roles_name_it() -> None:
-    router = build_router(["openai:a", "extractive"], {"report": ["openai:a"]}, outside())
+    router = build_router(["openai:a", "extractive"], {"report": ["openai:a"]}, clients())
     assert router.models("report")[0] is router.models("research")[0]
 
 
@@ -256,7 +256,7 @@ def test_a_budget_in_money_is_refused_where_no_price_is_known() -> None:
     async def stop(run_id: str) -> None:
         raise AssertionError
 
-    router = ModelRouter(default=(build_model("openai:gpt-unknown", outside()),))
+    router = ModelRouter(default=(build_model("openai:gpt-unknown", clients()),))
     with pytest.raises(BudgetUnknowable, match="model_price_overrides"):
         within_budget(router, Budget(run_id="r", max_cost=1.0), stop=stop)
 
@@ -335,4 +335,4 @@ def test_the_hosts_that_specs_reach_are_told() -> None:
 
 def test_no_model_is_named_by_an_unknown_kind() -> None:
     with pytest.raises(UnknownModel, match="no model is named"):
-        build_router([], {}, outside())
+        build_router([], {}, clients())

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graph_research.app.request import ResearchRequest, request_for
-from graph_research.app.wiring.clients import open_outside
+from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.search import SEARCH_KINDS, SERVES, build_searches, select_searches, with_searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
@@ -57,8 +57,8 @@ async def with_documents(folder: Path) -> None:
     (folder / "papers").mkdir()
     (folder / "papers" / "a.md").write_text("# Smolts\n\nSmolts pass tidal turbines.\n")
     space = workspace(folder)
-    async with open_outside(space) as outside:
-        searches = build_searches(space, ["local"], ["papers"], outside)
+    async with open_clients(space) as clients:
+        searches = build_searches(space, ["local"], ["papers"], clients)
         await searches.prepare(space, index=True)
 
 
@@ -142,8 +142,8 @@ async def test_every_kind_can_be_built_from_its_settings_and_keys(tmp_path: Path
     }
     space = workspace(tmp_path, environ)
     names = [kind for kind in SEARCH_KINDS if kind not in ("web", "scripted") and not kind.startswith("mcp")]
-    async with open_outside(space) as outside:
-        built = build_searches(space, names, (), outside).providers
+    async with open_clients(space) as clients:
+        built = build_searches(space, names, (), clients).providers
     assert [provider.name for provider in built] == names
     assert all(provider.serves == SERVES.get(provider.name, provider.serves) for provider in built)
     tavily = next(one for one in built if isinstance(one, TavilySearch))
@@ -159,8 +159,8 @@ async def test_each_service_is_asked_no_faster_than_its_page_says(tmp_path: Path
     rates = {}
     for environ in (keys, more):
         space = workspace(tmp_path, environ)
-        async with open_outside(space) as outside:
-            built = build_searches(space, list(PACES), (), outside).providers
+        async with open_clients(space) as clients:
+            built = build_searches(space, list(PACES), (), clients).providers
         for provider in built:
             rates.setdefault(provider.name, []).append(round(getattr(provider, "peer").per_second, 2))  # noqa: B009
     assert rates == PACES
@@ -171,9 +171,9 @@ async def test_each_service_is_asked_no_faster_than_its_page_says(tmp_path: Path
 
 async def test_a_run_that_goes_on_needs_the_key_that_it_began_with(tmp_path: Path) -> None:
     space = workspace(tmp_path)
-    async with open_outside(space) as outside:
+    async with open_clients(space) as clients:
         with pytest.raises(NoProvider, match="TAVILY_API_KEY is not set"):
-            build_searches(space, ["tavily", "wikipedia"], (), outside)
+            build_searches(space, ["tavily", "wikipedia"], (), clients)
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "127.0.0.1:8080", "http://me:pass@127.0.0.1/", "http://a/?x=1"])

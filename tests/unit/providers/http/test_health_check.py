@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graph_research.providers.http.client import HttpClient, Peer
-from graph_research.providers.http.health_check import Probe, look_for
+from graph_research.providers.http.health_check import Probe, check_health
 from tests.support.network.http_client_stubs import Nobody
 from tests.support.network.http_server import Answer, WireServer
 
@@ -24,8 +24,8 @@ async def test_a_server_that_takes_the_key_is_told_with_the_time_it_took(server:
     server.on("/models", Answer(body={"data": []}))
     times = iter([10.0, 10.25])
     async with HttpClient() as http:
-        sign = await look_for(http, probe(server.url), clock=lambda: next(times))
-    assert (sign.reachable, sign.refused, sign.latency_ms, sign.text) == (True, False, 250, "key accepted")
+        result = await check_health(http, probe(server.url), clock=lambda: next(times))
+    assert (result.reachable, result.refused, result.latency_ms, result.text) == (True, False, 250, "key accepted")
 
 
 @pytest.mark.parametrize(
@@ -36,19 +36,19 @@ async def test_a_refused_key_is_told_with_its_remedy_and_without_the_key(
 ) -> None:
     server.on("/models", Answer(status=status, body=body))
     async with HttpClient() as http:
-        sign = await look_for(http, probe(server.url))
-    assert (sign.reachable, sign.refused) == (True, True)
-    assert str(status) in sign.text
-    assert "check IT_KEY" in sign.text
-    assert KEY not in repr(sign)
+        result = await check_health(http, probe(server.url))
+    assert (result.reachable, result.refused) == (True, True)
+    assert str(status) in result.text
+    assert "check IT_KEY" in result.text
+    assert KEY not in repr(result)
 
 
 @pytest.mark.parametrize("status", [200, 302, 401, 404, 429])
 async def test_without_a_key_to_judge_any_answer_will_do_and_none_is_sent(status: int, server: WireServer) -> None:
     server.on("/models", Answer(status=status, body="<html>hello</html>"))
     async with HttpClient() as http:
-        sign = await look_for(http, probe(server.url, tells_key=False))
-    assert (sign.reachable, sign.refused, sign.text) == (True, False, "")
+        result = await check_health(http, probe(server.url, tells_key=False))
+    assert (result.reachable, result.refused, result.text) == (True, False, "")
     assert len(server.received) == 1
     assert KEY not in repr(server.received)
     assert server.received[0].headers["user-agent"] == "me"
@@ -58,43 +58,43 @@ async def test_without_a_key_to_judge_any_answer_will_do_and_none_is_sent(status
 async def test_a_server_that_is_there_but_unwell_is_told_so(status: int, tells_key: bool, server: WireServer) -> None:
     server.on("/models", Answer(status=status))
     async with HttpClient() as http:
-        sign = await look_for(http, probe(server.url, tells_key=tells_key))
-    assert (sign.reachable, sign.refused) == (True, False)
-    assert str(status) in sign.text
+        result = await check_health(http, probe(server.url, tells_key=tells_key))
+    assert (result.reachable, result.refused) == (True, False)
+    assert str(status) in result.text
 
 
 async def test_silence_is_waited_for_only_so_long(server: WireServer) -> None:
     server.on("/models", Answer(fault="hang"))
     async with HttpClient() as http:
-        sign = await look_for(http, probe(server.url), seconds=0.05)
-    assert (sign.reachable, sign.latency_ms) == (False, None)
-    assert sign.text == "it: no answer within 0.05 s"
+        result = await check_health(http, probe(server.url), seconds=0.05)
+    assert (result.reachable, result.latency_ms) == (False, None)
+    assert result.text == "it: no answer within 0.05 s"
 
 
 @pytest.mark.parametrize("fault", ["reset", "close", "garbage"])
 async def test_no_http_is_no_answer(fault: Any, server: WireServer) -> None:
     server.on("/models", Answer(fault=fault))
     async with HttpClient() as http:
-        assert not (await look_for(http, probe(server.url))).reachable
+        assert not (await check_health(http, probe(server.url))).reachable
 
 
 async def test_a_port_where_nobody_listens_is_told(server: WireServer) -> None:
     url = server.url
     server.__exit__(None, None, None)
     async with HttpClient() as http:
-        sign = await look_for(http, probe(url))
+        result = await check_health(http, probe(url))
     server.__enter__()
-    assert not sign.reachable
-    assert "nothing listens" in sign.text
+    assert not result.reachable
+    assert "nothing listens" in result.text
 
 
 async def test_a_certificate_that_is_not_trusted_is_told(tls_server: WireServer) -> None:
     async with HttpClient() as http:
-        sign = await look_for(http, probe(tls_server.url))
-    assert not sign.reachable
-    assert "certificate" in sign.text
+        result = await check_health(http, probe(tls_server.url))
+    assert not result.reachable
+    assert "certificate" in result.text
 
 
 async def test_a_name_that_nobody_knows_is_told() -> None:
-    sign = await look_for(Nobody(), probe("http://nobody.example"))
-    assert (sign.reachable, sign.text) == (False, "it: its name is unknown; check the network")
+    result = await check_health(Nobody(), probe("http://nobody.example"))
+    assert (result.reachable, result.text) == (False, "it: its name is unknown; check the network")

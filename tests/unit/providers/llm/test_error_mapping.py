@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph_research.providers.errors import ContextExceeded, ProviderRefused
-from graph_research.providers.llm.error_mapping import ParameterRefused, Refusals
+from graph_research.providers.llm.error_mapping import ErrorMapper, ParameterRefused
 
 TOO_LONG: dict[str, tuple[int, Any, int | None]] = {
     "OpenAI": (
@@ -222,7 +222,7 @@ FOR_THE_USER = {
     "a redirect": (302, "", "answered 302"),
 }  # fmt: skip
 
-READ = Refusals("tested", model="m", key_name="TESTED_KEY", parameters={"seed": re.compile(r"\bseed\b")})
+READ = ErrorMapper("tested", model="m", key_name="TESTED_KEY", parameters={"seed": re.compile(r"\bseed\b")})
 
 
 @pytest.mark.parametrize("name", TOO_LONG)
@@ -249,7 +249,7 @@ def test_what_asking_again_cannot_mend_is_refused_and_says_why(name: str) -> Non
 
 def test_the_variable_of_a_wrong_key_is_named() -> None:
     assert "TESTED_KEY" in str(READ.of(401, ""))
-    assert "model_keys" in str(Refusals("tested", model="m").of(401, ""))
+    assert "model_keys" in str(ErrorMapper("tested", model="m").of(401, ""))
 
 
 def test_a_parameter_that_is_not_known_is_named() -> None:

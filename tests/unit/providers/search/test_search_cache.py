@@ -9,7 +9,7 @@ import pytest
 
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.cache import KeptSearch
+from graph_research.providers.search.cache import CachedSearch
 from graph_research.text.readers.plain import plain_document
 
 
@@ -35,13 +35,13 @@ class Shelf:
         ]
 
 
-async def titles(search: KeptSearch, query: str = "q", most: int = 5) -> list[str]:
+async def titles(search: CachedSearch, query: str = "q", most: int = 5) -> list[str]:
     return [hit.title for hit in await search.search(SearchRequest(query=query, max_results=most))]
 
 
 async def test_the_same_request_is_made_once_also_at_the_same_time() -> None:
     shelf = Shelf()
-    search = KeptSearch(provider=shelf)
+    search = CachedSearch(provider=shelf)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(titles(search)) for _ in range(3)]
     assert all(task.result() == list("01234") for task in tasks)
@@ -51,7 +51,7 @@ async def test_the_same_request_is_made_once_also_at_the_same_time() -> None:
 
 async def test_another_query_and_more_results_are_asked_for() -> None:
     shelf = Shelf()
-    search = KeptSearch(provider=shelf)
+    search = CachedSearch(provider=shelf)
     await titles(search, "a", 2)
     await titles(search, "b", 2)
     assert len(await titles(search, "a", 4)) == 4
@@ -60,7 +60,7 @@ async def test_another_query_and_more_results_are_asked_for() -> None:
 
 async def test_a_failure_is_not_remembered() -> None:
     shelf = Shelf(fails=1)
-    search = KeptSearch(provider=shelf)
+    search = CachedSearch(provider=shelf)
     with pytest.raises(ProviderUnavailable):
         await titles(search)
     assert len(await titles(search)) == 5

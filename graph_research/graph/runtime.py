@@ -16,18 +16,18 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import changes, definition
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, RunEnded, RunResumed
-from graph_research.graph.execution.event_channel import Outlet
+from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.failures import Suspended
-from graph_research.graph.execution.graph_run import Frame, NewRun
+from graph_research.graph.execution.graph_run import GraphRun, NewRun
 from graph_research.graph.execution.inputs import refuse_unstorable
-from graph_research.graph.execution.run_loop import Loop
-from graph_research.graph.execution.run_session import Session
+from graph_research.graph.execution.run_loop import RunLoop
+from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.history.fork import fork
 from graph_research.graph.values.codec import encode, unstorable
 
 __all__ = ["NO_ANSWER", "RunResult", "Runtime"]
 
-_Prepare = Callable[[Session], Awaitable[Loop | None]]
+_Prepare = Callable[[RunSession], Awaitable[RunLoop | None]]
 
 NO_ANSWER: Final = object()
 """Stands for "no answer is given": null is an answer."""
@@ -70,7 +70,7 @@ class Runtime:
         self._poll_seconds = poll_seconds
         self._timeout_seconds = timeout_seconds
         self._new_run_id = new_run_id
-        self._driven: dict[str, Loop] = {}
+        self._driven: dict[str, RunLoop] = {}
         self._coming: dict[str, bool] = {}
         """The runs that are being taken up, and whether their time is over already."""
 
@@ -88,7 +88,7 @@ class Runtime:
         """
         name = check_name(run_id or self._new_run_id(), "run")
 
-        async def prepare(session: Session) -> Loop:
+        async def prepare(session: RunSession) -> RunLoop:
             return await self._begin(session, input, metadata or {})
 
         return self._events(name, prepare)
@@ -108,7 +108,7 @@ class Runtime:
         with, unless `accept_changes`.
         """
 
-        async def prepare(session: Session) -> Loop | None:
+        async def prepare(session: RunSession) -> RunLoop | None:
             return await self._reopen(session, answer, accept_changes, metadata)
 
         return self._events(check_name(run_id, "run"), prepare)
@@ -139,9 +139,9 @@ class Runtime:
     ) -> RunResult:
         """Start a run and let it go as far as it goes; errors inside the run are in the result."""
         name = check_name(run_id or self._new_run_id(), "run")
-        outlet = Outlet()
-        outlet.close()
-        session = self._session(name, outlet)
+        event_channel = EventChannel()
+        event_channel.close()
+        session = self._session(name, event_channel)
         await self._drive(session, lambda session: self._begin(session, input, metadata or {}))
         return await self.result(name)
 
@@ -174,11 +174,11 @@ class Runtime:
             ) from problem
 
     async def _events(self, run_id: str, prepare: _Prepare) -> AsyncGenerator[Event, None]:
-        outlet = Outlet()
-        drive = asyncio.create_task(self._drive(self._session(run_id, outlet), prepare))
-        drive.add_done_callback(lambda _: outlet.close())
+        event_channel = EventChannel()
+        drive = asyncio.create_task(self._drive(self._session(run_id, event_channel), prepare))
+        drive.add_done_callback(lambda _: event_channel.close())
         try:
-            while (event := await outlet.take()) is not None:
+            while (event := await event_channel.receive()) is not None:
                 yield event
             await drive
         finally:
@@ -187,13 +187,17 @@ class Runtime:
             if not drive.cancelled():
                 drive.exception()
 
-    def _session(self, run_id: str, outlet: Outlet) -> Session:
+    def _session(self, run_id: str, event_channel: EventChannel) -> RunSession:
         self._coming[run_id] = False
-        return Session(
-            store=self.checkpointer, run_id=run_id, clock=self._clock, interactive=self._interactive, outlet=outlet
+        return RunSession(
+            store=self.checkpointer,
+            run_id=run_id,
+            clock=self._clock,
+            interactive=self._interactive,
+            event_channel=event_channel,
         )
 
-    async def _drive(self, session: Session, prepare: _Prepare) -> None:
+    async def _drive(self, session: RunSession, prepare: _Prepare) -> None:
         lease = await self.checkpointer.lease(session.run_id)
         try:
             loop = await prepare(session)
@@ -203,19 +207,19 @@ class Runtime:
             self._coming.pop(session.run_id, None)
             lease.release()
 
-    async def _watched(self, loop: Loop) -> None:
+    async def _watched(self, loop: RunLoop) -> None:
         """Run to the end or to a suspension, looking out for a request to cancel."""
         watcher = asyncio.create_task(self._watch(loop))
         limits = [seconds for seconds in (self._timeout_seconds, self.graph.spec.limits.seconds) if seconds is not None]
         loop.limit(min(limits, default=None))
-        run_id = loop.frame.session.run_id
+        run_id = loop.graph_run.session.run_id
         self._driven[run_id] = loop
         if self._coming.pop(run_id, False):
             loop.interrupt("timeout")
         try:
             await loop.run()
         except Suspended as stop:
-            await self._suspend(loop.frame.session, stop)
+            await self._suspend(loop.graph_run.session, stop)
             if stop.refused is not None:
                 raise stop.refused from None
         finally:
@@ -226,21 +230,21 @@ class Runtime:
         if problem is not None:
             raise problem
 
-    async def _watch(self, loop: Loop) -> None:
-        run_id = loop.frame.session.run_id
+    async def _watch(self, loop: RunLoop) -> None:
+        run_id = loop.graph_run.session.run_id
         while True:
-            diversions = loop.diversions
+            interruptions_handled = loop.interruptions_handled
             requested = await self.checkpointer.cancel_requested(run_id)
-            if requested and loop.diversions == diversions and not loop.frame.cancelled:
+            if requested and loop.interruptions_handled == interruptions_handled and not loop.graph_run.cancelled:
                 loop.interrupt("cancelled")
             await asyncio.sleep(self._poll_seconds)
 
-    async def _suspend(self, session: Session, stop: Suspended) -> None:
+    async def _suspend(self, session: RunSession, stop: Suspended) -> None:
         waiting = stop.key if stop.status == "awaiting_input" else None
         patch = RunPatch(status=stop.status, updated_at=self._clock.now().timestamp(), waiting=waiting)
         await session.write(events=[stop.draft], run=patch)
 
-    async def _begin(self, session: Session, given: Mapping[str, Any], metadata: Mapping[str, Any]) -> Loop:
+    async def _begin(self, session: RunSession, given: Mapping[str, Any], metadata: Mapping[str, Any]) -> RunLoop:
         refuse_unstorable(self.graph, given)
         stored, texts = definition(self.graph)
         now = self._clock.now().timestamp()
@@ -260,11 +264,11 @@ class Runtime:
             parent=None,
             seed=session.run_id,
         )
-        return Loop(await Frame.start(self.graph, session, given, root=NewRun(row=row, texts=texts)))
+        return RunLoop(await GraphRun.start(self.graph, session, given, root=NewRun(row=row, texts=texts)))
 
     async def _reopen(
-        self, session: Session, answer: Any, accept_changes: bool, metadata: Mapping[str, Any] | None
-    ) -> Loop | None:
+        self, session: RunSession, answer: Any, accept_changes: bool, metadata: Mapping[str, Any] | None
+    ) -> RunLoop | None:
         row = await self.checkpointer.run_row(session.run_id)
         if row.status == "completed":
             await self._tell_end(session)
@@ -274,27 +278,27 @@ class Runtime:
             told = await told_changes(self.checkpointer.text, row.definition, self.graph)
             raise _changed(row, ", ".join(told) or "its definition differs")
         await session.recall()
-        frame = await Frame.load(self.graph, session, "")
+        graph_run = await GraphRun.load(self.graph, session, "")
         cancelled = await self.checkpointer.cancel_requested(session.run_id)
-        if frame is None or not frame.resumable:
+        if graph_run is None or not graph_run.resumable:
             raise InputInvalid(f"run {row.run_id} ended {row.status} by its own edges", help="fork it, or start anew")
         _check_answer(row, answer, cancelled)
         if answer is not NO_ANSWER and row.waiting is not None:
             session.answers[row.waiting] = answer
         session.asked = row.waiting
-        if frame.ended is None and row.status in ("failed", "aborted"):
-            await frame.amend("resumed", {})
+        if graph_run.ended is None and row.status in ("failed", "aborted"):
+            await graph_run.edit_state("resumed", {})
         await self._announce(session, row, metadata, changed=differences is not None)
-        await frame.reopen()
+        await graph_run.rewind()
         if differences is not None:
-            await frame.add_channels()
-        loop = Loop(frame)
+            await graph_run.add_channels()
+        loop = RunLoop(graph_run)
         if cancelled:
             loop.interrupt("cancelled")
         return loop
 
     async def _announce(
-        self, session: Session, row: RunRow, metadata: Mapping[str, Any] | None, *, changed: bool
+        self, session: RunSession, row: RunRow, metadata: Mapping[str, Any] | None, *, changed: bool
     ) -> None:
         lost = await self.checkpointer.lose_calls(session.run_id)
         stored, texts = definition(self.graph) if changed else (None, {})
@@ -308,7 +312,7 @@ class Runtime:
         told = {"type": RunResumed.type, "status": row.status, "possibly_paid_twice": lost}
         await session.write(events=[told], texts=texts, run=patch)
 
-    async def _tell_end(self, session: Session) -> None:
+    async def _tell_end(self, session: RunSession) -> None:
         for event in reversed(await self.checkpointer.events(session.run_id)):
             if isinstance(event, RunEnded):
                 session.repeat(event)

@@ -10,7 +10,7 @@ import orjson
 
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.errors import RunBusy, RunExists, StoreDamaged, UnknownRun
-from graph_research.graph.state.position import Active, Position
+from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.values.codec import encode, text_hash
 
 __all__ = ["CheckpointerConformance"]
@@ -259,7 +259,7 @@ def row(step: int, delta: Any, *, placed: bool = True) -> StepRow:
 
 def position(applied: Sequence[int] | None = None) -> Position:
     """Standing on the node `tick`."""
-    return Position(active=(Active(node="tick", visit=1, entered=0),), chain=bytes(32), applied=applied)
+    return Position(active=(ActiveNode(node="tick", visit=1, entered=0),), chain=bytes(32), applied=applied)
 
 
 def call_row(seq: int, key: str) -> CallRow:

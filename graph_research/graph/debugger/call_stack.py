@@ -16,7 +16,7 @@ from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.errors import GuardFailed
 from graph_research.graph.events import Event, NodeFailed, NodeFinished, NodeStarted, RunEnded
 from graph_research.graph.state.address import path_of
-from graph_research.graph.state.position import Active
+from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.state_at import Folded, fold
 
 __all__ = ["EdgeView", "Level", "Viewer", "Work", "edges_of", "work_of"]
@@ -94,7 +94,7 @@ class Viewer:
         folded = await self._fold(key, step)
         return dict(folded.state.values) if folded else {}
 
-    async def active(self, step: int) -> Sequence[Active]:
+    async def active(self, step: int) -> Sequence[ActiveNode]:
         """The nodes of the root graph that are to run, or have run and are not left yet."""
         folded = await self._fold("", step)
         return folded.position.active if folded else ()
@@ -114,7 +114,7 @@ class Viewer:
             return [level]
         return [level, *await self._standing(graph.subgraphs[spec.target or ""], inner, step)]
 
-    async def _inner(self, key: str, active: Active, step: int) -> str | None:
+    async def _inner(self, key: str, active: ActiveNode, step: int) -> str | None:
         """The run of a subgraph that began last under an active node and has not ended."""
         await self._read_steps()
         start = f"{key}{active.node}:{active.visit}"

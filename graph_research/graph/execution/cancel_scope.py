@@ -1,4 +1,4 @@
-"""Ends what a graph waits for from outside, when its time is over or somebody asks, and costs next to nothing."""
+"""A cancel scope for the task that drives a graph, which may be entered again for each step."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import asyncio
 from types import TracebackType
 from typing import Any
 
-__all__ = ["Fence", "Struck"]
+__all__ = ["CancelScope", "ScopeCancelled"]
 
 
-class Struck(Exception):
-    """What stood inside the fence was ended by `strike`."""
+class ScopeCancelled(Exception):
+    """The code inside the scope was cancelled by `CancelScope.cancel`."""
 
 
-class Fence:
-    """A context around awaits of `task`. `strike` cancels what is inside at that moment, and `with` raises `Struck`;
-    a cancellation from elsewhere passes through, and wins when both come. A fence may be entered again and again."""
+class CancelScope:
+    """A context around awaits of `task`. `cancel` cancels what runs inside at that moment, and the scope raises
+    `ScopeCancelled`. A cancellation from outside passes through and takes precedence. Entering it costs no task and no
+    timer."""
 
     def __init__(self, task: asyncio.Task[Any]) -> None:
         self._task = task
         self._inside = False
         self._cancellations = 0
-        self._struck = False
+        self._cancelled_here = False
 
-    def strike(self) -> None:
-        """End what is inside, if anything is."""
-        if self._inside and not self._struck:
-            self._struck = True
+    def cancel(self) -> None:
+        """Cancel what runs inside; does nothing when the scope is not entered."""
+        if self._inside and not self._cancelled_here:
+            self._cancelled_here = True
             self._task.cancel()
 
     def __enter__(self) -> None:
@@ -37,8 +38,8 @@ class Fence:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._inside = False
-        if not self._struck:
+        if not self._cancelled_here:
             return
-        self._struck = False
+        self._cancelled_here = False
         if self._task.uncancel() <= self._cancellations and isinstance(problem, asyncio.CancelledError):
-            raise Struck from None
+            raise ScopeCancelled from None

@@ -1,4 +1,4 @@
-"""The way of a run's events to its one consumer, who may hold the run up: producers wait until all has been taken."""
+"""Single-consumer event channel with back-pressure: producers wait until the consumer has received all events."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterable
 
 from graph_research.graph.events import Event
 
-__all__ = ["Outlet"]
+__all__ = ["EventChannel"]
 
 _MOST_EPHEMERAL = 1000
 
 
-class Outlet:
-    """A meeting point: `drained` returns when the consumer has taken everything and asks for more. A closed one has no
-    consumer, and nobody waits for it."""
+class EventChannel:
+    """`wait_drained` returns when the consumer has received every event and waits for more. A closed channel has no
+    consumer, and no producer waits for it."""
 
     def __init__(self) -> None:
         self._events: deque[Event] = deque()
@@ -23,17 +23,17 @@ class Outlet:
         self._producers: list[asyncio.Future[None]] = []
         self.open = True
 
-    def push(self, events: Iterable[Event]) -> None:
+    def send(self, events: Iterable[Event]) -> None:
         """Offer stored events."""
         self._events.extend(events)
         self._wake_consumer()
 
-    def show(self, event: Event) -> None:
+    def send_ephemeral(self, event: Event) -> None:
         """Offer an event that may be lost when the consumer is far behind."""
         if self.open and len(self._events) < _MOST_EPHEMERAL:
-            self.push((event,))
+            self.send((event,))
 
-    async def drained(self) -> None:
+    async def wait_drained(self) -> None:
         """Wait for the consumer; at once when there is nothing to take and it is waiting, or when it has gone."""
         while self.open and (self._events or self._consumer is None):
             turn = asyncio.get_running_loop().create_future()
@@ -45,7 +45,7 @@ class Outlet:
         self.open = False
         self._wake_consumer()
 
-    async def take(self) -> Event | None:
+    async def receive(self) -> Event | None:
         """The next event; None after the last."""
         while not self._events and self.open:
             self._consumer = asyncio.get_running_loop().create_future()

@@ -10,7 +10,7 @@ from typing import Any
 from graph_research.graph.definition.spec import RetrySpec
 from graph_research.graph.errors import InputInvalid, StoreDamaged
 from graph_research.graph.events import Draft
-from graph_research.graph.state.position import Active
+from graph_research.graph.state.position import ActiveNode
 
 __all__ = [
     "OUT_OF_TIME",
@@ -56,7 +56,7 @@ class Suspended(Exception):
         self.refused = refused
 
 
-def failure_of(active: Active, event: str, kind: str, message: str, attempts: int = 1) -> Failure:
+def failure_of(active: ActiveNode, event: str, kind: str, message: str, attempts: int = 1) -> Failure:
     """A failure at `active`, with the fields that expressions and events see."""
     error = {"node": active.node, "visit": active.visit, "type": kind, "message": message, "attempts": attempts}
     return Failure(event=event, error=error)

@@ -14,17 +14,17 @@ from graph_research.graph.errors import GraphChanged
 from graph_research.graph.events import Draft, NodeStarted, RunEnded, RunStarted
 from graph_research.graph.execution.failures import Failure
 from graph_research.graph.execution.inputs import first_values
-from graph_research.graph.execution.node_result import Outcome
-from graph_research.graph.execution.run_session import FORGIVING, Session
+from graph_research.graph.execution.node_result import NodeResult
+from graph_research.graph.execution.run_session import CLEARS_FAILURES, RunSession
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.chunks import packed
-from graph_research.graph.state.position import Active, Position
+from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.state.reducers import Delta, State, replaced
 from graph_research.graph.state.state_at import Folded, fold
 from graph_research.graph.state.step_hash import digest, joined
 from graph_research.graph.values.codec import encode
 
-__all__ = ["Ended", "Frame", "NewRun"]
+__all__ = ["Ended", "GraphRun", "NewRun"]
 
 _LEAST_TAIL_BYTES = 32_768
 _ROW_BYTES = 64
@@ -48,81 +48,81 @@ class Ended:
     error: Mapping[str, Any] | None = None
 
 
-class Frame:
+class GraphRun:
     """A graph's state and position, and the loop that moves them. Memory moves first, the write follows at once: when
     the write fails the run is over, and when it is cancelled it is durable all the same."""
 
-    def __init__(self, graph: Graph, session: Session, scope: str, folded: Folded, *, loaded: bool) -> None:
+    def __init__(self, graph: Graph, session: RunSession, namespace: str, folded: Folded, *, loaded: bool) -> None:
         self.graph = graph
         self.session = session
-        self.scope = scope
-        self.path = path_of(scope)
+        self.namespace = namespace
+        self.path = path_of(namespace)
         self.state = folded.state
         self.position = folded.position
         self.step = folded.step
         self._tail_bytes = folded.tail_bytes
         self._snapshot_bytes = folded.snapshot_bytes
         self.routes = session.routes(graph)
-        self.visits = dict(session.history.visits.get(scope, {}))
+        self.visits = dict(session.history.visits.get(namespace, {}))
         self.visits.pop("", None)
         came_from = folded.position.interruption
         active = (*folded.position.active, *(came_from.active if came_from else ()))
-        unrecorded = [*((one.node, one.visit) for one in active), *folded.position.dropped.items()]
+        unrecorded = [*((one.node, one.visit) for one in active), *folded.position.abandoned.items()]
         for node, visit in unrecorded:
             self.visits[node] = max(visit, self.visits.get(node, 0))
         self.resumed = {(active.node, active.visit) for active in folded.position.active} if loaded else set()
         self.ended = self.end_of(folded.position)
         self._unturned = dict.fromkeys(graph.spec.loops, 0)
-        self.look()
+        self.refresh_scope()
 
     @classmethod
     async def start(
         cls,
         graph: Graph,
-        session: Session,
+        session: RunSession,
         given: Mapping[str, Any],
         *,
-        scope: str = "",
+        namespace: str = "",
         chain: bytes = b"",
         root: NewRun | None = None,
-    ) -> Frame:
+    ) -> GraphRun:
         """A new graph run, stored with its first values. Raises `InputInvalid`."""
         values = first_values(graph, given)
         texts: dict[str, str] = {}
         data = encode({"replace": values}, texts)
         step = session.next_step()
-        active = Active(node=graph.spec.start, visit=1, entered=step)
+        active = ActiveNode(node=graph.spec.start, visit=1, entered=step)
         position = Position(active=(active,), chain=digest(chain, data))
         folded = Folded(
             state=State(values), position=position, step=step, tail_bytes=len(data) + _ROW_BYTES, snapshot_bytes=0
         )
-        frame = cls(graph, session, scope, folded, loaded=False)
-        row = frame._mark(step, "started", position, data)
-        events = frame.started([active])
+        graph_run = cls(graph, session, namespace, folded, loaded=False)
+        row = graph_run._mark(step, "started", position, data)
+        events = graph_run.started([active])
         if root is None:
             await session.write(steps=[row], events=events, texts=texts)
         else:
             opening = {"type": RunStarted.type, "graph": graph.spec.name}
             await session.create(root.row, row, [opening, *events], {**texts, **root.texts})
-        if frame.ended:
-            await frame._end_at_once()
-        return frame
+        if graph_run.ended:
+            await graph_run._end_at_once()
+        return graph_run
 
     @classmethod
-    async def load(cls, graph: Graph, session: Session, scope: str) -> Frame | None:
+    async def load(cls, graph: Graph, session: RunSession, namespace: str) -> GraphRun | None:
         """A graph run as it was stored; None if it never started. Raises `GraphChanged` if it stands on a node that
         the graph has no longer."""
-        folded = await fold(session.store, session.run_id, scope)
+        folded = await fold(session.store, session.run_id, namespace)
         if folded is None:
             return None
         came_from = folded.position.interruption
         for active in (*folded.position.active, *(came_from.active if came_from else ())):
             if active.node not in graph.spec.nodes:
                 raise GraphChanged(
-                    f'run {session.run_id} stands on node "{path_of(scope)}{active.node}", which is gone',
+                    f'run {session.run_id} stands on node "{path_of(namespace)}{active.node}", which is gone',
                     help="put the node back, or start a new run",
                 )
-        return cls(graph, session, scope, folded, loaded=True)
+        return cls(graph, session, namespace, folded, loaded=True)
 
     @property
     def limited(self) -> bool:
@@ -139,64 +139,64 @@ class Frame:
         """Whether there is something to go on with: it has not ended, or an event led it to its end."""
         return self.ended is None or (self.ended.status != "completed" and self.position.interruption is not None)
 
-    def apply(self, outcomes: Sequence[Outcome]) -> None:
+    def apply(self, results: Sequence[NodeResult]) -> None:
         """The state after the nodes, and the chain of hashes; `hold` where they are not left."""
-        given = [outcome for outcome in outcomes if outcome.delta is not None]
-        for outcome in given:
-            self.reduce(outcome)
-        own = len(outcomes) == 1 and not outcomes[0].written
+        given = [result for result in results if result.delta is not None]
+        for result in given:
+            self.reduce(result)
+        own = len(results) == 1 and not results[0].written
         self.position = self.position._replace(
             active=tuple(sorted(self.position.active, key=lambda active: self.routes.order[active.node])),
-            chain=joined(self.position.chain, [outcome.hash for outcome in given]),
-            applied=None if own else [outcome.step for outcome in given],
+            chain=joined(self.position.chain, [result.hash for result in given]),
+            applied=None if own else [result.step for result in given],
         )
-        self.look()
+        self.refresh_scope()
 
-    def reduce(self, outcome: Outcome) -> None:
+    def reduce(self, result: NodeResult) -> None:
         """The channels after one node that gave something."""
-        assert outcome.delta is not None and outcome.data is not None
-        self.state.apply(outcome.delta)
-        self._tail_bytes += len(outcome.data) + _ROW_BYTES
+        assert result.delta is not None and result.data is not None
+        self.state.apply(result.delta)
+        self._tail_bytes += len(result.data) + _ROW_BYTES
 
-    def is_straight(self, outcome: Outcome) -> bool:
+    def can_advance_directly(self, result: NodeResult) -> bool:
         """Whether the only active node gave what is not written yet, and is left over one edge to one node."""
-        return not outcome.written and outcome.delta is not None and outcome.active.node in self.routes.straight
+        return not result.written and result.delta is not None and result.active.node in self.routes.single_exit
 
-    def entered(self, node: str, step: int, failure: Failure | None = None) -> Active:
+    def entered(self, node: str, step: int, failure: Failure | None = None) -> ActiveNode:
         """A node that `step` leads to, with the failure that led there."""
         self.visits[node] = visit = self.visits.get(node, 0) + 1
-        return Active(node, visit, step, error=None if failure is None else failure.error)
+        return ActiveNode(node, visit, step, error=None if failure is None else failure.error)
 
-    def stand(self, position: Position, step: int) -> list[Draft]:
+    def enter(self, position: Position, step: int) -> list[Draft]:
         """Go on to `position`, where the graph may have ended. Returns the events that tell of its nodes."""
         turned = position.loops is not self.position.loops
         self.position, self.step = position, step
         if turned:
-            self.look()
+            self.refresh_scope()
         self.ended = self.end_of(position)
         return self.started(position.active)
 
-    def hold(self) -> None:
+    def mark_done(self) -> None:
         """Stand at nodes that are done but not left."""
-        self.position = self.position._replace(active=tuple(map(Active.ended, self.position.active)))
+        self.position = self.position._replace(active=tuple(map(ActiveNode.ended, self.position.active)))
 
-    async def reopen(self) -> None:
+    async def rewind(self) -> None:
         """Go back to where an event edge led away from, if the graph has ended over one."""
         came_from = self.position.interruption
         if self.ended is None or came_from is None or self.ended.status == "completed":
             return
-        folded = await fold(self.session.store, self.session.run_id, self.scope, came_from.step)
+        folded = await fold(self.session.store, self.session.run_id, self.namespace, came_from.step)
         delta = replaced(self.state.values, folded.state.values if folded else {})
         self.position = Position(
             active=came_from.active,
             chain=bytes.fromhex(came_from.chain),
             loops=came_from.loops,
-            arrived=came_from.arrived,
-            dropped=self.position.without(self.position.active),
+            join_arrivals=came_from.join_arrivals,
+            abandoned=self.position.without(self.position.active),
         )
         self.ended = None
         self.resumed = {(active.node, active.visit) for active in came_from.active}
-        await self.amend("rewound", delta)
+        await self.edit_state("rewound", delta)
 
     async def _end_at_once(self) -> None:
         patch, events = self.ending(cancelled=False)
@@ -207,30 +207,30 @@ class Frame:
         channels = self.graph.spec.channels
         new = {name: spec.default for name, spec in channels.items() if name not in self.state.values}
         if new:
-            await self.amend("amended", {"replace": new})
+            await self.edit_state("amended", {"replace": new})
 
-    async def amend(self, status: str, delta: Delta) -> None:
+    async def edit_state(self, status: str, delta: Delta) -> None:
         """Change the state outside of any node, at the position where the graph stands."""
-        await self.session.write(steps=[self.amended(status, delta)])
+        await self.session.write(steps=[self.edit_row(status, delta)])
 
-    def amended(self, status: str, delta: Delta) -> StepRow:
-        """The row that `amend` writes; its texts go with the next write."""
+    def edit_row(self, status: str, delta: Delta) -> StepRow:
+        """The row that `edit_state` writes; its texts go with the next write."""
         texts: dict[str, str] = {}
         data = encode(delta, texts)
         for name, text in texts.items():
             self.session.keep_text(name, text)
         self.state.apply(delta)
-        self.look()
+        self.refresh_scope()
         self.step = self.session.next_step()
-        if not self.scope and status in FORGIVING:
-            self.session.forgive()
+        if not self.namespace and status in CLEARS_FAILURES:
+            self.session.clear_failures()
         self.position = self.position._replace(applied=None)
         self._tail_bytes += len(data) + _ROW_BYTES
         return self._mark(self.step, status, self.position, data)
 
     def commit(
         self,
-        own: Outcome | None,
+        own: NodeResult | None,
         events: Sequence[Draft],
         *,
         cancelled: bool = False,
@@ -245,7 +245,7 @@ class Frame:
         if own is None:
             row = self._mark(self.step, status, self.position, None)
         else:
-            row, calls, texts = own.row(self.scope, position), own.calls, {**own.texts}
+            row, calls, texts = own.row(self.namespace, position), own.calls, {**own.texts}
             events = [*own.events, *events]
         if cancelled or self.ended:
             patch, ending = self.ending(cancelled=cancelled)
@@ -259,7 +259,7 @@ class Frame:
             texts=texts,
             snapshot=taken,
             run=patch,
-            alone=not self.scope,
+            alone=not self.namespace,
         )
 
     def _snapshot(self, position: bytes, texts: dict[str, str]) -> Snapshot:
@@ -268,11 +268,11 @@ class Frame:
         growing = {spec.name: spec.reduce == "upsert" for spec in channels if spec.reduce in ("append", "upsert")}
         values = encode(packed(self.state, growing, texts), texts)
         self._snapshot_bytes, self._tail_bytes = len(values), 0
-        return Snapshot(self.scope, self.step, values, self.position.chain, position)
+        return Snapshot(self.namespace, self.step, values, self.position.chain, position)
 
     def ending(self, *, cancelled: bool) -> tuple[RunPatch | None, list[Draft]]:
         """What the run's own row and log say when its root has ended, or has followed a request to cancel."""
-        if self.scope or not (self.ended or cancelled):
+        if self.namespace or not (self.ended or cancelled):
             return None, []
         now = self.session.clock.now().timestamp()
         if self.ended is None:
@@ -291,7 +291,7 @@ class Frame:
     def _mark(self, step: int, status: str, position: Position, delta: bytes | None) -> StepRow:
         return StepRow(
             step=step,
-            scope=self.scope,
+            scope=self.namespace,
             node="",
             visit=0,
             item=None,
@@ -304,7 +304,7 @@ class Frame:
             position=position.to_bytes(),
         )
 
-    def started(self, active: Sequence[Active]) -> list[Draft]:
+    def started(self, active: Sequence[ActiveNode]) -> list[Draft]:
         """The events that tell of these nodes."""
         return [
             {"type": NodeStarted.type, "path": self.path + one.node, "visit": one.visit, "node": one.node}
@@ -312,7 +312,7 @@ class Frame:
             if one.node not in self.routes.ends
         ]
 
-    def look(self) -> None:
+    def refresh_scope(self) -> None:
         """What expressions see from now on."""
         loops = {**self._unturned, **self.position.loops}
         self.scope_values: Mapping[str, Any] = {**self.state.values, "loops": loops}

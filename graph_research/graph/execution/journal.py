@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.graph.checkpoint.base import CallRow
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import CallRecorded, Draft, Note, Progress
-from graph_research.graph.execution.run_session import Session
+from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import Address
 from graph_research.graph.values.codec import canonical, decode, encode, text_hash
 
@@ -28,10 +28,17 @@ class JournalContext:
     """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `taken` empties them."""
 
     _recorded: Mapping[_Request, CallRow] = {}
-    _lent: Mapping[_Request, CallRow] = {}
+    _inherited: Mapping[_Request, CallRow] = {}
 
     def __init__(
-        self, session: Session, scope: str, node: str, visit: int, item: int | None, attempt: int, role: str | None
+        self,
+        session: RunSession,
+        namespace: str,
+        node: str,
+        visit: int,
+        item: int | None,
+        attempt: int,
+        role: str | None,
     ) -> None:
         self.run_id = session.run_id
         self.node = node
@@ -41,7 +48,7 @@ class JournalContext:
         self.interactive = session.interactive
         self.role = role
         self._session = session
-        self._scope = scope
+        self._namespace = namespace
         self._counted: dict[tuple[str, bytes], int] = {}
         self._calls: list[CallRow] = []
         self._events: list[Draft] = []
@@ -49,11 +56,11 @@ class JournalContext:
     async def remember(self) -> None:
         """Take up what is recorded of the same attempt, here and in a run that lends."""
         self._recorded = _by_request(await self._session.recorded(self.address))
-        self._lent = _by_request(await self._session.lent(self.address))
+        self._inherited = _by_request(await self._session.inherited(self.address))
 
     @cached_property
     def address(self) -> Address:
-        return Address(self._scope, self.node, self.visit, self.item, self.attempt)
+        return Address(self._namespace, self.node, self.visit, self.item, self.attempt)
 
     @cached_property
     def path(self) -> str:
@@ -67,9 +74,11 @@ class JournalContext:
         digest = hashlib.sha256(canonical(request)).digest()
         ordinal = self._count(kind, digest)
         if (known := self._recorded.get((kind, digest, ordinal))) is None:
-            known = self._borrowed(kind, digest, ordinal)
-            if known is None and self._session.loan is not None:
-                await self._session.loan.refuse(self.address, kind, request, self._lent.get((kind, digest, ordinal)))
+            known = self._inherited_answer(kind, digest, ordinal)
+            if known is None and self._session.answer_source is not None:
+                await self._session.answer_source.refuse(
+                    self.address, kind, request, self._inherited.get((kind, digest, ordinal))
+                )
         if known is not None and known.answer is not None:
             self._events.append(self._told(kind, known.seconds, reused=True))
             return await self._session.value(known.answer)
@@ -82,7 +91,7 @@ class JournalContext:
     def now(self) -> datetime:
         ordinal = self._count("now", b"")
         if (known := self._recorded.get(("now", b"", ordinal))) is None:
-            known = self._borrowed("now", b"", ordinal)
+            known = self._inherited_answer("now", b"", ordinal)
         if known is not None and known.answer is not None:
             moment: datetime = decode(known.answer, {})
             return moment
@@ -111,7 +120,7 @@ class JournalContext:
             self._events.append({"type": Note.type, "path": self.path, "visit": self.visit, "name": name, "data": data})
 
     def progress(self, name: str, **data: Any) -> None:
-        self._session.show(Progress, path=self.path, visit=self.visit, name=name, data=data)
+        self._session.send_ephemeral(Progress, path=self.path, visit=self.visit, name=name, data=data)
 
     def taken(self) -> tuple[list[CallRow], list[Draft]]:
         """What waits for the attempt's next write; whoever takes it writes it."""
@@ -119,14 +128,14 @@ class JournalContext:
         self._calls, self._events = [], []
         return calls, events
 
-    def _borrowed(self, kind: str, digest: bytes, ordinal: int) -> CallRow | None:
+    def _inherited_answer(self, kind: str, digest: bytes, ordinal: int) -> CallRow | None:
         """The answer another run lends, entered into this run's journal too. After the first call that has to be made
         anew no time is lent any more: what is new has a new time."""
-        known = self._lent.get((kind, digest, ordinal))
+        known = self._inherited.get((kind, digest, ordinal))
         if known is not None and known.status == "answered":
             self._calls.append(known._replace(seq=self._session.next_call()))
             return known
-        self._lent = {key: row for key, row in self._lent.items() if row.kind != "now"}
+        self._inherited = {key: row for key, row in self._inherited.items() if row.kind != "now"}
         return None
 
     async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]]) -> Any:

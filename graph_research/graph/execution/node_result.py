@@ -8,17 +8,17 @@ from typing import NamedTuple
 from graph_research.graph.checkpoint.base import CallRow, StepRow
 from graph_research.graph.events import Draft
 from graph_research.graph.execution.failures import Failure
-from graph_research.graph.state.position import Active
+from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
 
-__all__ = ["Outcome"]
+__all__ = ["NodeResult"]
 
 
-class Outcome(NamedTuple):
+class NodeResult(NamedTuple):
     """A visit that has ended, and what is to be written with its row (`written` when that has happened). `data` is the
     update, or the error, as it is stored."""
 
-    active: Active
+    active: ActiveNode
     step: int
     attempt: int
     started_at: float
@@ -32,8 +32,8 @@ class Outcome(NamedTuple):
     texts: Mapping[str, str] = {}
     written: bool = False
 
-    def row(self, scope: str, position: bytes | None = None) -> StepRow:
+    def row(self, namespace: str, position: bytes | None = None) -> StepRow:
         """The row of the update log that says so."""
         active, step, attempt, started_at, seconds, hashed, data, _, failure, _, _, _, _ = self
         (node, visit), status = active[:2], "finished" if failure is None else "failed"
-        return StepRow(step, scope, node, visit, None, attempt, status, started_at, seconds, hashed, data, position)
+        return StepRow(step, namespace, node, visit, None, attempt, status, started_at, seconds, hashed, data, position)

@@ -25,18 +25,18 @@ from graph_research.graph.execution.failures import (
     timed_out,
 )
 from graph_research.graph.execution.journal import JournalContext
-from graph_research.graph.execution.node_result import Outcome
+from graph_research.graph.execution.node_result import NodeResult
 from graph_research.graph.state.address import Address, key_of
-from graph_research.graph.state.position import Active
+from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta, DeltaRefused, make_delta
 from graph_research.graph.state.step_hash import digest
 from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode, plain, unstorable
 from graph_research.graph.values.json_schema import Contract
 
 if TYPE_CHECKING:
-    from graph_research.graph.execution.graph_run import Frame
+    from graph_research.graph.execution.graph_run import GraphRun
 
-__all__ = ["Visit", "check"]
+__all__ = ["NodeRun", "check"]
 
 
 _CALLING = frozenset({"run", "prompt", "graph"})
@@ -63,24 +63,26 @@ class _Ended(NamedTuple):
     hash: bytes
 
 
-class Visit:
-    """Runs one active node of `frame`. `child` runs a subgraph: name, handoff, address to output and hash. `earlier`
-    are the rows that an interrupted run left of this visit."""
+class NodeRun:
+    """Runs one active node. `child` runs a subgraph: name, handoff, address to output and hash. `earlier` are the rows
+    that an interrupted run stored of this visit."""
 
-    def __init__(self, frame: Frame, child: _Child, active: Active, earlier: Sequence[StepRow] = ()) -> None:
-        self._frame = frame
+    def __init__(self, graph_run: GraphRun, child: _Child, active: ActiveNode, earlier: Sequence[StepRow] = ()) -> None:
+        self._graph_run = graph_run
         self._child = child
-        self._session = frame.session
+        self._session = graph_run.session
         self._active = active
-        self._spec = frame.graph.spec.nodes[active.node]
-        self._program = frame.graph.programs[active.node]
-        self._path = frame.path + active.node
+        self._spec = graph_run.graph.spec.nodes[active.node]
+        self._program = graph_run.graph.programs[active.node]
+        self._path = graph_run.path + active.node
         self._earlier = earlier
         self._chains: dict[int | None, bytes] = {}
         """The hashes that subgraph runs ended with, by item."""
-        self._scope = frame.scope_values if active.error is None else {**frame.scope_values, "error": active.error}
+        self._scope = (
+            graph_run.scope_values if active.error is None else {**graph_run.scope_values, "error": active.error}
+        )
 
-    async def run(self) -> Outcome:
+    async def run(self) -> NodeResult:
         """Run the node to its end. Raises `Suspended` when it has to wait for a human."""
         if self._earlier and (known := await self._known()) is not None:
             return known
@@ -127,20 +129,20 @@ class Visit:
                     )
         return problem
 
-    async def _known(self) -> Outcome | None:
+    async def _known(self) -> NodeResult | None:
         """How the visit ended, if it had: its update, or a failure that nothing has come of yet."""
         for row in reversed(self._earlier):
             if row.item is not None or row.delta is None:
                 continue
             if row.status == "finished":
                 return self._written(row, delta=await self._session.value(row.delta))
-            if row.status == "failed" and row.step > self._session.forgiven:
+            if row.status == "failed" and row.step > self._session.failures_cleared_at:
                 error = await self._session.value(row.delta)
                 return self._written(row, failure=Failure(event=self._event_of(error), error=error))
         return None
 
-    def _written(self, row: StepRow, *, delta: Delta | None = None, failure: Failure | None = None) -> Outcome:
-        return Outcome(
+    def _written(self, row: StepRow, *, delta: Delta | None = None, failure: Failure | None = None) -> NodeResult:
+        return NodeResult(
             active=self._active,
             step=row.step,
             attempt=row.attempt,
@@ -162,9 +164,9 @@ class Visit:
         delta: Delta | None,
         failure: Failure | None,
         parts: Iterable[bytes],
-    ) -> Outcome:
+    ) -> NodeResult:
         texts: dict[str, str] = {}
-        position, data = self._frame.position, None
+        position, data = self._graph_run.position, None
         hashed = position.chain
         if delta is not None:
             data = encode(delta, texts)
@@ -180,7 +182,9 @@ class Visit:
             data = encode(failure.error, texts)
             told = {"path": path, "visit": visit, "node": node, "error": failure.told, "will_retry": False}
             events.append({"type": NodeFailed.type, **told, "attempt": attempt})
-        return Outcome(active, step, attempt, started_at, seconds, hashed, data, delta, failure, calls, events, texts)
+        return NodeResult(
+            active, step, attempt, started_at, seconds, hashed, data, delta, failure, calls, events, texts
+        )
 
     def _update(self) -> Delta:
         """What a node gives that calls nothing."""
@@ -202,25 +206,29 @@ class Visit:
         attempt, used = self._before(item) if self._earlier else (1, 0)
         while True:
             node, visit = self._spec.name, self._active.visit
-            context = JournalContext(self._session, self._frame.scope, node, visit, item, attempt, self._spec.role)
+            context = JournalContext(
+                self._session, self._graph_run.namespace, node, visit, item, attempt, self._spec.role
+            )
             if self._session.remembers:
                 await context.remember()
             seconds = self._spec.timeout_seconds
-            fence = None if seconds is None else asyncio.timeout(seconds)
+            timeout = None if seconds is None else asyncio.timeout(seconds)
             try:
                 handoff = self._handoff(scope)
-                if fence is None:
+                if timeout is None:
                     output = await self._called(handoff, context)
                 else:
-                    async with fence:
-                        if self._session.pace is not None:
-                            await self._session.pace.fenced(context.address, fence, nested=self._spec.kind == "graph")
+                    async with timeout:
+                        if self._session.recorded_interruptions is not None:
+                            await self._session.recorded_interruptions.fenced(
+                                context.address, timeout, nested=self._spec.kind == "graph"
+                            )
                         output = await self._called(handoff, context)
                 return made(self._accepted(output, scope)), context
             except (Suspended, StoreDamaged):
                 raise
             except Exception as problem:
-                expired = fence is not None and isinstance(problem, TimeoutError) and fence.expired()
+                expired = timeout is not None and isinstance(problem, TimeoutError) and timeout.expired()
                 event = "timeout" if expired else "error"
                 told = TimeoutError(TIMED_OUT) if expired else problem
                 failure = self._failure(event, told, attempt)
@@ -228,7 +236,7 @@ class Visit:
                     raise _GaveUp(failure, context, attempt) from problem
                 await self._record_retry(context, failure, self._session.clock.monotonic() - began)
                 wait = seconds_until_next(self._spec.retry, used, problem)
-            if self._session.pace is None:
+            if self._session.recorded_interruptions is None:
                 await asyncio.sleep(wait)
             attempt, used, began = attempt + 1, used + 1, self._session.clock.monotonic()
 
@@ -246,7 +254,7 @@ class Visit:
         calls, events = context.taken()
         texts: dict[str, str] = {}
         data = encode(failure.error, texts)
-        row = self._row(context.item, context.attempt, "retried", seconds, self._frame.position.chain, data)
+        row = self._row(context.item, context.attempt, "retried", seconds, self._graph_run.position.chain, data)
         told = self._failed(context, failure, retry=True)
         await self._session.write(steps=[row], calls=calls, events=[*events, told], texts=texts)
 
@@ -283,7 +291,7 @@ class Visit:
         return output
 
     def _called(self, handoff: Mapping[str, Any], context: JournalContext) -> Awaitable[Any]:
-        registry, target = self._frame.graph.registry, self._spec.target or ""
+        registry, target = self._graph_run.graph.registry, self._spec.target or ""
         if self._spec.kind == "run":
             if self._program.typed:
                 handoff = self._program.built(handoff, self._spec.name)
@@ -293,7 +301,7 @@ class Visit:
         if registry.prompter is None:
             raise NodeFailedError(f'node "{self._spec.name}": nobody runs prompts', help="register a prompter")
         schema = self._spec.output.schema if self._spec.output else None
-        contract = self._frame.graph.contracts[schema].schema if schema else None
+        contract = self._graph_run.graph.contracts[schema].schema if schema else None
         return registry.prompter(target, self._spec.role or "", handoff, contract, context)
 
     async def _subgraph(self, name: str, handoff: Mapping[str, Any], context: JournalContext) -> Any:
@@ -301,12 +309,12 @@ class Visit:
         return output
 
     def _answer(self) -> Any:
-        key = key_of(self._frame.scope, self._spec.name, self._active.visit)
+        key = key_of(self._graph_run.namespace, self._spec.name, self._active.visit)
         if key in self._session.answers:
             answer = duplicate(self._session.answers[key])
             try:
                 if self._spec.schema is not None:
-                    check(self._frame.graph.contracts[self._spec.schema], answer, self._spec.name)
+                    check(self._graph_run.graph.contracts[self._spec.schema], answer, self._spec.name)
                 self._delta({self._spec.into or "": answer})
             except (DeltaRefused, HandoffInvalid) as problem:
                 refused = InputInvalid(f"the answer does not fit: {problem.message}", help="answer again")
@@ -358,7 +366,7 @@ class Visit:
         try:
             await work()
         except Suspended as stop:
-            self._suspended[_item_of(stop.key, self._frame.scope)] = stop
+            self._suspended[_item_of(stop.key, self._graph_run.namespace)] = stop
 
     async def finished_items(self) -> Delta | None:
         """The update of the items that have finished so far; None if there are none, or it cannot do without the
@@ -440,17 +448,22 @@ class Visit:
     def _row(
         self, item: int | None, attempt: int, status: str, seconds: float, hashed: bytes, data: bytes | None
     ) -> StepRow:
-        step, scope, node, visit = self._session.next_step(), self._frame.scope, self._spec.name, self._active.visit
+        step, namespace, node, visit = (
+            self._session.next_step(),
+            self._graph_run.namespace,
+            self._spec.name,
+            self._active.visit,
+        )
         started_at = self._session.clock.now().timestamp() - seconds
-        return StepRow(step, scope, node, visit, item, attempt, status, started_at, seconds, hashed, data, None)
+        return StepRow(step, namespace, node, visit, item, attempt, status, started_at, seconds, hashed, data, None)
 
     def _hash(self, item: int | None, data: bytes, *parts: bytes) -> bytes:
-        key = key_of(self._frame.scope, self._spec.name, self._active.visit, item)
-        return digest(self._frame.position.chain, key.encode(), data, *parts)
+        key = key_of(self._graph_run.namespace, self._spec.name, self._active.visit, item)
+        return digest(self._graph_run.position.chain, key.encode(), data, *parts)
 
     def _delta(self, update: Mapping[str, Any]) -> Delta:
         """The update sorted by reducers, every operand checked against its channel."""
-        graph, values = self._frame.graph, self._frame.state.values
+        graph, values = self._graph_run.graph, self._graph_run.state.values
         if graph.typed:
             update = graph.plain(update, values, self._spec.name)
         if self._spec.name in graph.replacing:
@@ -465,14 +478,14 @@ class Visit:
         return delta
 
     def _check_channels(self, values: Mapping[str, Any]) -> None:
-        channels, node = self._frame.graph.channels, self._spec.name
+        channels, node = self._graph_run.graph.channels, self._spec.name
         for channel, value in values.items():
             if value is not None:
                 check(channels[channel], value, node)
 
     def _check(self, side: InputSpec | OutputSpec, value: Any) -> None:
         if side.schema is not None:
-            check(self._frame.graph.contracts[side.schema], value, self._spec.name)
+            check(self._graph_run.graph.contracts[side.schema], value, self._spec.name)
 
     def _failure(self, event: str, problem: BaseException, attempts: int) -> Failure:
         return failure_of(self._active, event, type(problem).__name__, str(problem), attempts)
@@ -492,5 +505,5 @@ def _unchanged(output: Any) -> Any:
     return output
 
 
-def _item_of(key: str, scope: str) -> int:
-    return int(key[len(scope) :].partition("[")[2].partition("]")[0])
+def _item_of(key: str, namespace: str) -> int:
+    return int(key[len(namespace) :].partition("[")[2].partition("]")[0])

@@ -10,10 +10,10 @@ from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.state.address import Address
 
-__all__ = ["AncestorLoan", "Loan", "Pace", "ancestors"]
+__all__ = ["AnswerSource", "ParentJournals", "RecordedInterruptions", "ancestors"]
 
 
-class Loan(Protocol):
+class AnswerSource(Protocol):
     """Where an attempt finds answers that its own journal does not hold."""
 
     async def recorded(self, key: str) -> Sequence[CallRow]:
@@ -25,7 +25,7 @@ class Loan(Protocol):
         ...
 
 
-class Pace(Protocol):
+class RecordedInterruptions(Protocol):
     """Takes the place of time: ends what ran out of it in the run that is replayed, where it did, and nothing else."""
 
     async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
@@ -37,7 +37,7 @@ class Pace(Protocol):
         ...
 
 
-class AncestorLoan:
+class ParentJournals:
     """Lends what the runs recorded that a fork comes from, the nearest first. Whatever they lack is asked anew."""
 
     def __init__(self, store: Checkpointer, run_ids: Sequence[str]) -> None:

@@ -38,7 +38,7 @@ class Routes:
     """By node (or `*`) and event."""
     ends: Mapping[str, str]
     """The nodes on which a graph ends, with the status it ends with."""
-    hopeful: frozenset[str]
+    can_complete: frozenset[str]
     """Nodes from which an end `completed` can be reached without event edges: on one of them a run has recovered."""
     forking: frozenset[str]
     """Nodes with `fork: all`."""
@@ -46,9 +46,9 @@ class Routes:
     """By loop those that begin anew whenever it takes its edge."""
     pausing: frozenset[str]
     """Nodes with a `pause`."""
-    straight: frozenset[str]
+    single_exit: frozenset[str]
     """Nodes left over one edge to a node that waits for no others, in a graph that pauses nowhere."""
-    under_any: frozenset[str]
+    covered_by_wildcard: frozenset[str]
     """Nodes that the edges from `*` hold for: all but those that only such edges reach."""
 
     @classmethod
@@ -72,7 +72,7 @@ class Routes:
             leaving=dict(leaving),
             events=dict(events),
             ends=ends,
-            hopeful=_reached(
+            can_complete=_reached(
                 [name for name, status in ends.items() if status == "completed"],
                 [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on],
             )
@@ -82,8 +82,8 @@ class Routes:
                 loop: [name for name, spec in graph.spec.loops.items() if spec.per == loop] for loop in graph.spec.loops
             },
             pausing=pausing,
-            straight=frozenset(() if pausing else graph.spec.nodes.keys() - forking - joining),
-            under_any=_reached(
+            single_exit=frozenset(() if pausing else graph.spec.nodes.keys() - forking - joining),
+            covered_by_wildcard=_reached(
                 [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != _ANY]
             ),
         )
@@ -101,7 +101,7 @@ class Routes:
                 self.count(way.edge, loops)
                 taken.append(way.edge)
         if not taken:
-            raise self._stuck(node, scope)
+            raise self._no_edge_error(node, scope)
         return taken
 
     def first(self, node: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec:
@@ -109,11 +109,11 @@ class Routes:
         for way in self.leaving.get(node, ()):
             if _holds(way, scope, loops):
                 return way.edge
-        raise self._stuck(node, scope)
+        raise self._no_edge_error(node, scope)
 
     def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: dict[str, int]) -> EdgeSpec | None:
         """The edge for an event at `node`: its own before that of `*`; None when there is none."""
-        for source in (node, *((_ANY,) if node in self.under_any else ())):
+        for source in (node, *((_ANY,) if node in self.covered_by_wildcard else ())):
             for way in self.events.get((source, event), ()):
                 if _holds(way, scope, loops):
                     self.count(way.edge, loops)
@@ -127,7 +127,7 @@ class Routes:
             for name in self.inner.get(edge.loop, ()):
                 loops[name] = 0
 
-    def _stuck(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:
+    def _no_edge_error(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:
         guards = [way.guard for way in self.leaving.get(node, ()) if way.guard is not None]
         names = sorted({name for guard in guards for name in guard.names if name in scope})
         values = f" (with {', '.join(f'{name} = {shown(scope[name])}' for name in names)})" if names else ""

@@ -10,19 +10,19 @@ from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.errors import GuardFailed, NodeFailed
 from graph_research.graph.events import Draft, EdgeTaken, RunPaused
-from graph_research.graph.execution.cancel_scope import Fence, Struck
+from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancelled
 from graph_research.graph.execution.failures import OUT_OF_TIME, Failure, Suspended, failure_of, first_of
-from graph_research.graph.execution.graph_run import Ended, Frame
-from graph_research.graph.execution.node_result import Outcome
-from graph_research.graph.execution.node_run import Visit
+from graph_research.graph.execution.graph_run import Ended, GraphRun
+from graph_research.graph.execution.node_result import NodeResult
+from graph_research.graph.execution.node_run import NodeRun
 from graph_research.graph.execution.run_session import STOPPED
 from graph_research.graph.state.address import Address
-from graph_research.graph.state.position import Active, Interruption, Position
+from graph_research.graph.state.position import ActiveNode, Interruption, Position
 
-__all__ = ["Loop"]
+__all__ = ["RunLoop"]
 
 
-_Taken = tuple[Active, EdgeSpec, Failure | None]
+_Taken = tuple[ActiveNode, EdgeSpec, Failure | None]
 """A node that is left, an edge it takes, and the failure where that is an event edge."""
 
 
@@ -30,15 +30,15 @@ _LONGEST_TURN_SECONDS = 0.01
 """Nodes that wait for nothing let others have the event loop after this time."""
 
 
-class Loop:
-    """Moves `frame` step by step to its end; `limit` and `interrupt` fence it from outside."""
+class RunLoop:
+    """Moves `graph_run` step by step to its end; `limit` and `interrupt` fence it from outside."""
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
-        self.diversions = 0
+    def __init__(self, graph_run: GraphRun) -> None:
+        self.graph_run = graph_run
+        self.interruptions_handled = 0
         """How often an event led the graph away from its nodes; the request for it has been followed then."""
         self._cause: str | None = None
-        self._fence: Fence | None = None
+        self._fence: CancelScope | None = None
         self._deadline: float | None = None
 
     def limit(self, seconds: float | None) -> None:
@@ -49,17 +49,17 @@ class Loop:
         """Stop what runs, and go over the edges for `cause`."""
         self._cause = cause
         if self._fence is not None:
-            self._fence.strike()
+            self._fence.cancel()
 
     async def run(self) -> Ended:
         """Step on to the end. Raises `Suspended` where a human is waited for."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
-        self._fence = fence = Fence(task)
+        self._fence = fence = CancelScope(task)
         timer = None if self._deadline is None else loop.call_at(self._deadline, self._late)
         turned = loop.time()
         try:
-            while self.frame.ended is None:
+            while self.graph_run.ended is None:
                 await self._superstep(fence)
                 if loop.time() - turned > _LONGEST_TURN_SECONDS:
                     await asyncio.sleep(0)
@@ -67,37 +67,39 @@ class Loop:
         finally:
             if timer is not None:
                 timer.cancel()
-        return self.frame.ended
+        return self.graph_run.ended
 
     def _late(self) -> None:
         if self._deadline is not None and self._fence is not None:
-            self._fence.strike()
+            self._fence.cancel()
 
-    async def _superstep(self, fence: Fence) -> None:
-        frame = self.frame
-        waiting = [active for active in frame.position.active if not active.done]
-        most = frame.graph.spec.limits.steps
-        if most is not None and waiting and frame.limited and sum(frame.visits.values()) > most:
-            await self._divert(failure_of(waiting[0], "error", "NodeFailed", f"more than {most} steps (limits.steps)"))
+    async def _superstep(self, fence: CancelScope) -> None:
+        graph_run = self.graph_run
+        waiting = [active for active in graph_run.position.active if not active.done]
+        most = graph_run.graph.spec.limits.steps
+        if most is not None and waiting and graph_run.limited and sum(graph_run.visits.values()) > most:
+            await self._handle_interruption(
+                failure_of(waiting[0], "error", "NodeFailed", f"more than {most} steps (limits.steps)")
+            )
             return
-        if frame.routes.pausing:
+        if graph_run.routes.pausing:
             await self._pause_before(waiting)
         if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
-            await self._divert(self._interruption())
+            await self._handle_interruption(self._interruption())
             return
         try:
             with fence:
                 alone = len(waiting) == 1
-                outcomes = [await self._visited(waiting[0])] if alone else await self._together(waiting)
-        except Struck:
-            await self._divert(self._interruption())
+                results = [await self._visited(waiting[0])] if alone else await self._together(waiting)
+        except ScopeCancelled:
+            await self._handle_interruption(self._interruption())
             return
-        if len(outcomes) == 1 == len(frame.position.active) and frame.is_straight(outcomes[0]):
-            await self._lead_on(outcomes[0])
+        if len(results) == 1 == len(graph_run.position.active) and graph_run.can_advance_directly(results[0]):
+            await self._advance_single(results[0])
         else:
-            await self._leave(outcomes)
+            await self._finish_superstep(results)
 
-    async def _together(self, waiting: Sequence[Active]) -> Sequence[Outcome]:
+    async def _together(self, waiting: Sequence[ActiveNode]) -> Sequence[NodeResult]:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._branch(active)) for active in waiting]
@@ -107,224 +109,238 @@ class Loop:
         for result in results:
             if isinstance(result, Suspended):
                 raise result
-        return [result for result in results if isinstance(result, Outcome)]
+        return [result for result in results if isinstance(result, NodeResult)]
 
-    async def _branch(self, active: Active) -> Outcome | Suspended:
+    async def _branch(self, active: ActiveNode) -> NodeResult | Suspended:
         """One of several nodes of a step: its result is durable as it ends, and counts when all have ended."""
         try:
-            outcome = await self._visited(active)
+            result = await self._visited(active)
         except Suspended as stop:
             return stop
-        if not outcome.written:
-            await self.frame.session.write(
-                steps=[outcome.row(self.frame.scope)],
-                calls=outcome.calls,
-                events=outcome.events,
-                texts=outcome.texts,
+        if not result.written:
+            await self.graph_run.session.write(
+                steps=[result.row(self.graph_run.namespace)],
+                calls=result.calls,
+                events=result.events,
+                texts=result.texts,
             )
-        return outcome._replace(written=True)
+        return result._replace(written=True)
 
-    def _visited(self, active: Active) -> Awaitable[Outcome]:
-        resumed = self.frame.resumed and (active.node, active.visit) in self.frame.resumed
-        return self._revisited(active) if resumed else Visit(self.frame, self.child, active).run()
+    def _visited(self, active: ActiveNode) -> Awaitable[NodeResult]:
+        resumed = self.graph_run.resumed and (active.node, active.visit) in self.graph_run.resumed
+        return self._revisited(active) if resumed else NodeRun(self.graph_run, self.child, active).run()
 
-    async def _revisited(self, active: Active) -> Outcome:
-        return await Visit(self.frame, self.child, active, await self._rows_of(active)).run()
+    async def _revisited(self, active: ActiveNode) -> NodeResult:
+        return await NodeRun(self.graph_run, self.child, active, await self._rows_of(active)).run()
 
-    async def _rows_of(self, active: Active) -> Sequence[StepRow]:
+    async def _rows_of(self, active: ActiveNode) -> Sequence[StepRow]:
         """What is stored of a visit so far."""
-        rows = await self.frame.session.store.step_rows(self.frame.session.run_id, self.frame.scope, active.entered)
+        rows = await self.graph_run.session.store.step_rows(
+            self.graph_run.session.run_id, self.graph_run.namespace, active.entered
+        )
         return [row for row in rows if row.node == active.node and row.visit == active.visit]
 
     async def child(self, name: str, handoff: Mapping[str, Any], address: Address) -> tuple[dict[str, Any], bytes]:
         """Run a subgraph to its end, from where it was if it had started: its output and the hash of its way there."""
-        graph = self.frame.graph.subgraphs[name]
-        frame: Frame | None = None
-        while frame is None:
-            scope = f"{address.key}/"
-            if scope in self.frame.session.history.visits:
-                frame = await Frame.load(graph, self.frame.session, scope)
-                if frame is not None and frame.ended is not None and not await self._noticed(address, frame.step):
+        graph = self.graph_run.graph.subgraphs[name]
+        graph_run: GraphRun | None = None
+        while graph_run is None:
+            namespace = f"{address.key}/"
+            if namespace in self.graph_run.session.history.visits:
+                graph_run = await GraphRun.load(graph, self.graph_run.session, namespace)
+                if (
+                    graph_run is not None
+                    and graph_run.ended is not None
+                    and not await self._noticed(address, graph_run.step)
+                ):
                     break
-                if frame is not None and not (frame.resumable or frame.ended == Ended(status="completed")):
-                    frame, address = None, address._replace(attempt=address.attempt + 1)
-                elif frame is not None:
-                    await frame.reopen()
+                if graph_run is not None and not (graph_run.resumable or graph_run.ended == Ended(status="completed")):
+                    graph_run, address = None, address._replace(attempt=address.attempt + 1)
+                elif graph_run is not None:
+                    await graph_run.rewind()
             else:
-                frame = await Frame.start(
-                    graph, self.frame.session, handoff, scope=scope, chain=self.frame.position.chain
+                graph_run = await GraphRun.start(
+                    graph, self.graph_run.session, handoff, namespace=namespace, chain=self.graph_run.position.chain
                 )
-        loop = Loop(frame)
-        if (pace := frame.session.pace) is None:
+        loop = RunLoop(graph_run)
+        if (recorded := graph_run.session.recorded_interruptions) is None:
             loop.limit(graph.spec.limits.seconds)
         else:
-            pace.limited(frame.scope, loop.interrupt)
+            recorded.limited(graph_run.namespace, loop.interrupt)
         ended = await loop.run()
         if ended.status != "completed":
             reason = f": {ended.error['type']}: {ended.error['message']}" if ended.error else ""
             raise NodeFailed(f'subgraph "{name}" ended {ended.status}{reason}')
-        outputs = {channel: frame.state.values[channel] for channel, spec in graph.spec.channels.items() if spec.output}
-        return outputs, frame.position.chain
+        outputs = {
+            channel: graph_run.state.values[channel] for channel, spec in graph.spec.channels.items() if spec.output
+        }
+        return outputs, graph_run.position.chain
 
     async def _noticed(self, address: Address, end: int) -> bool:
         """Whether the node of a subgraph that ended at step `end` has failed of it since; if not, that end counts."""
-        rows = await self.frame.session.store.step_rows(self.frame.session.run_id, self.frame.scope, after=end)
+        rows = await self.graph_run.session.store.step_rows(
+            self.graph_run.session.run_id, self.graph_run.namespace, after=end
+        )
         place = (address.node, address.visit, address.item)
         return any((row.node, row.visit, row.item) == place and row.status in ("failed", "retried") for row in rows)
 
-    def _lead_on(self, outcome: Outcome) -> Awaitable[None]:
+    def _advance_single(self, result: NodeResult) -> Awaitable[None]:
         """Nearly every step: one node has given its update, and one edge leads to a node that waits for no other."""
-        frame, left, step = self.frame, outcome.active, outcome.step
-        _, _, loops, arrived, interruption, _, dropped = frame.position
-        frame.reduce(outcome)
-        frame.look()
+        graph_run, left, step = self.graph_run, result.active, result.step
+        _, _, loops, join_arrivals, interruption, _, abandoned = graph_run.position
+        graph_run.reduce(result)
+        graph_run.refresh_scope()
         try:
-            edge = frame.routes.first(left.node, frame.scope_values, loops)
+            edge = graph_run.routes.first(left.node, graph_run.scope_values, loops)
         except (GuardFailed, NodeFailed) as problem:
-            frame.position = frame.position._replace(chain=outcome.hash, applied=None)
-            return self._leave_failing(left, problem, (outcome,))
+            graph_run.position = graph_run.position._replace(chain=result.hash, applied=None)
+            return self._finish_without_edge(left, problem, (result,))
         if edge.loop is not None:
             loops = {**loops}
-            frame.routes.count(edge, loops)
-        if edge.target in frame.routes.hopeful:
+            graph_run.routes.count(edge, loops)
+        if edge.target in graph_run.routes.can_complete:
             interruption = None
-        entered = frame.entered(edge.target, step)
-        started = frame.stand(Position((entered,), outcome.hash, loops, arrived, interruption, None, dropped), step)
-        return frame.commit(outcome, [self._told(left, edge, None), *started])
+        entered = graph_run.entered(edge.target, step)
+        started = graph_run.enter(
+            Position((entered,), result.hash, loops, join_arrivals, interruption, None, abandoned), step
+        )
+        return graph_run.commit(result, [self._edge_event(left, edge, None), *started])
 
-    async def _leave(self, outcomes: Sequence[Outcome]) -> None:
+    async def _finish_superstep(self, results: Sequence[NodeResult]) -> None:
         """Reduce what the nodes gave, pick the edges, and commit both."""
-        frame = self.frame
-        outcomes = self._without_conflicts(outcomes)
-        loops = dict(frame.position.loops)
+        graph_run = self.graph_run
+        results = self._without_conflicts(results)
+        loops = dict(graph_run.position.loops)
         taken: list[_Taken] = []
         failing = set()
-        for outcome in outcomes:
-            if outcome.failure is not None:
-                edge, failure = self._event_edge(outcome.active, outcome.failure, loops)
+        for result in results:
+            if result.failure is not None:
+                edge, failure = self._event_edge(result.active, result.failure, loops)
                 if edge is None:
-                    await self._end_here(failure, outcomes)
+                    await self._end_without_edge(failure, results)
                     return
-                taken.append((outcome.active, edge, failure))
-                failing.add(outcome.active.node)
-        before = (frame.step, frame.position)
-        frame.apply(outcomes)
-        if frame.routes.pausing:
-            await self._pause_after(outcomes)
-        for active in frame.position.active:
+                taken.append((result.active, edge, failure))
+                failing.add(result.active.node)
+        before = (graph_run.step, graph_run.position)
+        graph_run.apply(results)
+        if graph_run.routes.pausing:
+            await self._pause_after(results)
+        for active in graph_run.position.active:
             if active.node in failing:
                 continue
             try:
-                edges = frame.routes.leave(active.node, frame.scope_values, loops)
+                edges = graph_run.routes.leave(active.node, graph_run.scope_values, loops)
             except (GuardFailed, NodeFailed) as problem:
-                await self._leave_failing(active, problem, outcomes)
+                await self._finish_without_edge(active, problem, results)
                 return
             taken += [(active, edge, None) for edge in edges]
-        await self._move(taken, loops, outcomes, before)
+        await self._take_edges(taken, loops, results, before)
 
-    async def _leave_failing(
-        self, active: Active, problem: GuardFailed | NodeFailed, outcomes: Sequence[Outcome]
+    async def _finish_without_edge(
+        self, active: ActiveNode, problem: GuardFailed | NodeFailed, results: Sequence[NodeResult]
     ) -> None:
         """A node's work is done, but no edge can be taken: that is its error, and its update stays."""
-        self.frame.hold()
-        loops = dict(self.frame.position.loops)
+        self.graph_run.mark_done()
+        loops = dict(self.graph_run.position.loops)
         failure = failure_of(active, "error", type(problem).__name__, str(problem))
         edge, failure = self._event_edge(active, failure, loops)
         if edge is None:
-            await self._end_here(failure, outcomes)
+            await self._end_without_edge(failure, results)
             return
-        own = _own(outcomes)
-        before = (own.step if own else self.frame.step, self.frame.position)
-        await self._move([(active, edge, failure)], loops, outcomes, before)
+        own = _own(results)
+        before = (own.step if own else self.graph_run.step, self.graph_run.position)
+        await self._take_edges([(active, edge, failure)], loops, results, before)
 
-    def _without_conflicts(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+    def _without_conflicts(self, results: Sequence[NodeResult]) -> Sequence[NodeResult]:
         """Nodes that ran side by side may not replace the same channel: the later in the file has failed."""
-        outcomes = sorted(outcomes, key=lambda outcome: self.frame.routes.order[outcome.active.node])
+        results = sorted(results, key=lambda result: self.graph_run.routes.order[result.active.node])
         writers: dict[str, str] = {}
         checked = []
-        for outcome in outcomes:
-            replacing = (outcome.delta or {}).get("replace", {})
+        for result in results:
+            replacing = (result.delta or {}).get("replace", {})
             for channel in replacing:
-                other = writers.setdefault(channel, outcome.active.node)
-                if other != outcome.active.node:
-                    message = f'"{other}" and "{outcome.active.node}" replaced channel "{channel}" in the same step'
-                    failure = failure_of(outcome.active, "error", "NodeFailed", message)
-                    outcome = outcome._replace(failure=failure, delta=None)
+                other = writers.setdefault(channel, result.active.node)
+                if other != result.active.node:
+                    message = f'"{other}" and "{result.active.node}" replaced channel "{channel}" in the same step'
+                    failure = failure_of(result.active, "error", "NodeFailed", message)
+                    result = result._replace(failure=failure, delta=None)
                     break
-            checked.append(outcome)
+            checked.append(result)
         return checked
 
-    def _move(
+    def _take_edges(
         self,
         taken: Sequence[_Taken],
         loops: dict[str, int],
-        outcomes: Sequence[Outcome],
+        results: Sequence[NodeResult],
         before: tuple[int, Position],
         kept: Sequence[StepRow] | None = None,
     ) -> Awaitable[None]:
         """Take the edges: enter their targets, and commit everything since the last step. With `kept`, the rows of what
         is kept of them, the nodes have not ended but are led away from."""
-        frame, own = self.frame, _own(outcomes)
-        step = own.step if own else frame.session.next_step()
+        graph_run, own = self.graph_run, _own(results)
+        step = own.step if own else graph_run.session.next_step()
         if any(failure is not None for _, _, failure in taken):
             taken = [one for one in taken if one[1].source == "*"][:1] or taken
         failed = next((failure for _, _, failure in taken if failure is not None), None)
-        active, arrived = self._entered(taken, step)
-        left, chain, _, _, interruption, applied, dropped = frame.position
+        active, join_arrivals = self._entered(taken, step)
+        left, chain, _, _, interruption, applied, abandoned = graph_run.position
         if failed is not None:
             interruption = _interruption(failed, *before)
-        if any(one.node in frame.routes.hopeful for one in active):
+        if any(one.node in graph_run.routes.can_complete for one in active):
             interruption = None
         status = "moved"
         if kept is not None and failed is not None:
-            dropped, status = frame.position.without(left), failed.event
-        started = frame.stand(Position(active, chain, loops, arrived, interruption, applied, dropped), step)
-        events = [*(self._told(*one) for one in taken), *started]
+            abandoned, status = graph_run.position.without(left), failed.event
+        started = graph_run.enter(Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), step)
+        events = [*(self._edge_event(*one) for one in taken), *started]
         cancelled = failed is not None and failed.event == "cancelled"
-        return frame.commit(own, events, cancelled=cancelled, kept=kept or (), status=status)
+        return graph_run.commit(own, events, cancelled=cancelled, kept=kept or (), status=status)
 
-    def _entered(self, taken: Sequence[_Taken], step: int) -> tuple[tuple[Active, ...], Mapping[str, Sequence[str]]]:
-        """The nodes that become active, and who has arrived at joins that still wait."""
-        frame = self.frame
-        arrived = {node: list(sources) for node, sources in frame.position.arrived.items()}
+    def _entered(
+        self, taken: Sequence[_Taken], step: int
+    ) -> tuple[tuple[ActiveNode, ...], Mapping[str, Sequence[str]]]:
+        """The nodes that become active, and who has join_arrivals at joins that still wait."""
+        graph_run = self.graph_run
+        join_arrivals = {node: list(sources) for node, sources in graph_run.position.join_arrivals.items()}
         targets: dict[str, Failure | None] = {}
         for left, edge, failure in taken:
-            join = frame.graph.spec.nodes[edge.target].join
+            join = graph_run.graph.spec.nodes[edge.target].join
             if not join or failure is not None:
                 targets[edge.target] = failure
                 continue
-            arrived.setdefault(edge.target, []).append(left.node)
-            if set(join) <= set(arrived[edge.target]):
-                del arrived[edge.target]
+            join_arrivals.setdefault(edge.target, []).append(left.node)
+            if set(join) <= set(join_arrivals[edge.target]):
+                del join_arrivals[edge.target]
                 targets[edge.target] = None
         if not targets:
-            targets = dict.fromkeys(arrived)
-            arrived = {}
-        ordered = sorted(targets, key=frame.routes.order.__getitem__)
-        return tuple(frame.entered(target, step, targets[target]) for target in ordered), arrived
+            targets = dict.fromkeys(join_arrivals)
+            join_arrivals = {}
+        ordered = sorted(targets, key=graph_run.routes.order.__getitem__)
+        return tuple(graph_run.entered(target, step, targets[target]) for target in ordered), join_arrivals
 
     def _interruption(self) -> Failure:
-        active = self.frame.position.active[0]
+        active = self.graph_run.position.active[0]
         if self._cause == "cancelled":
             return failure_of(active, "cancelled", "Cancelled", "the run was cancelled")
         return failure_of(active, "timeout", "TimeoutError", OUT_OF_TIME)
 
-    async def _divert(self, failure: Failure) -> None:
+    async def _handle_interruption(self, failure: Failure) -> None:
         """Lead all active nodes over the one edge for an event, or end where they stand."""
         stopped = STOPPED.get(failure.event)
         self._cause = self._deadline = None
-        loops = dict(self.frame.position.loops)
-        for active in self.frame.position.active:
+        loops = dict(self.graph_run.position.loops)
+        for active in self.graph_run.position.active:
             edge, failure = self._event_edge(active, failure, loops)
             if edge is not None:
-                self.frame.position = self.frame.position._replace(applied=None)
-                before = (self.frame.step, self.frame.position)
+                self.graph_run.position = self.graph_run.position._replace(applied=None)
+                before = (self.graph_run.step, self.graph_run.position)
                 kept = await self._finished_items()
-                await self._move([(active, edge, failure)], loops, (), before, kept)
+                await self._take_edges([(active, edge, failure)], loops, (), before, kept)
                 self._cause = None  # a request to cancel that was noticed meanwhile is this one
-                self.diversions += 1
+                self.interruptions_handled += 1
                 return
-        await self._end_here(failure, (), stopped)
+        await self._end_without_edge(failure, (), stopped)
 
     async def _finished_items(self) -> Sequence[StepRow]:
         """What the finished items of a fan-out gave is in the state of the aborted run, though the node never ends.
@@ -332,71 +348,77 @@ class Loop:
         A run that is resumed goes back to the state before, and reduces all items when all have ended.
         """
         rows = []
-        for active in self.frame.position.active:
-            if self.frame.graph.programs[active.node].each is None or active.done:
+        for active in self.graph_run.position.active:
+            if self.graph_run.graph.programs[active.node].each is None or active.done:
                 continue
-            delta = await Visit(self.frame, self.child, active, await self._rows_of(active)).finished_items()
+            delta = await NodeRun(self.graph_run, self.child, active, await self._rows_of(active)).finished_items()
             if delta is not None:
-                rows.append(self.frame.amended("kept", delta))
+                rows.append(self.graph_run.edit_row("kept", delta))
         return rows
 
-    def _event_edge(self, active: Active, failure: Failure, loops: dict[str, int]) -> tuple[EdgeSpec | None, Failure]:
+    def _event_edge(
+        self, active: ActiveNode, failure: Failure, loops: dict[str, int]
+    ) -> tuple[EdgeSpec | None, Failure]:
         """The edge for a failure; if its guard fails there is none, and the guard's failure is what happened."""
         try:
-            return self.frame.routes.divert(
-                active.node, failure.event, {**self.frame.scope_values, "error": failure.error}, loops
+            return self.graph_run.routes.divert(
+                active.node, failure.event, {**self.graph_run.scope_values, "error": failure.error}, loops
             ), failure
         except (GuardFailed, NodeFailed) as problem:
             return None, failure_of(active, "error", type(problem).__name__, str(problem))
 
-    async def _end_here(self, failure: Failure, outcomes: Sequence[Outcome], stopped: str | None = None) -> None:
+    async def _end_without_edge(
+        self, failure: Failure, results: Sequence[NodeResult], stopped: str | None = None
+    ) -> None:
         """No edge takes the failure: the graph ends, and its position stays for whoever resumes it. `stopped` is the
         status of a row that is to tell so."""
         status = "failed" if failure.event == "error" else "aborted"
-        self.frame.ended = Ended(status=status, cause=failure.event, error=failure.error)
-        applied = any(active.done for active in self.frame.position.active)
+        self.graph_run.ended = Ended(status=status, cause=failure.event, error=failure.error)
+        applied = any(active.done for active in self.graph_run.position.active)
         if applied:
-            await self._commit_here(outcomes, cancelled=True)
+            await self._commit_here(results, cancelled=True)
             return
-        fresh = [outcome for outcome in outcomes if not outcome.written]
-        patch, events = self.frame.ending(cancelled=True)
-        rows = [outcome.row(self.frame.scope) for outcome in fresh]
-        await self.frame.session.write(
-            steps=rows if stopped is None else [*rows, self.frame.amended(stopped, {})],
-            calls=[call for outcome in fresh for call in outcome.calls],
-            events=[*(event for outcome in fresh for event in outcome.events), *events],
-            texts={name: text for outcome in fresh for name, text in outcome.texts.items()},
+        fresh = [result for result in results if not result.written]
+        patch, events = self.graph_run.ending(cancelled=True)
+        rows = [result.row(self.graph_run.namespace) for result in fresh]
+        await self.graph_run.session.write(
+            steps=rows if stopped is None else [*rows, self.graph_run.edit_row(stopped, {})],
+            calls=[call for result in fresh for call in result.calls],
+            events=[*(event for result in fresh for event in result.events), *events],
+            texts={name: text for result in fresh for name, text in result.texts.items()},
             run=patch,
         )
 
-    def _commit_here(self, outcomes: Sequence[Outcome], *, cancelled: bool) -> Awaitable[None]:
-        own = _own(outcomes)
-        self.frame.step = own.step if own else self.frame.session.next_step()
-        return self.frame.commit(own, (), cancelled=cancelled)
+    def _commit_here(self, results: Sequence[NodeResult], *, cancelled: bool) -> Awaitable[None]:
+        own = _own(results)
+        self.graph_run.step = own.step if own else self.graph_run.session.next_step()
+        return self.graph_run.commit(own, (), cancelled=cancelled)
 
-    async def _pause_before(self, waiting: Sequence[Active]) -> None:
+    async def _pause_before(self, waiting: Sequence[ActiveNode]) -> None:
         for active in waiting:
-            if self.frame.graph.spec.nodes[active.node].pause == "before" and not active.passed:
-                passed = tuple(one._replace(passed=one.passed or one is active) for one in self.frame.position.active)
-                self.frame.position = self.frame.position._replace(active=passed)
-                await self.frame.amend("paused", {})
+            if self.graph_run.graph.spec.nodes[active.node].pause == "before" and not active.passed:
+                passed = tuple(
+                    one._replace(passed=one.passed or one is active) for one in self.graph_run.position.active
+                )
+                self.graph_run.position = self.graph_run.position._replace(active=passed)
+                await self.graph_run.edit_state("paused", {})
                 raise self._pausing(active, "before")
 
-    async def _pause_after(self, outcomes: Sequence[Outcome]) -> None:
-        for outcome in outcomes:
-            if self.frame.graph.spec.nodes[outcome.active.node].pause == "after" and outcome.failure is None:
-                self.frame.hold()
-                await self._commit_here(outcomes, cancelled=False)
-                raise self._pausing(outcome.active, "after")
+    async def _pause_after(self, results: Sequence[NodeResult]) -> None:
+        for result in results:
+            if self.graph_run.graph.spec.nodes[result.active.node].pause == "after" and result.failure is None:
+                self.graph_run.mark_done()
+                await self._commit_here(results, cancelled=False)
+                raise self._pausing(result.active, "after")
 
-    def _pausing(self, active: Active, when: str) -> Suspended:
-        told = {"type": RunPaused.type, "path": self.frame.path + active.node, "visit": active.visit, "when": when}
-        return Suspended("paused", Address(self.frame.scope, active.node, active.visit).key, told)
+    def _pausing(self, active: ActiveNode, when: str) -> Suspended:
+        told = {"type": RunPaused.type, "path": self.graph_run.path + active.node, "visit": active.visit, "when": when}
+        return Suspended("paused", Address(self.graph_run.namespace, active.node, active.visit).key, told)
 
-    def _told(self, left: Active, edge: EdgeSpec, failure: Failure | None) -> Draft:
+    def _edge_event(self, left: ActiveNode, edge: EdgeSpec, failure: Failure | None) -> Draft:
         return {
             "type": EdgeTaken.type,
-            "path": self.frame.path + left.node,
+            "path": self.graph_run.path + left.node,
             "visit": left.visit,
             "source": left.node,
             "target": edge.target,
@@ -405,9 +427,9 @@ class Loop:
         }
 
 
-def _own(outcomes: Sequence[Outcome]) -> Outcome | None:
+def _own(results: Sequence[NodeResult]) -> NodeResult | None:
     """What the only node of a step gave, and what is still to be written."""
-    return next((outcome for outcome in outcomes if not outcome.written), None)
+    return next((result for result in results if not result.written), None)
 
 
 def _interruption(failure: Failure, step: int, position: Position) -> Interruption:
@@ -417,6 +439,6 @@ def _interruption(failure: Failure, step: int, position: Position) -> Interrupti
         chain=position.chain.hex(),
         active=position.active,
         loops=position.loops,
-        arrived=position.arrived,
+        join_arrivals=position.join_arrivals,
         error=failure.error,
     )

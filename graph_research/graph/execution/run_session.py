@@ -14,15 +14,20 @@ from graph_research.graph.checkpoint.text_cache import RecentTexts
 from graph_research.graph.context import Clock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Draft, Event, event_of, packed_events
-from graph_research.graph.execution.event_channel import Outlet
-from graph_research.graph.execution.recorded_answers import AncestorLoan, Loan, Pace, ancestors
+from graph_research.graph.execution.event_channel import EventChannel
+from graph_research.graph.execution.recorded_answers import (
+    AnswerSource,
+    ParentJournals,
+    RecordedInterruptions,
+    ancestors,
+)
 from graph_research.graph.execution.routing import Routes
 from graph_research.graph.state.address import Address
 from graph_research.graph.values.codec import decode, references
 
-__all__ = ["FORGIVING", "STOPPED", "History", "Session"]
+__all__ = ["CLEARS_FAILURES", "STOPPED", "History", "RunSession"]
 
-FORGIVING = frozenset({"resumed", "rewound"})
+CLEARS_FAILURES = frozenset({"resumed", "rewound"})
 """Statuses of the rows that let a run go on after its failures."""
 
 STOPPED = {"timeout": "late", "cancelled": "called off"}
@@ -50,10 +55,12 @@ class _Batch:
     durable: bool = False
 
 
-class Session:
+class RunSession:
     """One process driving one run. Numbers are given out when a write is asked for, so they stand in its order."""
 
-    def __init__(self, *, store: Checkpointer, run_id: str, clock: Clock, interactive: bool, outlet: Outlet) -> None:
+    def __init__(
+        self, *, store: Checkpointer, run_id: str, clock: Clock, interactive: bool, event_channel: EventChannel
+    ) -> None:
         self.store = store
         self.run_id = run_id
         self.clock = clock
@@ -61,16 +68,16 @@ class Session:
         self.history = History()
         self.seed = run_id
         """What ids and random numbers derive from."""
-        self.loan: Loan | None = None
-        self.pace: Pace | None = None
+        self.answer_source: AnswerSource | None = None
+        self.recorded_interruptions: RecordedInterruptions | None = None
         """What takes the place of time; None where it passes."""
         self.answers: dict[str, Any] = {}
         """Answers of a human, by the key of the node that asked."""
-        self.forgiven = -1
+        self.failures_cleared_at = -1
         """Failures of nodes until this step are over: the run was resumed, or forked, to try those nodes again."""
         self.asked: str | None = None
         """The key of the node whose question the run stopped for."""
-        self._outlet = outlet
+        self._event_channel = event_channel
         self._texts: dict[str, str] = {}
         self._known: set[str] = set()
         self._recent = RecentTexts()
@@ -86,20 +93,20 @@ class Session:
         for row in await self.store.step_rows(self.run_id, None):
             visits[row.scope][row.node] = max(row.visit, visits[row.scope].get(row.node, 0))
             self._step = row.step
-            if not row.node and not row.scope and row.status in FORGIVING:
-                self.forgiven = row.step
+            if not row.node and not row.scope and row.status in CLEARS_FAILURES:
+                self.failures_cleared_at = row.step
         keys, self._call = await self.store.call_keys(self.run_id)
         self._seq = await self.store.last_seq(self.run_id)
         self.history = History(visits=visits, call_keys=frozenset(keys))
         run = await self.store.run_row(self.run_id)
         self.seed = run.seed
-        if self.loan is None and (lenders := await ancestors(self.store, run)):
-            self.loan = AncestorLoan(self.store, list(lenders))
+        if self.answer_source is None and (lenders := await ancestors(self.store, run)):
+            self.answer_source = ParentJournals(self.store, list(lenders))
 
     @property
     def remembers(self) -> bool:
         """Whether an attempt may have been made before, here or in a run that lends."""
-        return self.loan is not None or bool(self.history.call_keys)
+        return self.answer_source is not None or bool(self.history.call_keys)
 
     async def recorded(self, address: Address) -> list[CallRow]:
         """The answers in the journal of an attempt that was interrupted; empty for a new one."""
@@ -107,9 +114,9 @@ class Session:
             return []
         return [row for row in await self.store.call_rows(self.run_id, address.key) if row.status == "answered"]
 
-    async def lent(self, address: Address) -> Sequence[CallRow]:
+    async def inherited(self, address: Address) -> Sequence[CallRow]:
         """What another run recorded of the same attempt, as far as this one may use it."""
-        return () if self.loan is None else await self.loan.recorded(address.key)
+        return () if self.answer_source is None else await self.answer_source.recorded(address.key)
 
     async def value(self, data: bytes) -> Any:
         """A stored value with its texts."""
@@ -121,9 +128,9 @@ class Session:
             self._routes[id(graph)] = Routes.of(graph)
         return self._routes[id(graph)]
 
-    def forgive(self) -> None:
+    def clear_failures(self) -> None:
         """What has failed until now is to be tried again."""
-        self.forgiven = self._step
+        self.failures_cleared_at = self._step
 
     def next_step(self) -> int:
         self._step += 1
@@ -149,13 +156,13 @@ class Session:
             self._recent.add(name, text)
         return text
 
-    def show(self, kind: type[Event], **fields: Any) -> None:
+    def send_ephemeral(self, kind: type[Event], **fields: Any) -> None:
         """Offer an event that is never stored."""
-        self._outlet.show(kind(run_id=self.run_id, seq=None, at=self.clock.now(), **fields))
+        self._event_channel.send_ephemeral(kind(run_id=self.run_id, seq=None, at=self.clock.now(), **fields))
 
     def repeat(self, event: Event) -> None:
         """Offer an event that is stored already."""
-        self._outlet.push((event,))
+        self._event_channel.send((event,))
 
     def create(self, run: RunRow, step: StepRow, events: Sequence[Draft], texts: Mapping[str, str]) -> Awaitable[None]:
         """Store the run itself with its first step."""
@@ -183,11 +190,11 @@ class Session:
 
     def _numbered(self, events: Sequence[Draft]) -> tuple[_Batch | None, bytes | None]:
         """The events as they are stored; and as they go out, if there is somebody who takes them."""
-        if not (events or self._outlet.open):
+        if not (events or self._event_channel.open):
             return None, None
         at, seq, batch = self.clock.now(), self._seq, None
         self._seq += len(events)
-        if self._outlet.open:
+        if self._event_channel.open:
             batch = _Batch(events, seq, at, self._step)
             self._batches.append(batch)
         return batch, packed_events(events, seq=seq + 1, at=at, step=self._step) if events else None
@@ -208,14 +215,14 @@ class Session:
             raise
         if batch is not None:
             self._let_out(batch)
-            await self._outlet.drained()
+            await self._event_channel.wait_drained()
 
     def _let_out(self, batch: _Batch) -> None:
         batch.durable = True
         while self._batches and self._batches[0].durable:
             first = self._batches.popleft()
-            if self._outlet.open:
-                self._outlet.push(
+            if self._event_channel.open:
+                self._event_channel.send(
                     event_of(draft, run_id=self.run_id, seq=seq, at=first.at, step=first.step)
                     for seq, draft in enumerate(first.drafts, start=first.seq + 1)
                 )

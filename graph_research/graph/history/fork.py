@@ -14,7 +14,7 @@ from graph_research.graph.definition.identity import definition
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import unpacked_events
 from graph_research.graph.execution.node_run import check
-from graph_research.graph.execution.run_session import FORGIVING, STOPPED
+from graph_research.graph.execution.run_session import CLEARS_FAILURES, STOPPED
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position
 from graph_research.graph.state.step_hash import digest, joined
@@ -98,7 +98,7 @@ async def _first(store: Checkpointer, row: RunRow, steps: Sequence[StepRow], tex
 async def _was_over(store: Checkpointer, run: RunRow, step: int) -> bool:
     """Whether the run ended of what had failed until `step`, so that nobody waits for that failure any more."""
     after = await store.step_rows(run.run_id, None, after=step, upto=step + 1)
-    return after[0].status in {*FORGIVING, *STOPPED.values()} if after else run.status in ("failed", "aborted")
+    return after[0].status in {*CLEARS_FAILURES, *STOPPED.values()} if after else run.status in ("failed", "aborted")
 
 
 def _to_be_tried(row: StepRow) -> StepRow:
@@ -137,9 +137,9 @@ async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _
         active=tuple(one.ended() for one in active),
         chain=joined(base.chain, [row.hash for row in ended]),
         loops=base.loops,
-        arrived=base.arrived,
+        join_arrivals=base.join_arrivals,
         interruption=base.interruption,
-        dropped=base.dropped,
+        abandoned=base.abandoned,
     )
     rows = [row._replace(position=None) if row.step == step else row for row in rows]
     return _Place(position=position, applied=[row.step for row in ended], rows=rows)

@@ -17,11 +17,11 @@ from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
-from graph_research.graph.execution.event_channel import Outlet
+from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.failures import Suspended, timed_out
-from graph_research.graph.execution.graph_run import Frame, NewRun
-from graph_research.graph.execution.run_loop import Loop
-from graph_research.graph.execution.run_session import STOPPED, Session
+from graph_research.graph.execution.graph_run import GraphRun, NewRun
+from graph_research.graph.execution.run_loop import RunLoop
+from graph_research.graph.execution.run_session import STOPPED, RunSession
 from graph_research.graph.history.fork import FORKED, log_until
 from graph_research.graph.history.state_diff import apart, first_difference
 from graph_research.graph.state.address import Address
@@ -80,11 +80,11 @@ async def replay(
     log = await log_until(store, run_id, last.step if last else 0)
     start = max((place for place, step in enumerate(log) if step.status == FORKED), default=-1) + 1
     scratch = _Scratch(store, log[start:], row.status)
-    session = Session(
-        store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive, outlet=_closed()
+    session = RunSession(
+        store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive, event_channel=_closed()
     )
     session.seed = row.seed
-    session.loan = session.pace = _Recorded(store, run_id, scratch, failures or {})
+    session.answer_source = session.recorded_interruptions = _Recorded(store, run_id, scratch, failures or {})
     session.answers = await _answers(store, graph, log)
     work = _drive(scratch, session, graph, row, log[:start])
     await _driven(scratch, work, ended=row.status == "completed")
@@ -138,7 +138,7 @@ class _Scratch(MemoryCheckpointer):
         self._cuts: defaultdict[str, deque[_Cut]] = defaultdict(deque)
         """By graph run where it was interrupted."""
         self._loops: dict[str, Callable[[str], None]] = {}
-        self._struck: dict[str, Callable[[str], None]] = {}
+        self._cancelled_here: dict[str, Callable[[str], None]] = {}
         """Those that were interrupted, until they have come to the row that tells."""
         self._fences: dict[str, tuple[int, asyncio.Timeout]] = {}
         """By graph run that ran out of its node's time the step that tells, and what ends it."""
@@ -181,7 +181,8 @@ class _Scratch(MemoryCheckpointer):
     def differ(self, at: StepRow | Address, difference: str, call: str | None = None) -> _Left:
         """Note the first difference and end the replay."""
         if self.first is None:
-            node = Address(at.scope, at.node, at.visit).path or "the start"
+            address = _address(at) if isinstance(at, StepRow) else at
+            node = address._replace(item=None).path or "the start"
             self.first = Difference(node=node, visit=at.visit, item=at.item, call=call, difference=difference)
         self.over.set()
         return _Left(difference)
@@ -197,7 +198,7 @@ class _Scratch(MemoryCheckpointer):
         for scope, interrupt in list(self._loops.items()):
             cuts = self._cuts[scope]
             if cuts and self._has_come(scope, cuts[0].step):
-                self._struck[scope] = self._loops.pop(scope)
+                self._cancelled_here[scope] = self._loops.pop(scope)
                 interrupting.append((interrupt, cuts.popleft()))
         if not self._expected and not self._cuts[""]:
             self.over.set()
@@ -214,8 +215,8 @@ class _Scratch(MemoryCheckpointer):
             self._compare(step)
         await super().write(write)
         for step in write.steps:
-            if step.status in STOPPED and step.scope in self._struck:
-                self._loops[step.scope] = self._struck.pop(step.scope)
+            if step.status in STOPPED and step.scope in self._cancelled_here:
+                self._loops[step.scope] = self._cancelled_here.pop(step.scope)
         if interrupting := self.look():
             for interrupt, cut in interrupting:
                 asyncio.get_running_loop().call_soon(interrupt, cut.cause)
@@ -332,37 +333,37 @@ async def _driven(scratch: _Scratch, work: Any, *, ended: bool) -> None:
         scratch.differ(rest[0], "it was not reached")
 
 
-async def _drive(scratch: _Scratch, session: Session, graph: Graph, row: RunRow, log: Sequence[StepRow]) -> None:
+async def _drive(scratch: _Scratch, session: RunSession, graph: Graph, row: RunRow, log: Sequence[StepRow]) -> None:
     """Run from the start, or from where a fork began; then go on as often as the recorded run was resumed."""
     begun = row._replace(status="running", cause=None, error=None, waiting=None)
     if log:
         await scratch.create(begun, Write(run_id=row.run_id))
         await MemoryCheckpointer.write(scratch, Write(run_id=row.run_id, steps=log))
-        frame = await _loaded(session, graph)
+        graph_run = await _loaded(session, graph)
     else:
         given = decode(row.input, await scratch.texts(references(row.input)))
-        frame = await Frame.start(graph, session, given, root=NewRun(row=begun, texts={}))
+        graph_run = await GraphRun.start(graph, session, given, root=NewRun(row=begun, texts={}))
     reached = (-1, -1)
-    while frame is not None and (frame.step, scratch.matched) != reached:
-        reached = (frame.step, scratch.matched)
-        loop = Loop(frame)
+    while graph_run is not None and (graph_run.step, scratch.matched) != reached:
+        reached = (graph_run.step, scratch.matched)
+        loop = RunLoop(graph_run)
         scratch.follow("", loop.interrupt)
         with contextlib.suppress(Suspended):
             await loop.run()
-        if not scratch.left and (loop.frame.ended or row.status != "completed"):
+        if not scratch.left and (loop.graph_run.ended or row.status != "completed"):
             return
-        frame = await _loaded(session, graph)
-        if loop.frame.ended:
-            session.forgive()
+        graph_run = await _loaded(session, graph)
+        if loop.graph_run.ended:
+            session.clear_failures()
 
 
-async def _loaded(session: Session, graph: Graph) -> Frame | None:
+async def _loaded(session: RunSession, graph: Graph) -> GraphRun | None:
     await session.recall()
-    frame = await Frame.load(graph, session, "")
-    if frame is None or not frame.resumable:
+    graph_run = await GraphRun.load(graph, session, "")
+    if graph_run is None or not graph_run.resumable:
         return None
-    await frame.reopen()
-    return frame
+    await graph_run.rewind()
+    return graph_run
 
 
 async def _compare_ends(scratch: _Scratch, log: Sequence[StepRow], run_id: str) -> None:
@@ -419,7 +420,7 @@ def _cuts(log: Sequence[StepRow]) -> Iterator[_Cut]:
             continue
         position = Position.from_bytes(step.position, step.hash)
         if step.status in STOPPED:
-            yield _Cut(step.scope, step.step, step.status, position.dropped)
+            yield _Cut(step.scope, step.step, step.status, position.abandoned)
             continue
         cause = next((event for event, status in STOPPED.items() if status == step.status), None)
         later = islice(log, place + 1, None)
@@ -459,7 +460,7 @@ def _numbered(steps: Iterable[StepRow]) -> Iterator[tuple[tuple[Any, ...], StepR
         come[key] += 1
 
 
-def _closed() -> Outlet:
-    outlet = Outlet()
-    outlet.close()
-    return outlet
+def _closed() -> EventChannel:
+    event_channel = EventChannel()
+    event_channel.close()
+    return event_channel

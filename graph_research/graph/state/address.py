@@ -13,11 +13,11 @@ _COUNTS = re.compile(r"[:~]\d+")
 class Address(NamedTuple):
     """One attempt of a node's visit, or of one of its items.
 
-    `scope` is empty in the root graph; under a subgraph it is the key of the attempt that runs it and a slash, such as
-    `gather:1[2]/`. So no two attempts of a run share a key.
+    `namespace` is empty in the root graph; under a subgraph it is the key of the attempt that runs it and a slash, such
+    as `gather:1[2]/`. So no two attempts of a run share a key.
     """
 
-    scope: str
+    namespace: str
     node: str
     visit: int
     item: int | None = None
@@ -32,15 +32,15 @@ class Address(NamedTuple):
     def path(self) -> str:
         """The path as people read it, such as `gather[2]/search`."""
         item = "" if self.item is None else f"[{self.item}]"
-        return f"{path_of(self.scope)}{self.node}{item}"
+        return f"{path_of(self.namespace)}{self.node}{item}"
 
 
-def key_of(scope: str, node: str, visit: int, item: int | None = None, attempt: int = 1) -> str:
+def key_of(namespace: str, node: str, visit: int, item: int | None = None, attempt: int = 1) -> str:
     """The key of such an address."""
-    key = f"{scope}{node}:{visit}" if item is None else f"{scope}{node}:{visit}[{item}]"
+    key = f"{namespace}{node}:{visit}" if item is None else f"{namespace}{node}:{visit}[{item}]"
     return key if attempt == 1 else f"{key}~{attempt}"
 
 
-def path_of(scope: str) -> str:
-    """A scope or key without visits and attempts."""
-    return _COUNTS.sub("", scope) if scope else ""
+def path_of(namespace: str) -> str:
+    """A namespace or key without visits and attempts."""
+    return _COUNTS.sub("", namespace) if namespace else ""

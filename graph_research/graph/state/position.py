@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-__all__ = ["Active", "Interruption", "Position"]
+__all__ = ["ActiveNode", "Interruption", "Position"]
 
 _NONE: Mapping[str, Any] = {}
 _ONLY_TO_RUN = (False, False, None)
 
 
-class Active(NamedTuple):
+class ActiveNode(NamedTuple):
     """A node that is to run, or has run (`done`) and not been left yet.
 
     `entered` is the step that led here: whatever this visit recorded comes after it. `passed` says that a pause before
@@ -27,9 +27,9 @@ class Active(NamedTuple):
     passed: bool = False
     error: Mapping[str, Any] | None = None
 
-    def ended(self) -> Active:
+    def ended(self) -> ActiveNode:
         """The same, done."""
-        return Active(self.node, self.visit, self.entered, True, self.passed, self.error)
+        return ActiveNode(self.node, self.visit, self.entered, True, self.passed, self.error)
 
     def to_json(self) -> tuple[Any, ...]:
         """Its fields; of a node that is only to run no more than three."""
@@ -42,9 +42,9 @@ class Interruption(NamedTuple):
     cause: str
     step: int
     chain: str
-    active: tuple[Active, ...]
+    active: tuple[ActiveNode, ...]
     loops: Mapping[str, int]
-    arrived: Mapping[str, Sequence[str]]
+    join_arrivals: Mapping[str, Sequence[str]]
     error: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Interruption(NamedTuple):
             "chain": self.chain,
             "active": [active.to_json() for active in self.active],
             "loops": self.loops,
-            "arrived": self.arrived,
+            "arrived": self.join_arrivals,
             "error": self.error,
         }
 
@@ -63,35 +63,36 @@ class Position(NamedTuple):
     """`chain` is the hash (SHA-256) of everything that led here, apart from time.
 
     `applied` names the steps whose deltas were reduced on arriving here, in that order; None means the step's own.
-    `dropped` names nodes that were led away from before they had ended, with the latest such visit: no row tells of it.
+    `abandoned` names the nodes that an event edge left before they had ended, with the latest such visit, which no row
+    records.
     """
 
-    active: tuple[Active, ...]
+    active: tuple[ActiveNode, ...]
     chain: bytes
     loops: Mapping[str, int] = _NONE
-    arrived: Mapping[str, Sequence[str]] = _NONE
+    join_arrivals: Mapping[str, Sequence[str]] = _NONE
     interruption: Interruption | None = None
     applied: Sequence[int] | None = None
-    dropped: Mapping[str, int] = _NONE
+    abandoned: Mapping[str, int] = _NONE
 
-    def without(self, left: Iterable[Active]) -> Mapping[str, int]:
-        """`dropped` when these are led away from."""
-        return {**self.dropped, **{active.node: active.visit for active in left if not active.done}}
+    def without(self, left: Iterable[ActiveNode]) -> Mapping[str, int]:
+        """`abandoned` when these are led away from."""
+        return {**self.abandoned, **{active.node: active.visit for active in left if not active.done}}
 
     def to_bytes(self) -> bytes:
         """All but the chain, which is the hash of the row that the position stands in."""
-        active, _, loops, arrived, interruption, applied, dropped = self
-        values: dict[str, Any] = {"active": list(map(Active.to_json, active))}
+        active, _, loops, join_arrivals, interruption, applied, abandoned = self
+        values: dict[str, Any] = {"active": list(map(ActiveNode.to_json, active))}
         if loops:
             values["loops"] = loops
-        if arrived:
-            values["arrived"] = arrived
+        if join_arrivals:
+            values["arrived"] = join_arrivals
         if interruption is not None:
             values["interruption"] = interruption.to_json()
         if applied is not None:
             values["applied"] = applied
-        if dropped:
-            values["dropped"] = dropped
+        if abandoned:
+            values["dropped"] = abandoned
         return orjson.dumps(values)
 
     @classmethod
@@ -103,12 +104,24 @@ class Position(NamedTuple):
             active=_actives(values["active"]),
             chain=chain,
             loops=values.get("loops", {}),
-            arrived=values.get("arrived", {}),
-            interruption=interruption and Interruption(**{**interruption, "active": _actives(interruption["active"])}),
+            join_arrivals=values.get("arrived", {}),
+            interruption=interruption and _interruption(interruption),
             applied=values.get("applied"),
-            dropped=values.get("dropped", {}),
+            abandoned=values.get("dropped", {}),
         )
 
 
-def _actives(values: list[list[Any]]) -> tuple[Active, ...]:
-    return tuple(Active(*value) for value in values)
+def _interruption(values: Mapping[str, Any]) -> Interruption:
+    return Interruption(
+        cause=values["cause"],
+        step=values["step"],
+        chain=values["chain"],
+        active=_actives(values["active"]),
+        loops=values["loops"],
+        join_arrivals=values["arrived"],
+        error=values["error"],
+    )
+
+
+def _actives(values: list[list[Any]]) -> tuple[ActiveNode, ...]:
+    return tuple(ActiveNode(*value) for value in values)

@@ -1,4 +1,4 @@
-"""What stands inside a fence is ended from outside; nothing else is."""
+"""A cancel scope ends what runs inside it and nothing else."""
 
 from __future__ import annotations
 
@@ -6,56 +6,56 @@ import asyncio
 
 import pytest
 
-from graph_research.graph.execution.cancel_scope import Fence, Struck
+from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancelled
 
 
-def fence() -> Fence:
+def make_scope() -> CancelScope:
     task = asyncio.current_task()
     assert task is not None
-    return Fence(task)
+    return CancelScope(task)
 
 
-async def test_what_is_inside_is_ended_and_the_fence_can_be_entered_again() -> None:
-    around = fence()
+async def test_cancel_ends_what_runs_inside_and_the_scope_can_be_entered_again() -> None:
+    scope = make_scope()
     for _ in range(2):
-        asyncio.get_running_loop().call_soon(around.strike)
-        with pytest.raises(Struck), around:
+        asyncio.get_running_loop().call_soon(scope.cancel)
+        with pytest.raises(ScopeCancelled), scope:
             await asyncio.Event().wait()
 
 
-async def test_a_strike_while_nobody_is_inside_does_nothing() -> None:
-    around = fence()
-    around.strike()
-    with around:
+async def test_cancel_does_nothing_while_the_scope_is_not_entered() -> None:
+    scope = make_scope()
+    scope.cancel()
+    with scope:
         await asyncio.sleep(0)
 
 
-async def test_a_cancellation_from_elsewhere_passes_through_and_wins() -> None:
+async def test_a_cancellation_from_outside_passes_through_and_takes_precedence() -> None:
     inside = asyncio.Event()
-    fences: list[Fence] = []
+    scopes: list[CancelScope] = []
 
     async def work() -> None:
-        fences.append(fence())
-        with fences[0]:
+        scopes.append(make_scope())
+        with scopes[0]:
             inside.set()
             await asyncio.Event().wait()
 
     for both in (False, True):
-        fences.clear()
+        scopes.clear()
         inside.clear()
         task = asyncio.create_task(work())
         await inside.wait()
         if both:
-            fences[0].strike()
+            scopes[0].cancel()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
 
-async def test_an_inner_fence_that_is_struck_leaves_the_outer_one_standing() -> None:
-    outer, inner = fence(), fence()
+async def test_cancelling_an_inner_scope_leaves_the_outer_one_alone() -> None:
+    outer, inner = make_scope(), make_scope()
     with outer:
-        asyncio.get_running_loop().call_soon(inner.strike)
-        with pytest.raises(Struck), inner:
+        asyncio.get_running_loop().call_soon(inner.cancel)
+        with pytest.raises(ScopeCancelled), inner:
             await asyncio.Event().wait()
         await asyncio.sleep(0)

@@ -169,7 +169,7 @@ async def test_a_run_cut_after_any_event_ends_as_if_it_had_not_been(name: str) -
     store = MemoryCheckpointer()
     drive = runtime(GRAPHS[name], store)
     events = await collect(drive.stream({}, run_id="cut"))
-    whole = await outcome(store)
+    whole = await result(store)
     for cut in range(1, len(events) + 1):
         store = MemoryCheckpointer()
         drive = runtime(GRAPHS[name], store)
@@ -177,10 +177,10 @@ async def test_a_run_cut_after_any_event_ends_as_if_it_had_not_been(name: str) -
             for _ in range(cut):
                 await anext(stream)
         assert isinstance((await collect(drive.resume("cut")))[-1], RunEnded)
-        assert await outcome(store) == whole, f"after event {cut}"
+        assert await result(store) == whole, f"after event {cut}"
 
 
-async def outcome(store: Checkpointer) -> Any:
+async def result(store: Checkpointer) -> Any:
     steps = await store.steps("cut")
     finished = sorted((step.path, step.visit, step.item or 0, step.hash) for step in steps if step.status != "retried")
     return (await store.run("cut")).status, await store.state("cut"), finished

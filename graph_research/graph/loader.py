@@ -12,7 +12,7 @@ from graph_research.graph.definition.parser import read_spec, read_text
 from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.graph_cache import remembered
-from graph_research.graph.messages import suggestion
+from graph_research.graph.messages import did_you_mean
 from graph_research.graph.registry import Handler, Registry
 from graph_research.graph.resources import FolderResolver, SchemaResolver, beside
 from graph_research.graph.source import Place
@@ -130,7 +130,7 @@ class _Loader:
             return None, [Finding.at(place, "recursive-graph", f"a graph cannot contain itself: {chain}")]
         found = self.registry.graphs.find(name)
         if found is None:
-            help = suggestion(name, self.registry.graphs.names())
+            help = did_you_mean(name, self.registry.graphs.names())
             return None, [Finding.at(place, "unknown-graph", f'no graph "{name}"', help)]
         graph, findings = self.load(*found, ancestors)
         if graph is not None:

@@ -1,4 +1,4 @@
-"""Values in the words of messages: what kind of JSON they are, and themselves, made short."""
+"""Parts of messages: "did you mean", a value shortened, and the name of its JSON type."""
 
 from __future__ import annotations
 
@@ -8,33 +8,50 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-__all__ = ["json_kind", "meant", "nearest", "shortened", "shown", "suggestion"]
+__all__ = ["closest", "did_you_mean", "known_or_closest", "show_value", "truncate", "type_name"]
 
 
-def json_kind(value: Any) -> str:
-    """What a JSON value is, in words for a message: `null`, `a number`, `a text` …"""
+_TYPE_NAMES = {
+    int: "a number",
+    float: "a number",
+    str: "a string",
+    list: "an array",
+    tuple: "an array",
+    dict: "an object",
+}
+
+
+def type_name(value: Any) -> str:
+    """The JSON type of a value with its article: `null`, `a number`, `a string` …"""
     if value is None:
         return "null"
     if isinstance(value, bool):
-        return "true or false"
-    names = {int: "a number", float: "a number", str: "a text", list: "a list", tuple: "a list", dict: "an object"}
+        return "a boolean"
+    names = {
+        int: "a number",
+        float: "a number",
+        str: "a string",
+        list: "an array",
+        tuple: "an array",
+        dict: "an object",
+    }
     return names.get(type(value), f"a {type(value).__name__}")
 
 
-def shown(value: Any, most_chars: int = 80) -> str:
-    """A value as short JSON for a message; what is no JSON is shown by its type."""
+def show_value(value: Any, most_chars: int = 80) -> str:
+    """A value as JSON of at most `most_chars`; a value that is not JSON is shown as its type."""
     if isinstance(value, (list, dict)) and len(value) > most_chars:
-        return f"{json_kind(value)} of {len(value)} entries"
+        return f"{type_name(value)} of {len(value)} entries"
     if isinstance(value, str):
         value = value[: most_chars + 1]
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):
-        text = json_kind(value)
-    return shortened(text, most_chars)
+        text = type_name(value)
+    return truncate(text, most_chars)
 
 
-def shortened(text: str, most_chars: int) -> str:
+def truncate(text: str, most_chars: int = 80) -> str:
     """`text`, cut to `most_chars` with an ellipsis at the end."""
     return text if len(text) <= most_chars else text[: most_chars - 1] + "…"
 
@@ -43,22 +60,22 @@ _LEAST_SIMILARITY = 0.6
 _MOST_LISTED = 8
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` is most likely a slip of (letters swapped, left out, doubled), or None."""
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most similar to `name` (optimal string alignment, at least 0.6), or None."""
     scored = [(OSA.normalized_similarity(name[:100], other), other) for other in sorted(known)]
     best, match = max(scored, default=(0.0, ""), key=lambda pair: pair[0])
     return match if best >= _LEAST_SIMILARITY else None
 
 
-def meant(names: Iterable[str], known: Collection[str]) -> frozenset[str]:
-    """The known names, and for each other one the known name that it is most likely a slip of."""
-    return frozenset(found for name in names if (found := name if name in known else nearest(name, known)))
+def known_or_closest(names: Iterable[str], known: Collection[str]) -> frozenset[str]:
+    """Those of `names` that are known, and the closest known name of each that is not."""
+    return frozenset(found for name in names if (found := name if name in known else closest(name, known)))
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`did you mean "gather"?`, or the known names where none is near and they are few."""
     names = sorted(known)
-    if match := nearest(name, names):
+    if match := closest(name, names):
         return f'did you mean "{match}"?'
     if 0 < len(names) <= _MOST_LISTED:
         return "known: " + ", ".join(names)

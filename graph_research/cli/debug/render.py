@@ -23,7 +23,7 @@ from graph_research.graph.events import (
     RunEnded,
     RunPaused,
 )
-from graph_research.graph.messages import shown
+from graph_research.graph.messages import show_value
 
 __all__ = ["calls", "changed", "edge_lines", "full", "history", "rehearsed", "source", "stopped"]
 
@@ -67,14 +67,14 @@ def edge_lines(views: Sequence[EdgeView], *, values: bool) -> Iterator[str]:
         chosen = " <- taken" if view.taken else ""
         yield f"{view.edge.source} -> {view.edge.target}{loop}: {mark}, {view.why}{chosen}"
         if values:
-            yield from (f"    {name} = {shown(value)}" for name, value in view.values.items())
+            yield from (f"    {name} = {show_value(value)}" for name, value in view.values.items())
 
 
 def changed(name: str, old: Any, new: Any) -> str:
     """A channel before and after; of a list that has grown only what is new."""
     if isinstance(old, list) and isinstance(new, list) and old and new[: len(old)] == old:
-        return f"{name}: {len(old)} -> {len(new)} entries, new: {shown(new[len(old) :], _MOST_SHOWN)}"
-    return f"{name}: {shown(old)} -> {shown(new)}"
+        return f"{name}: {len(old)} -> {len(new)} entries, new: {show_value(new[len(old) :], _MOST_SHOWN)}"
+    return f"{name}: {show_value(old)} -> {show_value(new)}"
 
 
 def history(events: Sequence[Event], present: Event) -> Iterator[str]:
@@ -131,7 +131,7 @@ def request_lines(request: Any) -> Iterator[str]:
 
 def full(value: Any) -> str:
     """A value as JSON, indented unless it fits a line, cut where it is very long."""
-    if len(line := shown(value, _LINE_CHARS + 1)) <= _LINE_CHARS and "\\n" not in line:
+    if len(line := show_value(value, _LINE_CHARS + 1)) <= _LINE_CHARS and "\\n" not in line:
         return line
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str).decode()
     return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}… ({len(text):,} characters)"

@@ -18,7 +18,7 @@ from graph_research.cli.output import say, show
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.debugger.stepper import Debugger, Stop
 from graph_research.graph.errors import GuardFailed
-from graph_research.graph.messages import shown
+from graph_research.graph.messages import show_value
 
 __all__ = ["Terminal", "UnknownCommand"]
 
@@ -218,7 +218,7 @@ class Terminal:
             return
         level = await self._debugger.level(self._level)
         for name, value in {**level.state, "loops": level.scope["loops"]}.items():
-            show(f"{name} = {shown(value)}")
+            show(f"{name} = {show_value(value)}")
 
     async def _diff(self, _: str) -> None:
         changes = await self._debugger.changes()
@@ -291,7 +291,7 @@ class Terminal:
 
     async def _value(self, text: str) -> str:
         try:
-            return shown(await self._debugger.evaluate(text, self._level))
+            return show_value(await self._debugger.evaluate(text, self._level))
         except (UserMistake, GuardFailed) as problem:
             return f"({problem.message})"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.graph.messages import json_kind, shown
+from graph_research.graph.messages import show_value, type_name
 
 __all__ = ["Node", "Variables"]
 
@@ -54,8 +54,8 @@ class Variables:
         node = node or Node(value=value)
         listed = isinstance(value, (list, tuple))
         parts = {"indexedVariables" if listed else "namedVariables": len(value)} if self._has_parts(value) else {}
-        text = shown(value, _VALUE_CHARS).translate(_CONTROL)
-        return {"value": text, "type": json_kind(value), "variablesReference": self.number(node), **parts}
+        text = show_value(value, _VALUE_CHARS).translate(_CONTROL)
+        return {"value": text, "type": type_name(value), "variablesReference": self.number(node), **parts}
 
     def parts(self, node: Node, start: int = 0, count: int = 0, only: str | None = None) -> list[dict[str, Any]]:
         """The parts of a value, `count` of them from `start` on (all when 0); `only` is `indexed` or `named`."""

@@ -20,7 +20,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GraphInvalid
 from graph_research.graph.events import EdgeTaken, Event, NodeFinished, NodeStarted
 from graph_research.graph.expressions.compiled import Compiled, compile_expression
-from graph_research.graph.messages import suggestion
+from graph_research.graph.messages import did_you_mean
 from graph_research.graph.source import Expression, Place
 
 __all__ = ["Breakpoint", "BreakpointInvalid", "compiled", "line_breakpoint", "parse_breakpoint"]
@@ -145,7 +145,7 @@ def compiled(text: str, root: Graph, scope: Mapping[str, Any] | None = None) -> 
     names = set(scope) if scope is not None else {name for graph in all_graphs(root) for name in graph.spec.channels}
     unknown = sorted(expression.names - names - _ALWAYS_KNOWN)
     if unknown:
-        hint = suggestion(unknown[0], sorted(names)) or f"names are {', '.join(sorted(names))[:200]}"
+        hint = did_you_mean(unknown[0], sorted(names)) or f"names are {', '.join(sorted(names))[:200]}"
         raise BreakpointInvalid(f'{text[:80]!r}: there is no name "{unknown[0]}"', help=hint)
     return expression
 
@@ -186,7 +186,7 @@ def _check_node(path: str, root: Graph) -> None:
     name = plain_path(path).rpartition("/")[2]
     names = sorted({node for graph in all_graphs(root) for node in graph.spec.nodes})
     if name not in names:
-        hint = suggestion(name, names) or f"nodes are {', '.join(names)[:200]}"
+        hint = did_you_mean(name, names) or f"nodes are {', '.join(names)[:200]}"
         raise BreakpointInvalid(f'no node "{name}" in {root.spec.file}', help=hint)
 
 

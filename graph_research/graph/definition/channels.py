@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
 from graph_research.graph.definition.spec import ChannelSpec, Reducer
-from graph_research.graph.definition.tree_reader import Shapes
+from graph_research.graph.definition.tree_reader import TreeReader
 from graph_research.graph.definition.yaml_tree import Tree, to_json
-from graph_research.graph.messages import nearest, suggestion
+from graph_research.graph.messages import closest, did_you_mean
 from graph_research.graph.registry import Resolver
 from graph_research.graph.source import Place
 from graph_research.graph.values.json_schema import Contract, SchemaInvalid
@@ -33,7 +33,7 @@ _EMPTY: Mapping[str, Any] = {"append": [], "upsert": [], "merge": {}, "add": 0}
 """What a channel without a default starts with; null for `replace`."""
 
 
-def inline_channels(tree: Tree | None, shapes: Shapes, types: Collection[str]) -> dict[str, ChannelSpec]:
+def inline_channels(tree: Tree | None, shapes: TreeReader, types: Collection[str]) -> dict[str, ChannelSpec]:
     """The channels written in the graph itself as `{name: {type, default, reduce, input, output, items}}`; `types` are
     those that `type` and `items` may name beside JSON's own."""
     channels = {}
@@ -62,18 +62,18 @@ def inline_channels(tree: Tree | None, shapes: Shapes, types: Collection[str]) -
     return channels
 
 
-def _check_type(kind: str, place: Place, shapes: Shapes, types: Collection[str]) -> None:
+def _check_type(kind: str, place: Place, shapes: TreeReader, types: Collection[str]) -> None:
     if kind not in types:
-        near = nearest(kind, [*types, *JSON_TYPES])
+        near = closest(kind, [*types, *JSON_TYPES])
         help = f'did you mean "{near}"?' if near else "register it: load_graph(…, types={NAME: CLASS})"
         shapes.report(place, "unknown-type", f'"{kind[:80]}" is no JSON type and no registered type', help)
 
 
-def schema_channels(name: str, place: Place, schemas: Resolver, shapes: Shapes) -> dict[str, ChannelSpec]:
+def schema_channels(name: str, place: Place, schemas: Resolver, shapes: TreeReader) -> dict[str, ChannelSpec]:
     """The channels of the JSON Schema `name`; what is wrong with it is found at `place`, where the graph names it."""
     found = schemas.find(name)
     if found is None:
-        shapes.report(place, "unknown-schema", f'no schema "{name}"', suggestion(name, schemas.names()))
+        shapes.report(place, "unknown-schema", f'no schema "{name}"', did_you_mean(name, schemas.names()))
         return {}
     try:
         schema = json.loads(found[0])
@@ -90,12 +90,12 @@ def schema_channels(name: str, place: Place, schemas: Resolver, shapes: Shapes) 
     return channels
 
 
-def _channel(name: str, written: Mapping[str, Any], shapes: Shapes, path: str, place: Place) -> ChannelSpec:
+def _channel(name: str, written: Mapping[str, Any], shapes: TreeReader, path: str, place: Place) -> ChannelSpec:
     schema = {key: value for key, value in written.items() if key not in _OWN}
     reduce = written.get("reduce", "replace")
     if reduce not in get_args(Reducer):
         where = shapes.places.get(f"{path}/reduce", place)
-        help = suggestion(str(reduce), get_args(Reducer))
+        help = did_you_mean(str(reduce), get_args(Reducer))
         shapes.report(where, "bad-value", f'channel "{name}": no reducer "{str(reduce)[:40]}"', help)
         reduce = "replace"
     default = written.get("default", _EMPTY.get(reduce))
@@ -114,7 +114,7 @@ def _channel(name: str, written: Mapping[str, Any], shapes: Shapes, path: str, p
 
 
 def _check_channel(
-    name: str, schema: Mapping[str, Any], reduce: str, default: Any, shapes: Shapes, path: str, place: Place
+    name: str, schema: Mapping[str, Any], reduce: str, default: Any, shapes: TreeReader, path: str, place: Place
 ) -> None:
     if name in RESERVED_NAMES or keyword.iskeyword(name) or not name.isidentifier() or name.startswith("_"):
         help = "use a letter, then letters, digits and _; " + ", ".join(sorted(RESERVED_NAMES)) + " are taken"

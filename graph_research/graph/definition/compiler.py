@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.graph.definition.spec import GraphSpec, NodeSpec
 from graph_research.graph.errors import Finding, GraphInvalid, HandoffInvalid
 from graph_research.graph.expressions.compiled import Compiled, Together, compile_expression
-from graph_research.graph.messages import suggestion
+from graph_research.graph.messages import did_you_mean
 from graph_research.graph.registry import Registry
 from graph_research.graph.source import Expression, Place
 from graph_research.graph.values.json_schema import Contract, SchemaInvalid
@@ -211,7 +211,7 @@ class _Compiler:
         found: dict[str, Typed] = {}
         for name, channel in self.spec.channels.items():
             for kind in sorted(set(type_names(channel.schema)) - types.keys()):
-                self._report(channel.place, "unknown-type", f'no type "{kind}"', suggestion(kind, types))
+                self._report(channel.place, "unknown-type", f'no type "{kind}"', did_you_mean(kind, types))
             if (one := typed(channel.schema, types)) is None:
                 continue
             found[name] = one
@@ -282,7 +282,7 @@ class _Compiler:
             found = self.registry.schemas.find(name)
             if found is None:
                 self._report(
-                    place, "unknown-schema", f'no schema "{name}"', suggestion(name, self.registry.schemas.names())
+                    place, "unknown-schema", f'no schema "{name}"', did_you_mean(name, self.registry.schemas.names())
                 )
                 continue
             try:

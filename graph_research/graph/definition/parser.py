@@ -24,7 +24,7 @@ from graph_research.graph.definition.spec import (
     OutputSpec,
     RetrySpec,
 )
-from graph_research.graph.definition.tree_reader import Shapes
+from graph_research.graph.definition.tree_reader import TreeReader
 from graph_research.graph.definition.yaml_tree import (
     MOST_BYTES,
     Scalar,
@@ -35,7 +35,7 @@ from graph_research.graph.definition.yaml_tree import (
     to_json,
 )
 from graph_research.graph.errors import Finding
-from graph_research.graph.messages import suggestion
+from graph_research.graph.messages import did_you_mean
 from graph_research.graph.registry import Resolver
 from graph_research.graph.source import Place
 
@@ -97,7 +97,7 @@ def read_spec(
     return _GraphReader(findings).graph(tree, text, file, schemas, types), findings
 
 
-class _GraphReader(Shapes):
+class _GraphReader(TreeReader):
     """The keys of a graph and what each becomes."""
 
     def graph(
@@ -244,7 +244,7 @@ class _GraphReader(Shapes):
             return ()
         self.places["edges"] = tree.place
         if not isinstance(tree, Sequence):
-            self.report(tree.place, "wrong-type", "`edges` must be a list", "write `- {from: a, to: b}` lines")
+            self.report(tree.place, "wrong-type", "`edges` must be an array", "write `- {from: a, to: b}` lines")
             return ()
         return tuple(edge for index, item in enumerate(tree.items) if (edge := self.edge(index, item)))
 
@@ -256,7 +256,7 @@ class _GraphReader(Shapes):
         for number, event in enumerate(events):
             if event not in get_args(EventName):
                 place = self.places[f"{path}/on/{number}"]
-                self.report(place, "bad-value", f'no event "{event[:40]}"', suggestion(event, get_args(EventName)))
+                self.report(place, "bad-value", f'no event "{event[:40]}"', did_you_mean(event, get_args(EventName)))
         if source is None or target is None:
             return None
         return EdgeSpec(

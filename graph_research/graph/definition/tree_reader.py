@@ -9,17 +9,17 @@ from typing import Any
 from graph_research.errors import NAME_PATTERN
 from graph_research.graph.definition.yaml_tree import Scalar, Sequence, Tree, YamlMapping, to_json
 from graph_research.graph.errors import Finding
-from graph_research.graph.messages import suggestion
+from graph_research.graph.messages import did_you_mean, truncate
 from graph_research.graph.source import Expression, Place
 
-__all__ = ["Shapes"]
+__all__ = ["TreeReader"]
 
 _RESOURCE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}([./][A-Za-z0-9_-]{1,64}){0,4}")
 
 _NEVER_NULL = ("when", "while", "ask", "each")
 
 
-class Shapes:
+class TreeReader:
     """Collects `findings`, and in `places` where each value stands (its key at the same path and `:key`).
 
     Every method takes the tree at `path` (None where nothing is written) and returns None for what is absent or wrong.
@@ -39,7 +39,7 @@ class Shapes:
         entries = self.entries(tree, path, what)
         for key in [key for key in entries if key not in known]:
             place = self.places[_join(path, key) + ":key"]
-            self.report(place, "unknown-key", f'{what} has no key "{_short(key)}"', suggestion(key, known))
+            self.report(place, "unknown-key", f'{what} has no key "{truncate(key)}"', did_you_mean(key, known))
             del entries[key]
         for key in needed:
             if isinstance(tree, YamlMapping) and tree.get(key) is None:
@@ -74,11 +74,11 @@ class Shapes:
         return {key.text: value for key, value in tree.entries}
 
     def text(self, tree: Tree | None, what: str) -> str | None:
-        value: str | None = self._scalar(tree, what, lambda value: isinstance(value, str) and value != "", "a text")
+        value: str | None = self._scalar(tree, what, lambda value: isinstance(value, str) and value != "", "a string")
         return value
 
     def flag(self, tree: Tree | None, what: str) -> bool | None:
-        value: bool | None = self._scalar(tree, what, lambda value: isinstance(value, bool), "true or false")
+        value: bool | None = self._scalar(tree, what, lambda value: isinstance(value, bool), "a boolean")
         return value
 
     def whole(self, tree: Tree | None, what: str, at_least: int) -> int | None:
@@ -104,7 +104,7 @@ class Shapes:
         value = self.text(tree, what)
         if tree is None or value is None or value in known:
             return value
-        self.report(tree.place, "bad-value", f'{what} cannot be "{_short(value)}"', suggestion(value, known))
+        self.report(tree.place, "bad-value", f'{what} cannot be "{truncate(value)}"', did_you_mean(value, known))
         return None
 
     def resource(self, tree: Tree | None, what: str) -> str | None:
@@ -113,7 +113,7 @@ class Shapes:
         if tree is None or value is None or _RESOURCE_NAME.fullmatch(value):
             return value
         self.report(
-            tree.place, "name-invalid", f'{what} "{_short(value)}" is no name', "a bare name such as planner.input"
+            tree.place, "name-invalid", f'{what} "{truncate(value)}" is no name', "a bare name such as planner.input"
         )
         return None
 
@@ -149,7 +149,7 @@ class Shapes:
     def _check_name(self, name: str, what: str, place: Place) -> None:
         if not NAME_PATTERN.fullmatch(name):
             help = "use 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit"
-            self.report(place, "name-invalid", f'"{_short(name)}" cannot name a {what}', help)
+            self.report(place, "name-invalid", f'"{truncate(name)}" cannot name a {what}', help)
 
     def _scalar(self, tree: Tree | None, what: str, fits: Callable[[Any], bool], wanted: str) -> Any:
         if tree is None:
@@ -160,14 +160,10 @@ class Shapes:
         return None
 
     def _wrong(self, tree: Tree, what: str, wanted: str) -> None:
-        names: Mapping[type, str] = {YamlMapping: "an object", Sequence: "a list"}
-        got = names.get(type(tree)) or (_short(tree.text) if isinstance(tree, Scalar) else "")
+        names: Mapping[type, str] = {YamlMapping: "an object", Sequence: "an array"}
+        got = names.get(type(tree)) or (truncate(tree.text) if isinstance(tree, Scalar) else "")
         self.report(tree.place, "wrong-type", f"{what} must be {wanted}, not {got or 'empty'}", "")
 
 
 def _join(path: str, key: str) -> str:
     return f"{path}/{key}" if path else key
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"

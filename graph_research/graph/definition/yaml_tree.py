@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from graph_research.graph.errors import Finding
+from graph_research.graph.messages import truncate
 from graph_research.graph.source import Place
 
 __all__ = ["MOST_BYTES", "Scalar", "Sequence", "Tree", "YamlMapping", "parse_yaml", "to_json"]
@@ -183,7 +184,7 @@ class _Builder:
                 self._add(
                     key.place,
                     "duplicate-key",
-                    f'the key "{_short(key.text)}" stands here again',
+                    f'the key "{truncate(key.text)}" stands here again',
                     f"first in line {first}",
                 )
             else:
@@ -206,7 +207,7 @@ class _Builder:
                 whole = Scalar(f"{before.text}, {key.text}", True, before.place)
                 kept[-1] = (kept[-1][0], whole)
                 if not _is_open(whole.text):
-                    text = _short(whole.text)
+                    text = truncate(whole.text)
                     self._add(
                         before.place, "unquoted-expression", f'"{text}" is cut at its comma', f"quote it: '{text}'"
                     )
@@ -220,10 +221,6 @@ class _Builder:
 
 def _is_open(text: str) -> bool:
     return text.count("(") > text.count(")")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _syntax_finding(builder: _Builder, text: str, problem: yaml.MarkedYAMLError) -> Finding:

@@ -30,7 +30,7 @@ from graph_research.graph.state.address import Address, key_of
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta, DeltaRefused, make_delta
 from graph_research.graph.state.step_hash import digest
-from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode, plain, unstorable
+from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode, unstorable, without_tags
 from graph_research.graph.values.json_schema import Contract
 
 if TYPE_CHECKING:
@@ -497,7 +497,7 @@ def check(contract: Contract, value: Any, node: str) -> None:
         if contract.fits(value):
             return
     except ValueError:
-        value = plain(value)
+        value = without_tags(value)
     contract.check(value, node)
 
 

@@ -11,7 +11,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import EdgeSpec, LoopSpec
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.expressions.compiled import Compiled
-from graph_research.graph.messages import shown
+from graph_research.graph.messages import show_value
 
 __all__ = ["Routes"]
 
@@ -130,7 +130,7 @@ class Routes:
     def _no_edge_error(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:
         guards = [way.guard for way in self.leaving.get(node, ()) if way.guard is not None]
         names = sorted({name for guard in guards for name in guard.names if name in scope})
-        values = f" (with {', '.join(f'{name} = {shown(scope[name])}' for name in names)})" if names else ""
+        values = f" (with {', '.join(f'{name} = {show_value(scope[name])}' for name in names)})" if names else ""
         return NodeFailed(f'no edge applies after node "{node}"{values}', help=_EDGE_HELP)
 
 
@@ -153,7 +153,7 @@ def _bound(loop: LoopSpec, scope: Mapping[str, Any]) -> float:
     most = scope.get(loop.most) if isinstance(loop.most, str) else loop.most
     if isinstance(most, bool) or not isinstance(most, (int, float)):
         place = f"{loop.place.file_name}:{loop.place.line}"
-        raise NodeFailed(f'{place}: loop "{loop.name}" has no bound: "{loop.most}" is {shown(most)}')
+        raise NodeFailed(f'{place}: loop "{loop.name}" has no bound: "{loop.most}" is {show_value(most)}')
     return most
 
 

@@ -41,9 +41,9 @@ def _float(value: Any) -> float:
 
 def _numeral(value: Any, function: str) -> Any:
     if isinstance(value, str) and len(value) > _MOST_NUMERAL_CHARS:
-        raise ValueError(f"{function}() takes a text of at most {_MOST_NUMERAL_CHARS} characters")
+        raise ValueError(f"{function}() takes a string of at most {_MOST_NUMERAL_CHARS} characters")
     if not isinstance(value, (str, int, float)):
-        raise TypeError(f"{function}() takes a number or a text")
+        raise TypeError(f"{function}() takes a number or a string")
     return value
 
 

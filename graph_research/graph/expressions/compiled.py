@@ -20,7 +20,7 @@ from graph_research.graph.expressions.evaluator import (
     as_functions,
     check_size,
 )
-from graph_research.graph.messages import shortened, shown, suggestion
+from graph_research.graph.messages import did_you_mean, show_value, truncate
 from graph_research.graph.source import Expression, Place
 
 __all__ = ["Compiled", "Together", "compile_expression", "free_names", "inspect_expression", "place_in"]
@@ -114,10 +114,10 @@ class Compiled:
 
     def _failure(self, problem: Exception, scope: Mapping[str, Any]) -> GuardFailed:
         place = self.expression.place
-        values = ", ".join(f"{name} = {shown(scope[name])}" for name in sorted(self.names) if name in scope)
+        values = ", ".join(f"{name} = {show_value(scope[name])}" for name in sorted(self.names) if name in scope)
         reason = str(problem) or type(problem).__name__
         return GuardFailed(
-            f'expression "{shortened(self.expression.text, 200)}" failed: {reason}'
+            f'expression "{truncate(self.expression.text, 200)}" failed: {reason}'
             + (f" (with {values})" if values else ""),
             file=place.file_name,
             line=place.line,
@@ -210,10 +210,10 @@ def _parse(text: str) -> ast.expr:
     except SyntaxError as problem:
         column = f" at character {problem.offset}" if problem.offset else ""
         raise _Refused(
-            f'"{shortened(text, 120)}" is no expression: {problem.msg}{column}', _syntax_help(text)
+            f'"{truncate(text, 120)}" is no expression: {problem.msg}{column}', _syntax_help(text)
         ) from problem
     except (RecursionError, MemoryError, ValueError) as problem:
-        raise _Refused(f'"{shortened(text, 120)}" cannot be parsed', "write it more simply") from problem
+        raise _Refused(f'"{truncate(text, 120)}" cannot be parsed', "write it more simply") from problem
     if _depth(tree) > _MOST_DEPTH:
         raise _Refused(f"expression nested deeper than {_MOST_DEPTH}", "split it over a `set` node")
     return tree
@@ -238,7 +238,7 @@ def _problem(node: ast.AST, functions: Mapping[str, Callable[..., Any]]) -> tupl
     """`(code, message, help)` of what is wrong with one syntax node, its children aside."""
     match node:
         case ast.Call(func=ast.Name(id=name)) if name not in functions:
-            return "unknown-function", f'unknown function "{name}"', suggestion(name, functions)
+            return "unknown-function", f'unknown function "{name}"', did_you_mean(name, functions)
         case ast.Call(func=ast.Name()):
             return None
         case ast.Call():
@@ -246,11 +246,15 @@ def _problem(node: ast.AST, functions: Mapping[str, Callable[..., Any]]) -> tupl
         case ast.Attribute(attr=key) if key.startswith("_"):
             return "forbidden-expression", f'"{key}": a key with a leading underscore cannot be looked up', ""
         case ast.Constant(value=value) if not isinstance(value, (str, int, float, type(None))):
-            return "forbidden-expression", f"a constant {value!r} is no JSON value", ""
+            return "forbidden-expression", f"the constant {value!r} is not a JSON value", ""
         case ast.Constant(value=str(value)) if _HALF_CHARACTER.search(value):
-            return "forbidden-expression", f"the text {value!a:.40} holds half of a character", "write it whole"
+            return (
+                "forbidden-expression",
+                f"the string {value!a:.40} holds an unpaired surrogate",
+                "write the whole character",
+            )
         case ast.Constant(value=int(value)) if value.bit_length() > MOST_INTEGER_BITS:
-            return "forbidden-expression", f"the number {shortened(str(value), 30)} is too large", ""
+            return "forbidden-expression", f"the number {truncate(str(value), 30)} is too large", ""
         case ast.Constant(value=float(value)) if not math.isfinite(value):
             return "forbidden-expression", "the number is too large", ""
         case ast.keyword(arg=None):

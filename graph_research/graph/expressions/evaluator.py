@@ -10,7 +10,7 @@ from typing import Any
 
 import simpleeval
 
-from graph_research.graph.messages import json_kind, shown
+from graph_research.graph.messages import show_value, type_name
 
 __all__ = ["MOST_INTEGER_BITS", "Evaluator", "as_function", "as_functions", "check_size"]
 
@@ -89,7 +89,7 @@ def _entry(value: Any, key: str) -> Any:
     if value is None:
         return None
     if not isinstance(value, (dict, Mapping)):
-        raise TypeError(f'key "{key}" looked up in {json_kind(value)}')
+        raise TypeError(f'key "{key}" looked up in {type_name(value)}')
     return value.get(key)
 
 
@@ -98,7 +98,8 @@ def _item(value: Any, key: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, Mapping) != isinstance(key, str) or not isinstance(value, (Mapping, list, tuple, str)):
-        raise TypeError(f"{shown(key) if not isinstance(key, slice) else 'a slice'} looked up in {json_kind(value)}")
+        what = "a slice" if isinstance(key, slice) else show_value(key)
+        raise TypeError(f"{what} looked up in {type_name(value)}")
     try:
         return value[key]
     except (KeyError, IndexError):
@@ -168,14 +169,14 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc]  # -- s
 def _with_text_keys(value: dict[Any, Any]) -> dict[str, Any]:
     for key in value:
         if not isinstance(key, str):
-            raise TypeError(f"the keys of an object are texts, not {json_kind(key)}")
+            raise TypeError(f"the keys of an object must be strings, not {type_name(key)}")
     return value
 
 
 def _arithmetic(symbol: str, operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def apply(left: Any, right: Any) -> Any:
         if not (isinstance(left, (int, float)) and isinstance(right, (int, float))):
-            raise TypeError(f"{json_kind(left)} {symbol} {json_kind(right)} cannot be computed")
+            raise TypeError(f"{type_name(left)} {symbol} {type_name(right)} cannot be computed")
         return _bounded(operation(left, right))
 
     return apply
@@ -189,7 +190,7 @@ def _add(left: Any, right: Any) -> Any:
             if len(left) + len(right) > most:
                 raise ValueError("the sum is too long")
             return operator.add(left, right)
-    raise TypeError(f"{json_kind(left)} + {json_kind(right)} cannot be computed")
+    raise TypeError(f"{type_name(left)} + {type_name(right)} cannot be computed")
 
 
 def _bounded(number: Any) -> Any:
@@ -206,7 +207,7 @@ def _comparison(symbol: str, operation: Callable[[Any, Any], bool]) -> Callable[
         try:
             return operation(left, right)
         except TypeError:
-            raise TypeError(f"{json_kind(left)} {symbol} {json_kind(right)} cannot be compared") from None
+            raise TypeError(f"{type_name(left)} {symbol} {type_name(right)} cannot be compared") from None
 
     return apply
 
@@ -214,7 +215,7 @@ def _comparison(symbol: str, operation: Callable[[Any, Any], bool]) -> Callable[
 def _signed(symbol: str, operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def apply(value: Any) -> Any:
         if not isinstance(value, (int, float)):
-            raise TypeError(f"{symbol} needs a number, not {json_kind(value)}")
+            raise TypeError(f"{symbol} needs a number, not {type_name(value)}")
         return operation(value)
 
     return apply

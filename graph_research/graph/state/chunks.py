@@ -6,7 +6,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 from graph_research.graph.state.reducers import Pieces, State
-from graph_research.graph.values.codec import LARGE_CHARS, Apart, encode, text_hash
+from graph_research.graph.values.codec import LARGE_CHARS, ChunkedList, encode, text_hash
 
 __all__ = ["packed"]
 
@@ -36,7 +36,7 @@ def packed(state: State, growing: Mapping[str, bool], texts: MutableMapping[str,
             known = Pieces((*known.names, name), known.length + len(rest), by_id)
         state.pieces[channel] = known
         state.fresh.pop(channel, None)
-        values[channel] = Apart(known.names, known.length, by_id=by_id)
+        values[channel] = ChunkedList(known.names, known.length, by_id=by_id)
     return values
 
 

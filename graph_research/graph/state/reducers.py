@@ -110,8 +110,8 @@ def _check_operand(spec: ChannelSpec, operand: Any, value: Any) -> None:
 
 
 _OPERANDS: Mapping[str, tuple[Any, str]] = {
-    "append": (list, "a list"),
-    "upsert": (list, "a list of objects with an id"),
+    "append": (list, "an array"),
+    "upsert": (list, "an array of objects with an id"),
     "merge": (Mapping, "an object"),
     "add": ((int, float), "a number"),
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graph_research.graph.state.position import Position
 from graph_research.graph.state.reducers import Pieces, State
-from graph_research.graph.values.codec import apart, decode, references
+from graph_research.graph.values.codec import chunked_lists, decode, references
 
 if TYPE_CHECKING:
     from graph_research.graph.checkpoint.base import Checkpointer
@@ -58,7 +58,7 @@ async def fold(store: Checkpointer, run_id: str, scope: str, upto: int | None = 
 
 async def _unpacked(store: Checkpointer, data: bytes, texts: dict[str, str]) -> State:
     """The state of a snapshot; `texts` holds what it refers to, and takes up what its pieces refer to in turn."""
-    pieces = apart(data)
+    pieces = chunked_lists(data)
     inner = {name for part in pieces.values() for text in part.names for name in references(texts[text].encode())}
     texts.update(await store.texts(inner - texts.keys()))
     values = decode(data, texts)

@@ -12,7 +12,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import ChannelSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.expressions.compiled import Compiled
-from graph_research.graph.messages import meant, shown, suggestion
+from graph_research.graph.messages import did_you_mean, known_or_closest, show_value
 from graph_research.graph.source import Place
 from graph_research.graph.validation.paths import on_the_way, ways
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
@@ -55,7 +55,7 @@ def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Callable[
     led = {edge.target for edge in graph.spec.edges if not edge.on} | {graph.spec.start}
     writers: dict[str, set[str]] = {}
     for name in graph.spec.nodes:
-        for channel in meant(graph.writes(name), graph.spec.channels):
+        for channel in known_or_closest(graph.writes(name), graph.spec.channels):
             writers.setdefault(channel, set()).add(name)
     after_events = {edge.target for edge in graph.spec.edges if edge.on} - led  # only there is `error` always known
     for node in graph.spec.nodes.values():
@@ -71,8 +71,10 @@ def check_channel_use(graph: Graph) -> Iterator[Finding]:
         compiled += [part for part in (program.each, program.ask, program.default) if part]
         compiled += [*program.fields.values(), *program.into.values(), *program.assignments.values()]
     bounds = {loop.most for loop in graph.spec.loops.values() if isinstance(loop.most, str)}
-    read = meant(bounds.union(*(part.names for part in compiled)) - _bound(graph), graph.spec.channels)
-    written = meant(frozenset().union(*(graph.writes(name) for name in graph.spec.nodes)), graph.spec.channels)
+    read = known_or_closest(bounds.union(*(part.names for part in compiled)) - _bound(graph), graph.spec.channels)
+    written = known_or_closest(
+        frozenset().union(*(graph.writes(name) for name in graph.spec.nodes)), graph.spec.channels
+    )
     outputs = any(channel.output for channel in graph.spec.channels.values())
     for name, channel in graph.spec.channels.items():
         message = None
@@ -142,7 +144,7 @@ class _NodeChecker:
                     yield from self._never_written(compiled, f'{owner} needs "{name}", taken from')
             elif closed:
                 place = compiled.expression.key or compiled.expression.place
-                yield Finding.at(place, "unknown-field", f'{owner} has no "{name}"', suggestion(name, known))
+                yield Finding.at(place, "unknown-field", f'{owner} has no "{name}"', did_you_mean(name, known))
         written = (self.node.input and self.node.input.with_) or {}
         for name in sorted(required - fields.keys() - written.keys()):
             given = self.node.input and self.node.input.with_ is not None
@@ -199,7 +201,7 @@ class _NodeChecker:
             if not misfits and contract and channel.reduce == "replace" and _is_literal(compiled.tree):
                 value = ast.literal_eval(compiled.tree)
                 if value is not None and not contract.fits(value):
-                    message = f'{shown(value)} does not fit channel "{name}"'
+                    message = f'{show_value(value)} does not fit channel "{name}"'
                     yield Finding.at(
                         compiled.expression.place, "type-mismatch", message, "mend the value or the schema"
                     )

@@ -10,7 +10,7 @@ from graph_research.graph.definition.channels import RESERVED_NAMES
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import EdgeSpec, LoopSpec, NodeSpec
 from graph_research.graph.errors import Finding
-from graph_research.graph.messages import suggestion
+from graph_research.graph.messages import did_you_mean
 from graph_research.graph.source import Place
 
 __all__ = ["check_references"]
@@ -41,7 +41,7 @@ def check_references(graph: Graph) -> Iterator[Finding]:
 
 def _known(name: str, known: Collection[str], place: Place, code: str, message: str) -> Iterator[Finding]:
     if name not in known:
-        yield Finding.at(place, code, message.replace("{}", name), suggestion(name, known))
+        yield Finding.at(place, code, message.replace("{}", name), did_you_mean(name, known))
 
 
 def _check_edge(graph: Graph, edge: EdgeSpec) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def _check_bound(graph: Graph, most: str, place: Place) -> Iterator[Finding]:
     help = "give a number, or an input channel that no node writes"
     if channel is None:
         yield Finding.at(
-            place, "unknown-channel", f'`most` is "{most}": no such channel', suggestion(most, graph.spec.channels)
+            place, "unknown-channel", f'`most` is "{most}": no such channel', did_you_mean(most, graph.spec.channels)
         )
         return
     writer = next((name for name in graph.spec.nodes if most in graph.writes(name)), None)
@@ -102,7 +102,7 @@ def _check_target(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
         and node.target
         and not any(registry.prompts.find(name) for name in (node.target, f"{node.target}/user"))
     ):
-        help = suggestion(node.target, {name.removesuffix("/user") for name in registry.prompts.names()})
+        help = did_you_mean(node.target, {name.removesuffix("/user") for name in registry.prompts.names()})
         yield Finding.at(place, "unknown-prompt", f'no prompt "{node.target}"', help)
     if node.kind == "ask" and not node.into:
         yield Finding.at(
@@ -119,7 +119,7 @@ def _check_retry(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
     known = _names_of(graph.registry.errors) | _KNOWN_ERRORS
     for index, name in enumerate(node.retry.on):
         if name not in known:
-            near = suggestion(name, known)
+            near = did_you_mean(name, known)
             declare = "declare an error of your own with `load_graph(…, errors=[…])`"
             message = f'node "{node.name}" tries again on "{name}": no such error is known'
             place = graph.spec.place(f"nodes/{node.name}/retry/on/{index}")

@@ -12,7 +12,7 @@ import networkx
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec, NodeSpec
 from graph_research.graph.errors import Finding
-from graph_research.graph.messages import meant, nearest
+from graph_research.graph.messages import closest, known_or_closest
 from graph_research.graph.validation.parallel import check_branches
 from graph_research.graph.validation.paths import on_the_way, ways
 
@@ -54,8 +54,8 @@ def _known_edges(spec: GraphSpec) -> list[EdgeSpec]:
     """The edges between known nodes; one whose target is a slip leads to what was probably meant."""
     edges = []
     for edge in spec.edges:
-        target = edge.target if edge.target in spec.nodes else nearest(edge.target, spec.nodes)
-        source = edge.source if edge.source in (*spec.nodes, "*") else nearest(edge.source, spec.nodes)
+        target = edge.target if edge.target in spec.nodes else closest(edge.target, spec.nodes)
+        source = edge.source if edge.source in (*spec.nodes, "*") else closest(edge.source, spec.nodes)
         if source and target:
             edges.append(replace(edge, source=source, target=target))
     return edges
@@ -158,10 +158,10 @@ def _check_loop_changes(graph: Graph, name: str, marked: list[EdgeSpec], body: s
     condition = graph.loops.get(name)
     bounds = [condition] if condition else [guard for edge in marked if (guard := graph.guards.get(edge.index))]
     written = frozenset().union(*(bound.names for bound in bounds))
-    names = meant(written - {"loops"}, graph.spec.channels) | written & {"loops"}
+    names = known_or_closest(written - {"loops"}, graph.spec.channels) | written & {"loops"}
     if not body or len(bounds) < (1 if condition else len(marked)) or not names or "loops" in names:
         return
-    if not any(names & meant(graph.writes(node), graph.spec.channels) for node in body):
+    if not any(names & known_or_closest(graph.writes(node), graph.spec.channels) for node in body):
         message = f'loop "{name}": nothing in it changes {", ".join(sorted(names))}'
         help = f"its {'`while`' if condition else '`when`'} stays as it is until `most` is reached"
         yield Finding.at(bounds[0].expression.place, "loop-never-changes", message, help, warning=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph_research.graph.messages import shown
+from graph_research.graph.messages import show_value
 from graph_research.graph.validation.types import ANY, Type
 
 __all__ = ["MOST_ATOMS", "MOST_VALUES", "Row", "TooManyAtoms", "normalised", "subjects_of", "truth_table"]
@@ -229,10 +229,10 @@ class _Subjects:
             left, right = subject.text.split(_PAIR)
             return f"{left} {('<', '==', '>')[value + 1]} {right}"
         if value is _OTHER:
-            return f"{subject.text} not {' or '.join(shown(constant) for constant in subject.constants)}"
+            return f"{subject.text} not {' or '.join(show_value(constant) for constant in subject.constants)}"
         if isinstance(value, bool) and not subject.constants and subject.type.solid != {"boolean"}:
             return f"{subject.text} {'holds' if value else 'does not hold'}"
-        return f"{subject.text} = {shown(value)}"
+        return f"{subject.text} = {show_value(value)}"
 
 
 _PAIR = " ⋚ "

@@ -11,7 +11,7 @@ from typing import Any
 from graph_research.graph.errors import Finding
 from graph_research.graph.expressions.builtins import BUILTIN_FUNCTIONS
 from graph_research.graph.expressions.compiled import Compiled, place_in
-from graph_research.graph.messages import nearest, shown, suggestion
+from graph_research.graph.messages import closest, did_you_mean, show_value, truncate
 from graph_research.graph.source import Expression
 
 __all__ = ["ANY", "Type", "check_expression", "type_of", "type_of_schema"]
@@ -19,10 +19,10 @@ __all__ = ["ANY", "Type", "check_expression", "type_of", "type_of_schema"]
 _ALL = frozenset({"null", "boolean", "number", "string", "array", "object"})
 _WORDS = {
     "null": "null",
-    "boolean": "true or false",
+    "boolean": "a boolean",
     "number": "a number",
-    "string": "a text",
-    "array": "a list",
+    "string": "a string",
+    "array": "an array",
     "object": "an object",
 }
 
@@ -159,7 +159,7 @@ class _Checker:
             self.report(node, "unknown-name", f'"{node.id}" is a function', f"call it: {node.id}(…)")
         else:
             word = {"true": "True", "false": "False", "null": "None", "none": "None"}.get(node.id)
-            help = f"write {word}" if word else suggestion(node.id, scope)
+            help = f"write {word}" if word else did_you_mean(node.id, scope)
             self.report(node, "unknown-name", f'nothing is called "{node.id}" here', help)
         return ANY
 
@@ -193,9 +193,13 @@ class _Checker:
             found = type_of_schema(properties[key], value.schema.get("$root"))
             return Type(found.kinds | {"null"}, found.schema)
         closed = value.schema.get("additionalProperties") is False
-        if closed or nearest(key, properties):
+        if closed or closest(key, properties):
             self.report(
-                node, "unknown-field", f'no key "{key}" is known here', suggestion(key, properties), warning=not closed
+                node,
+                "unknown-field",
+                f'no key "{key}" is known here',
+                did_you_mean(key, properties),
+                warning=not closed,
             )
         return ANY
 
@@ -247,11 +251,11 @@ class _Checker:
             if isinstance(allowed, list) and "const" in other.schema and other.schema["const"] not in allowed:
                 wrong = other.schema["const"]
                 help = (
-                    suggestion(wrong, [name for name in allowed if isinstance(name, str)])
+                    did_you_mean(wrong, [name for name in allowed if isinstance(name, str)])
                     if isinstance(wrong, str)
                     else ""
                 )
-                self._misfit(node, f"{shown(wrong)} is never a value here", help)
+                self._misfit(node, f"{show_value(wrong)} is never a value here", help)
 
     def _membership(self, node: ast.AST, left: Type, right: Type) -> None:
         self._expect(node, right, "string", "array", "object", doing="searched with `in`")
@@ -323,7 +327,7 @@ class _Checker:
 
     def _misfit(self, node: ast.AST, message: str, help: str = "") -> None:
         text = ast.unparse(node)
-        self.report(node, "type-mismatch", f"`{text if len(text) <= 80 else text[:79] + '…'}`: {message}", help)
+        self.report(node, "type-mismatch", f"`{truncate(text)}`: {message}", help)
 
 
 _OPERATIONS: Mapping[type[ast.AST], str] = {

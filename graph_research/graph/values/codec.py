@@ -20,18 +20,18 @@ from graph_research.errors import GraphResearchError
 
 __all__ = [
     "LARGE_CHARS",
-    "Apart",
+    "ChunkedList",
     "NotStorable",
-    "apart",
     "canonical",
+    "chunked_lists",
     "decode",
     "duplicate",
     "encode",
-    "leaned",
-    "plain",
     "references",
     "text_hash",
+    "to_jsonable",
     "unstorable",
+    "without_tags",
 ]
 
 LARGE_CHARS = 2048
@@ -65,7 +65,7 @@ class NotStorable(GraphResearchError, TypeError):
     code = "not-storable"
 
 
-class Apart:
+class ChunkedList:
     """Stands for a list whose entries are kept as the texts with the hashes `names`, each the JSON of some of them.
 
     With `by_id` a later entry takes the place of an earlier one of the same `id`; there are `entries` in all texts.
@@ -109,14 +109,16 @@ def references(data: bytes) -> set[str]:
     return {found.decode() for found in _REFERENCE.findall(data)} if _DOLLAR in data and _MARK in data else set()
 
 
-def apart(data: bytes) -> dict[str, Apart]:
-    """For an encoded object, the keys whose value was an `Apart`. What its texts refer to in turn, `decode` needs
+def chunked_lists(data: bytes) -> dict[str, ChunkedList]:
+    """For an encoded object, the keys whose value was an `ChunkedList`. What its texts refer to in turn, `decode` needs
     too."""
     if _APART_MARK not in data:
         return {}
     value = orjson.loads(data)
     return {
-        key: Apart([reference["value"] for reference in part["value"]], part.get("entries", 0), by_id=_BY_ID in part)
+        key: ChunkedList(
+            [reference["value"] for reference in part["value"]], part.get("entries", 0), by_id=_BY_ID in part
+        )
         for key, part in value.items()
         if isinstance(part, dict) and part.get(_TAG) == _APART
     }
@@ -130,7 +132,7 @@ def canonical(value: Any) -> bytes:
         return orjson.dumps(_shape(value, None), default=_tagged, option=_OPTIONS | orjson.OPT_SORT_KEYS)
 
 
-def plain(value: Any) -> Any:
+def without_tags(value: Any) -> Any:
     """`value` as JSON without tags (a datetime is its ISO text), the form that JSON Schemas speak of."""
     return orjson.loads(orjson.dumps(value, default=lambda other: _tagged(other)["value"]))
 
@@ -150,7 +152,7 @@ def unstorable(value: Any, path: str = "") -> str | None:
     if isinstance(value, Mapping):
         odd = next((key for key in value if not isinstance(key, str)), None)
         if odd is not None:
-            return f"the key {odd!r:.40}, which is no text,{where}"
+            return f"the key {odd!r:.40}, which is not a string,{where}"
         parts = list(value.items())
     elif isinstance(value, (list, tuple)):
         parts = [(str(index), part) for index, part in enumerate(value)]
@@ -161,8 +163,8 @@ def unstorable(value: Any, path: str = "") -> str | None:
                 return unstorable(dumped, path)
             orjson.dumps(value, default=_tagged, option=_OPTIONS)
         except TypeError:
-            kind = "text with half of a character" if isinstance(value, str) else type(value).__name__
-            return None if isinstance(value, Apart) else f"a {kind}{where}"
+            kind = "string with an unpaired surrogate" if isinstance(value, str) else type(value).__name__
+            return None if isinstance(value, ChunkedList) else f"a {kind}{where}"
         return None
     return next((found for key, part in parts if (found := unstorable(part, f"{path}/{key}"))), None)
 
@@ -184,8 +186,8 @@ def _encode_plainly(value: Any) -> bytes | None:
         return None
     if data.find(_NULL) >= 0:
         _refuse_infinite(value, data)
-    plain = _DOLLAR not in data or _MARK not in data
-    return data if plain or data.count(_MARK) == _tags_in(value) else None
+    untagged = _DOLLAR not in data or _MARK not in data
+    return data if untagged or data.count(_MARK) == _tags_in(value) else None
 
 
 def _may_hold_large(data: bytes) -> bool:
@@ -209,7 +211,9 @@ def _refuse_infinite(value: Any, data: bytes) -> None:
 
 def _not_storable(value: Any) -> NotStorable:
     found = unstorable(value) or f"a {type(value).__name__}"
-    return NotStorable(f"{found} cannot be stored: it is no JSON value", help="give a text, a number or null instead")
+    return NotStorable(
+        f"{found} cannot be stored: it is not a JSON value", help="give a string, a number or null instead"
+    )
 
 
 def _tags_in(value: Any) -> int:
@@ -246,7 +250,7 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
         return _number(value)
     if isinstance(value, (list, tuple)):
         return [_shape(part, texts) for part in value]
-    if isinstance(value, Apart):
+    if isinstance(value, ChunkedList):
         names = [_reference(name) for name in value.names]
         return {_TAG: _APART, "value": names, "entries": value.entries, **({_BY_ID: True} if value.by_id else {})}
     if isinstance(value, (dict, Mapping)):
@@ -271,23 +275,23 @@ def _dumped(value: Any) -> Any:
     if hasattr(value, "model_dump") and not isinstance(value, type):
         names = type(value).model_fields
         parts = {**{name: getattr(value, name) for name in names}, **(value.model_extra or {})}
-        return leaned(parts["root"] if names.keys() == {"root"} else parts)
+        return to_jsonable(parts["root"] if names.keys() == {"root"} else parts)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [field.name for field in dataclasses.fields(value) if field.init]
-        return {name: leaned(getattr(value, name)) for name in fields}
+        return {name: to_jsonable(getattr(value, name)) for name in fields}
     return value
 
 
-def leaned(value: Any) -> Any:
+def to_jsonable(value: Any) -> Any:
     """A part of a model or dataclass with sets as sorted lists, keys as texts, and leaves that JSON knows as such."""
     if isinstance(value, Mapping):
-        return {_key_text(key): leaned(part) for key, part in value.items()}
+        return {_key_text(key): to_jsonable(part) for key, part in value.items()}
     if isinstance(value, (set, frozenset)):
-        return sorted(map(leaned, value), key=canonical)
+        return sorted(map(to_jsonable, value), key=canonical)
     if isinstance(value, (list, tuple)):
-        return [leaned(part) for part in value]
+        return [to_jsonable(part) for part in value]
     if isinstance(value, Enum):
-        return leaned(value.value)
+        return to_jsonable(value.value)
     if value is None or isinstance(value, (str, int, float, *_WRITERS)):
         return value
     if hasattr(value, "get_secret_value"):

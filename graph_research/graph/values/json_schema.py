@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 
 from graph_research.graph.errors import HandoffInvalid
-from graph_research.graph.messages import shown
+from graph_research.graph.messages import show_value
 from graph_research.graph.registry import Resolver
 
 __all__ = ["Contract", "SchemaInvalid"]
@@ -100,7 +100,7 @@ def _reason(problem: Exception) -> str:
     message = str(getattr(problem, "message", problem)).partition("\n")[0]
     message = message.partition("retrieving it failed: ValueError: ")[2] or message
     if isinstance(kind, jsonschema_rs.ValidationErrorKind.Type):
-        return f"{shown(getattr(problem, 'instance', None))} is not of type {' or '.join(kind.types)}"
+        return f"{show_value(getattr(problem, 'instance', None))} is not of type {' or '.join(kind.types)}"
     return message if len(message) <= 300 else message[:200] + " … " + message[-99:]
 
 

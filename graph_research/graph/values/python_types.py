@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from graph_research.errors import UserMistake
-from graph_research.graph.values.codec import duplicate, leaned
+from graph_research.graph.values.codec import duplicate, to_jsonable
 
 __all__ = [
     "JSON_TYPES",
@@ -80,7 +80,7 @@ class NamedType:
         """`value` as plain JSON with every key, of which `build` makes an equal one. Raises `Misfit`."""
         built = self.build(value, path)
         try:
-            return duplicate(leaned(built))
+            return duplicate(to_jsonable(built))
         except _FAILURES as problem:
             raise self._misfit(problem, path) from problem
 

@@ -92,7 +92,7 @@ def test_values_that_were_given_out_do_not_change() -> None:
 @pytest.mark.parametrize(
     ("update", "words"),
     [
-        ({"append": 3}, 'channel "append" reduces by append and takes a list, not 3'),
+        ({"append": 3}, 'channel "append" reduces by append and takes an array, not 3'),
         ({"upsert": [{"name": "x"}]}, 'channel "upsert" takes objects with an "id"'),
         ({"merge": [1]}, "takes an object"),
         ({"add": "1"}, "takes a number"),

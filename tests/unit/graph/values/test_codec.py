@@ -24,9 +24,9 @@ from graph_research.graph.values.codec import (
     decode,
     duplicate,
     encode,
-    plain,
     references,
     text_hash,
+    without_tags,
 )
 
 leaves = (
@@ -140,7 +140,7 @@ def test_models_become_objects_and_enums_their_values() -> None:
     [
         ({1, 2}, "a set cannot"),
         ([{"a": object()}], "a object at /0/a cannot"),
-        ({"b": {1: 2}}, "the key 1, which is no text, at /b cannot"),
+        ({"b": {1: 2}}, "the key 1, which is not a string, at /b cannot"),
         (lambda: 1, "a function cannot"),
         ({"scores": [1.0, math.nan], "none": None}, "NaN at /scores/1 cannot"),
         (math.inf, "Infinity cannot"),
@@ -170,7 +170,7 @@ def test_a_dataclass_that_imitates_a_tag_is_data() -> None:
 
 
 def test_schemas_see_a_plain_form() -> None:
-    assert plain({"at": datetime(2026, 1, 2, tzinfo=UTC), "n": Decimal("1.5")}) == {
+    assert without_tags({"at": datetime(2026, 1, 2, tzinfo=UTC), "n": Decimal("1.5")}) == {
         "at": "2026-01-02T00:00:00+00:00",
         "n": "1.5",
     }

@@ -9,7 +9,7 @@ import orjson
 
 from graph_research.graph.checkpoint.base import CallRecord
 from graph_research.graph.debugger.call_stack import EdgeView, Level
-from graph_research.graph.debugger.dry_run import Rehearsal
+from graph_research.graph.debugger.dry_run import DryRun
 from graph_research.graph.debugger.stepper import Stop
 from graph_research.graph.debugger.stop_locations import edge_between
 from graph_research.graph.events import (
@@ -25,7 +25,7 @@ from graph_research.graph.events import (
 )
 from graph_research.graph.messages import show_value
 
-__all__ = ["calls", "changed", "edge_lines", "full", "history", "rehearsed", "source", "stopped"]
+__all__ = ["calls", "changed", "dry_run_lines", "edge_lines", "full", "history", "source", "stopped"]
 
 _AROUND = 2
 _LINE_CHARS = 100
@@ -102,16 +102,16 @@ def calls(records: Sequence[CallRecord], costs: Sequence[float | None]) -> Itera
     yield f"{len(records)} calls, {seconds:.3f} s, {tokens:,} tokens, {cost:.4f} USD"
 
 
-def rehearsed(rehearsal: Rehearsal) -> Iterator[str]:
+def dry_run_lines(dry_run: DryRun) -> Iterator[str]:
     """The first call of a node as it will be sent: a model's messages as text, anything else as JSON."""
-    if rehearsal.kind is None:
-        yield rehearsal.why
-        if rehearsal.handoff is not None:
+    if dry_run.kind is None:
+        yield dry_run.why
+        if dry_run.handoff is not None:
             yield "handoff:"
-            yield full(rehearsal.handoff)
+            yield full(dry_run.handoff)
         return
-    yield f"its first call: {rehearsal.kind}"
-    yield from request_lines(rehearsal.request)
+    yield f"its first call: {dry_run.kind}"
+    yield from request_lines(dry_run.request)
 
 
 def request_lines(request: Any) -> Iterator[str]:

@@ -242,7 +242,7 @@ class Terminal:
             for line in lines.request_lines(call.request):
                 show(line)
         if not made:
-            for line in lines.rehearsed(await self._debugger.rehearse(_number(rest) if rest else 0)):
+            for line in lines.dry_run_lines(await self._debugger.dry_run(_number(rest) if rest else 0)):
                 show(line)
 
     async def _calls(self, rest: str) -> None:

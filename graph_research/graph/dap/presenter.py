@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from graph_research.errors import GraphResearchError
 from graph_research.graph.dap.variables import Node, Variables
 from graph_research.graph.debugger.call_stack import Level, edges_of
-from graph_research.graph.debugger.dry_run import handoff_of
 from graph_research.graph.debugger.stepper import Debugger, NotPossible, Stop
 from graph_research.graph.debugger.stop_locations import all_graphs, edge_between
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.errors import GuardFailed
 from graph_research.graph.events import EdgeTaken, Event, InputRequested, NodeFailed, RunEnded
 
 __all__ = ["QUESTION", "Presenter", "exit_code", "source_of", "stop_fields", "told"]
@@ -84,7 +83,7 @@ class Presenter:
             return node
         level = await self._debugger.level(node.value.level)
         if node.value.what == "Node handoff":
-            return Node(value=_handoff(level))
+            return Node(value=await self._handoff(level))
         if node.value.what == "Edges":
             return Node(value={f"{view.edge.source} -> {view.edge.target}": _edge(view) for view in edges_of(level)})
         return Node(value=await self._calls())
@@ -97,6 +96,14 @@ class Presenter:
         if channel not in state:
             raise NotPossible(f'the root graph has no channel "{channel}"')
         return await self._debugger.fork(values={channel: _with(state[channel], path[1:], value)})
+
+    async def _handoff(self, level: Level) -> dict[str, Any]:
+        if level.graph.spec.nodes[level.node].kind not in {"run", "prompt", "graph"}:
+            return {}
+        try:
+            return await self._debugger.handoff(level)
+        except GraphResearchError as failed:
+            return {"error": failed.message}
 
     async def _calls(self) -> dict[str, Any]:
         calls = await self._debugger.calls()
@@ -167,15 +174,6 @@ def _line_of(level: Level, event: Event | None) -> int:
 def _scope(name: str, number: int, *, named: int = 0, expensive: bool = False) -> dict[str, Any]:
     counted = {} if expensive else {"namedVariables": named}
     return {"name": name, "variablesReference": number, "expensive": expensive, **counted}
-
-
-def _handoff(level: Level) -> dict[str, Any]:
-    if level.graph.spec.nodes[level.node].kind not in {"run", "prompt", "graph"}:
-        return {}
-    try:
-        return handoff_of(level)
-    except GuardFailed as failed:
-        return {"error": failed.message}
 
 
 def _edge(view: Any) -> dict[str, Any]:

@@ -1,57 +1,60 @@
-"""What a node would do first: its handoff, and the call it would make, without anything being sent or stored."""
+"""The dry run of a node: its handoff and the first outside call it would make, with nothing sent and nothing stored."""
 
 from __future__ import annotations
 
-import hashlib
-import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.checkpoint.base import CallRow, Checkpointer
 from graph_research.graph.context import Clock
 from graph_research.graph.debugger.call_stack import Level
-from graph_research.graph.errors import GuardFailed
-from graph_research.graph.values.codec import duplicate, text_hash
+from graph_research.graph.debugger.stop import NotPossible
+from graph_research.graph.execution.event_channel import EventChannel
+from graph_research.graph.execution.graph_run import GraphRun
+from graph_research.graph.execution.node_run import NodeRun
+from graph_research.graph.execution.recorded_answers import ParentJournals, ancestors
+from graph_research.graph.execution.run_loop import RunLoop
+from graph_research.graph.execution.run_session import RunSession
+from graph_research.graph.state.address import Address
+from graph_research.graph.state.position import ActiveNode
+from graph_research.graph.state.state_at import fold
+from graph_research.graph.values.codec import duplicate
 
-__all__ = ["Rehearsal", "handoff_of", "rehearse"]
+__all__ = ["DryRun", "dry_run", "handoff_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rehearsal:
+class DryRun:
     """The first outside call of a node: its kind and request; `kind` is None where it makes none, and `why` says so or
-    tells the error."""
+    is the error. `handoff` is None for a node that is given none."""
 
-    handoff: Mapping[str, Any] | None
+    handoff: Mapping[str, Any] | None = None
     kind: str | None = None
     request: Any = None
     why: str = ""
 
 
-def handoff_of(level: Level, item: int = 0) -> dict[str, Any]:
-    """What the node of `level` would be given now; under `each` for the item with this index. Raises `GuardFailed`."""
-    program, spec = level.graph.programs[level.node], level.graph.spec.nodes[level.node]
-    scope: Mapping[str, Any] = level.scope
-    if program.each is not None:
-        items = program.each.evaluate(scope)
-        if not isinstance(items, list) or not 0 <= item < len(items):
-            raise GuardFailed(f'node "{level.node}" has no item {item}: `each` gives {len(items or ())} of them')
-        scope = {**scope, spec.item_name: items[item], "index": item}
-    return dict(duplicate(program.handoff(scope)))
+async def dry_run(
+    level: Level, store: Checkpointer, run_id: str, *, clock: Clock, interactive: bool, item: int = 0
+) -> DryRun:
+    """Run the node of `level` up to its first call; with `each`, for one item.
 
-
-async def rehearse(level: Level, store: Checkpointer, run_id: str, clock: Clock, item: int = 0) -> Rehearsal:
-    """Let the node's handler or prompt go as far as its first call and no further."""
+    Raises `NotPossible` for an item that the node does not have.
+    """
     spec = level.graph.spec.nodes[level.node]
-    if spec.kind not in {"run", "prompt"}:
-        handoff = handoff_of(level, item) if spec.kind == "graph" else None
-        return Rehearsal(handoff=handoff, why=f"a `{spec.kind}` node asks nothing outside itself")
-    handoff = handoff_of(level, item)
-    context = _Rehearsed(level, store, run_id, clock, item if spec.each else None)
-    why = "the node makes no outside call"
+    if spec.kind not in {"run", "prompt", "graph"}:
+        return DryRun(why=f"a `{spec.kind}` node makes no outside call")
+    node_run, first_call = await _node_run(level, store, run_id, clock, interactive=interactive)
+    index = item if spec.each else None
+    if index is not None and not 0 <= index < (count := len(node_run.items())):
+        raise NotPossible(f'node "{level.node}" has {count} items, no item {item}', help="they count from 0")
+    handoff, why = None, "the node makes no outside call"
     try:
-        await _started(level, handoff, context)
+        handoff = node_run.handoff(index)
+        if spec.kind == "graph":
+            return DryRun(handoff=handoff, why="the nodes of its graph make the outside calls")
+        await node_run.call(handoff, index)
     except _Stopped:
         pass
     except BaseExceptionGroup as several:
@@ -61,68 +64,56 @@ async def rehearse(level: Level, store: Checkpointer, run_id: str, clock: Clock,
         why = str(other)
     except Exception as problem:  # noqa: BLE001 -- whatever the node fails with is what is shown
         why = f"it fails: {type(problem).__name__}: {problem}"
-    if context.asked is None:
-        return Rehearsal(handoff=handoff, why=why)
-    kind, request = context.asked
-    return Rehearsal(handoff=handoff, kind=kind, request=request)
+    if first_call.kind is None:
+        return DryRun(handoff=handoff, why=why)
+    return DryRun(handoff=handoff, kind=first_call.kind, request=first_call.request)
 
 
-async def _started(level: Level, handoff: Mapping[str, Any], context: _Rehearsed) -> None:
-    spec, registry = level.graph.spec.nodes[level.node], level.graph.registry
-    if spec.kind == "run":
-        await registry.handlers[spec.target or ""](handoff, context)
-    elif registry.prompter is not None:
-        schema = spec.output.schema if spec.output else None
-        contract = level.graph.contracts[schema].schema if schema else None
-        await registry.prompter(spec.target or "", spec.role or "", handoff, contract, context)
+async def handoff_of(level: Level, store: Checkpointer, run_id: str, *, clock: Clock) -> dict[str, Any]:
+    """What the node of `level` would be given now; with `each` for its first item, empty where there is none."""
+    node_run, _ = await _node_run(level, store, run_id, clock, interactive=False)
+    if not level.graph.spec.nodes[level.node].each:
+        return node_run.handoff()
+    return node_run.handoff(0) if node_run.items() else {}
+
+
+async def _node_run(
+    level: Level, store: Checkpointer, run_id: str, clock: Clock, *, interactive: bool
+) -> tuple[NodeRun, _FirstCall]:
+    """The node run as the run would begin it, in a session that nothing is written in."""
+    channel = EventChannel()
+    channel.close()
+    session = RunSession(store=store, run_id=run_id, clock=clock, interactive=interactive, event_channel=channel)
+    row = await store.run_row(run_id)
+    session.seed = row.seed
+    session.answer_source = first_call = _FirstCall(store, [run_id, *await ancestors(store, row)])
+    folded = await fold(store, run_id, level.key, level.step)
+    assert folded is not None, "a level of the stack has begun"
+    graph_run = GraphRun(level.graph, session, level.key, folded, loaded=False)
+    place = (level.node, level.visit)
+    standing = (active for active in folded.position.active if (active.node, active.visit) == place)
+    active = next(standing, ActiveNode(*place, level.step))
+    rows = await store.step_rows(run_id, level.key, active.entered, level.step)
+    earlier = [row for row in rows if (row.node, row.visit) == place]
+    return NodeRun(graph_run, RunLoop(graph_run).child, active, earlier), first_call
 
 
 class _Stopped(BaseException):
     """The first call was asked for; no handler catches it."""
 
 
-class _Rehearsed:
-    """A `Context` that sends nothing and stores nothing."""
+class _FirstCall:
+    """Holds the first request that is made, and refuses all; only recorded times are given again."""
 
-    def __init__(self, level: Level, store: Checkpointer, run_id: str, clock: Clock, item: int | None) -> None:
-        self.run_id = run_id
-        self.node = level.node
-        self.path = level.path if item is None else f"{level.path}[{item}]"
-        self.visit = level.visit
-        self.item = item
-        self.attempt = 1
-        self.interactive = False
-        self.role = level.graph.spec.nodes[level.node].role
-        self.random = random.Random(f"{run_id}/{self.path}")  # noqa: S311 -- repeatable, not secret
-        self.asked: tuple[str, Any] | None = None
-        self._store = store
-        self._clock = clock
-        self._texts: dict[str, str] = {}
-        self._ids = 0
+    def __init__(self, store: Checkpointer, run_ids: Sequence[str]) -> None:
+        self.kind: str | None = None
+        self.request: Any = None
+        self._recorded = ParentJournals(store, run_ids)
 
-    async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ARG002 -- not sent
-        if self.asked is None:
-            self.asked = (kind, duplicate(request))
+    async def recorded(self, key: str) -> Sequence[CallRow]:
+        return [row for row in await self._recorded.recorded(key) if row.kind == "now"]
+
+    async def refuse(self, _: Address, kind: str, request: Any, __: CallRow | None) -> None:
+        if self.kind is None:
+            self.kind, self.request = kind, duplicate(request)
         raise _Stopped
-
-    def now(self) -> datetime:
-        return self._clock.now()
-
-    def new_id(self, kind: str) -> str:
-        self._ids += 1
-        return f"{kind}-{hashlib.sha256(f'{self.path}/{self._ids}'.encode()).hexdigest()[:10]}"
-
-    def put_text(self, text: str) -> str:
-        name = text_hash(text)
-        self._texts[name] = text
-        return f"sha256:{name}"
-
-    async def get_text(self, text_hash: str) -> str:
-        name = text_hash.removeprefix("sha256:")
-        return self._texts[name] if name in self._texts else await self._store.text(name)
-
-    def emit(self, name: str, **data: Any) -> None:
-        """Nobody is told."""
-
-    def progress(self, name: str, **data: Any) -> None:
-        """Nobody is told."""

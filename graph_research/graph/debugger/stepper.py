@@ -11,7 +11,7 @@ from graph_research.graph.checkpoint.base import CallRecord, Checkpointer
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.debugger.breakpoints import Breakpoint, compiled, line_breakpoint, parse_breakpoint
 from graph_research.graph.debugger.call_stack import EdgeView, Level, Viewer, Work, edges_of, work_of
-from graph_research.graph.debugger.dry_run import Rehearsal, rehearse
+from graph_research.graph.debugger.dry_run import DryRun, dry_run, handoff_of
 from graph_research.graph.debugger.follower import Allowance, Following
 from graph_research.graph.debugger.stop import (
     NotPossible,
@@ -86,6 +86,7 @@ class Debugger:
         self.failures: Failures = "final"
         self.stop: Stop | None = None
         self._clock = clock or SystemClock()
+        self._interactive = interactive
         self._runtime = Runtime(self.graph, checkpointer=store, clock=self._clock, interactive=interactive)
         self.listeners = [told]
         self._new_run_id = new_run_id
@@ -315,9 +316,15 @@ class Debugger:
         """The edges of the current node in the order they are tried, judged by the state as it is shown."""
         return edges_of(await self.level(number))
 
-    async def rehearse(self, item: int = 0) -> Rehearsal:
-        """The handoff of the current node and the first call it would make; nothing is sent."""
-        return await rehearse(await self.level(), self.store, self.run_id, self._clock, item)
+    async def dry_run(self, item: int = 0) -> DryRun:
+        """The handoff of the current node and the first call it would make; nothing is sent and nothing stored."""
+        return await dry_run(
+            await self.level(), self.store, self.run_id, clock=self._clock, interactive=self._interactive, item=item
+        )
+
+    async def handoff(self, level: Level) -> dict[str, Any]:
+        """What the node of `level` would be given now. Raises `GuardFailed`, `HandoffInvalid`, `NodeFailed`."""
+        return await handoff_of(level, self.store, self.run_id, clock=self._clock)
 
     async def calls(self, *, here: bool = False) -> list[CallRecord]:
         """The recorded outside calls of the run, or only of the current node's visit."""

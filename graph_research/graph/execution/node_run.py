@@ -95,7 +95,7 @@ class NodeRun:
         parts: Iterable[bytes] = ()
         try:
             if self._program.each is not None:
-                delta, parts = await self._fan_out(self._program.each.evaluate(self._scope))
+                delta, parts = await self._fan_out(self.items())
             elif self._spec.kind in _CALLING:
                 delta, context = await self._attempts(None, self._scope, self._updated, began)
                 attempt, parts = context.attempt, self._chains.values()
@@ -113,6 +113,23 @@ class NodeRun:
         except NotStorable as problem:
             failure = self._failure("error", self._unstorable((delta or {}).values(), problem), attempt)
             return self._outcome(started_at, seconds, attempt, context, None, failure, ())
+
+    def items(self) -> list[Any]:
+        """What the node runs for, where it has `each`. Raises `GuardFailed`, `NodeFailed`."""
+        assert self._program.each is not None
+        items = self._program.each.evaluate(self._scope)
+        if not isinstance(items, list):
+            raise NodeFailedError(f'node "{self._spec.name}": `each` gave {items!r:.80}, which is no list')
+        return items
+
+    def handoff(self, item: int | None = None) -> dict[str, Any]:
+        """What the node is given; with `each` what it is given for one item. Raises `GuardFailed`, `HandoffInvalid`."""
+        return self._handoff(self._scope if item is None else self._item_scope(item, self.items()[item]))
+
+    async def call(self, handoff: Mapping[str, Any], item: int | None = None) -> Any:
+        """Make the next attempt alone, without a time limit; nothing that comes of it is written."""
+        attempt, _ = self._before(item)
+        return await self._called(handoff, await self._context(item, attempt))
 
     def _unstorable(self, updates: Iterable[Mapping[str, Any]], problem: NotStorable) -> GraphResearchError:
         """What cannot be stored, with the channel that would have got it; `problem` where no channel is known."""
@@ -205,12 +222,7 @@ class NodeRun:
         first began at `began`."""
         attempt, used = self._before(item) if self._earlier else (1, 0)
         while True:
-            node, visit = self._spec.name, self._active.visit
-            context = JournalContext(
-                self._session, self._graph_run.namespace, node, visit, item, attempt, self._spec.role
-            )
-            if self._session.remembers:
-                await context.remember()
+            context = await self._context(item, attempt)
             seconds = self._spec.timeout_seconds
             timeout = None if seconds is None else asyncio.timeout(seconds)
             try:
@@ -239,6 +251,13 @@ class NodeRun:
             if self._session.recorded_interruptions is None:
                 await asyncio.sleep(wait)
             attempt, used, began = attempt + 1, used + 1, self._session.clock.monotonic()
+
+    async def _context(self, item: int | None, attempt: int) -> JournalContext:
+        node, visit = self._spec.name, self._active.visit
+        context = JournalContext(self._session, self._graph_run.namespace, node, visit, item, attempt, self._spec.role)
+        if self._session.remembers:
+            await context.remember()
+        return context
 
     def _before(self, item: int | None) -> tuple[int, int]:
         """The number of the attempt to make, and how many of the allowed ones are used up.
@@ -337,10 +356,8 @@ class NodeRun:
 
     # Fan-out
 
-    async def _fan_out(self, items: Any) -> tuple[Delta, Sequence[bytes]]:
+    async def _fan_out(self, items: Sequence[Any]) -> tuple[Delta, Sequence[bytes]]:
         """The update of all items, and the hashes of their ends."""
-        if not isinstance(items, list):
-            raise NodeFailedError(f'node "{self._spec.name}": `each` gave {items!r:.80}, which is no list')
         self._suspended: dict[int, Suspended] = {}
         ended = await self._ended_before()
         waiting = iter([index for index in range(len(items)) if index not in ended])
@@ -416,7 +433,7 @@ class NodeRun:
         return "timeout" if timed_out(error) else "error"
 
     async def _item(self, index: int, item: Any) -> _Ended:
-        scope = {**self._scope, self._spec.item_name: item, "index": index}
+        scope = self._item_scope(index, item)
         began = self._session.clock.monotonic()
         try:
             output, context = await self._attempts(index, scope, _unchanged, began)
@@ -427,6 +444,9 @@ class NodeRun:
                 raise _GaveUp(end.failure, None, 1) from end
             return ended
         return await self._end_item(context, output, None, self._session.clock.monotonic() - began)
+
+    def _item_scope(self, index: int, item: Any) -> Mapping[str, Any]:
+        return {**self._scope, self._spec.item_name: item, "index": index}
 
     async def _end_item(self, context: JournalContext, output: Any, failure: Failure | None, seconds: float) -> _Ended:
         texts: dict[str, str] = {}

@@ -283,36 +283,6 @@ async def work_nothing(handoff: Mapping[str, Any], ctx: Context) -> dict[str, An
     return {}
 
 
-async def test_the_first_call_of_a_node_is_shown_and_not_made(store: Checkpointer) -> None:
-    debugger = debugger_of(NESTED, store)
-    debugger.add_breakpoint("sum_up")
-    await debugger.begin({}, run_id="r")
-    await debugger.proceed()
-    made = len(await debugger.calls())
-    rehearsal = await debugger.rehearse()
-    assert (rehearsal.kind, rehearsal.request) == ("model", {"user": "say 6"})
-    assert rehearsal.handoff == {"word": "6"}
-    assert len(await debugger.calls()) == made == 6
-    assert await debugger.calls(here=True) == []
-    await debugger.next()
-    await debugger.close()
-
-
-async def test_a_node_that_asks_several_things_at_once_shows_the_first(store: Checkpointer) -> None:
-    async def several(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        async with asyncio.TaskGroup() as group:
-            for number in range(3):
-                group.create_task(work({"word": str(number)}, ctx))
-        return {}
-
-    debugger = debugger_of(graph_of(FAILING, fail=several), store)
-    debugger.add_breakpoint("broken")
-    await debugger.begin({}, run_id="r")
-    await debugger.proceed()
-    assert (await debugger.rehearse()).request == {"user": "say 0"}
-    await debugger.close()
-
-
 async def test_a_question_is_stopped_at_and_answered(store: Checkpointer) -> None:
     debugger = debugger_of(graph_of(ASK), store)
     await debugger.begin({}, run_id="r")

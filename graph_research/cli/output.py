@@ -62,8 +62,18 @@ def finish_output() -> None:
         sys.stdout.flush()
 
 
-def show_document(text: str) -> None:
-    """A report or a picture as a whole: to the byte in a file or a pipe, what a terminal would obey made visible."""
+def show_document(content: str | bytes) -> None:
+    """A report or a picture as a whole: to the byte in a file or a pipe, what a terminal would obey made visible.
+
+    Raises `UserMistake` instead of writing bytes to a terminal.
+    """
+    if isinstance(content, bytes):
+        if sys.stdout.isatty():
+            raise UserMistake("refusing to write binary data to a terminal", help="name a file with -o")
+        with _refusing_loudly():
+            sys.stdout.buffer.write(content)
+        return
+    text = content
     shown = visible(text) if sys.stdout.isatty() else text
     _write(shown if shown.endswith("\n") else shown + "\n")
 

@@ -15,6 +15,7 @@ from graph_research.cli.exit_status import resume_command
 from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.output import counted, in_line, say, show, show_document, show_json, show_table
 from graph_research.cli.workspace import open_here
+from graph_research.research.report.formats import FORMATS
 
 if TYPE_CHECKING:
     from graph_research.app.runs.status import RunStatus
@@ -26,16 +27,8 @@ _QUESTION_CHARS = 60
 _PROBLEMS_SHOWN = 20
 
 
-class ReportFormat(StrEnum):
-    """What `report --format` writes."""
-
-    MD = "md"
-    HTML = "html"
-    JSON = "json"
-    CSV = "csv"
-    BIBTEX = "bibtex"
-    RIS = "ris"
-    CSL_JSON = "csl-json"
+ReportFormat = StrEnum("ReportFormat", {name: name for name in FORMATS})  # type: ignore[misc]
+_MARKDOWN = ReportFormat("md")
 
 
 def register(app: typer.Typer) -> None:
@@ -168,7 +161,7 @@ def _delete(run_id: RunId, json: Json = False) -> None:
 
 def _report(
     run_id: RunId,
-    format: Annotated[ReportFormat, typer.Option("--format", help="What to write.")] = ReportFormat.MD,
+    format: Annotated[ReportFormat, typer.Option("--format", help="What to write.")] = _MARKDOWN,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
@@ -178,13 +171,14 @@ def _report(
     """
     from graph_research.app.runs.report import render_report
 
-    text = wait_for(render_report(open_here(reads_only=True), run_id, "json" if json else format.value))
+    name = "json" if json else format.value
+    content = wait_for(render_report(open_here(reads_only=True), run_id, name))
     if output is None:
-        show_document(text)
+        show_document(content.decode() if FORMATS[name].is_text else content)
         return
     from graph_research.app.files import write_atomically
 
-    write_atomically(output, text)
+    write_atomically(output, content)
     say(f"written: {output}")
 
 

@@ -30,7 +30,7 @@ from graph_research.providers.http.client import Http
 from graph_research.providers.llm.prices import PRICES
 from graph_research.providers.llm.windows import TOKEN_LIMITS
 from graph_research.providers.search.mcp.pins import HomePins, NewPins
-from graph_research.research.report.bibliography import BIBLIOGRAPHY_FORMATS
+from graph_research.research.report.formats import FORMATS
 from graph_research.settings.config import PHASES, ROLES
 
 __all__ = ["Check", "accept", "capabilities", "examine", "role_models"]
@@ -105,7 +105,7 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
         "search_serves": {name: sorted(serves_of(name, settings)) for name in (*searches, *mcp_names(workspace))},
         "search_keys": {name: list(keys) for name, keys in SEARCH_NEEDS.items()},
         "mcp_servers": list(settings.mcp_servers),
-        "report_formats": ["md", "html", "json", *BIBLIOGRAPHY_FORMATS],
+        "report_formats": list(FORMATS),
         "graph_formats": ["mermaid", "dot", "svg", "png", "html", "json"],
         "document_formats": ["md", "txt", "html", "pdf"],
         "graphs": workspace.graphs.names(),

@@ -27,10 +27,8 @@ from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import Event
 from graph_research.graph.export import picture_of, render_svg
 from graph_research.providers.llm.prices import Prices
-from graph_research.research.report.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
 from graph_research.research.report.build import archived, build_report, cited_texts
-from graph_research.research.report.html import render_html
-from graph_research.research.report.markdown import render_markdown
+from graph_research.research.report.formats import FORMATS, ProvedReport
 from graph_research.research.report.model import Report
 from graph_research.research.report.model_usage import roles_served
 from graph_research.research.report.retry_stats import retries_of
@@ -38,6 +36,9 @@ from graph_research.research.report.run_metadata import RunFacts, usage_of
 from graph_research.settings.config import ROLES
 
 __all__ = ["Built", "NoReport", "build_from_store", "render_report", "write_report"]
+
+_WRITTEN = ("md", "html", "json")
+"""The formats in which a run writes its report at its end."""
 
 _HOW_IT_STOPPED = {
     "cancelled": "was cancelled",
@@ -66,27 +67,19 @@ class Built:
     graph: str
     trace: Trace
 
-    def render(self, workspace: Workspace, format: str, graph: Graph | None = None) -> str:
-        """The report as `md`, `html`, `json` or one of `BIBLIOGRAPHY_FORMATS`, with a picture of `graph`, which is
-        loaded where it is not given."""
-        if format == "md":
-            return render_markdown(self.report)
-        if format == "json":
-            return orjson.dumps(self.report.to_json(), option=orjson.OPT_INDENT_2).decode() + "\n"
-        if format in BIBLIOGRAPHY_FORMATS:
-            return render_bibliography([source.to_json() for source in self.report.sources], format)
-        if graph is None:
-            graph = load(workspace, self.graph, definition_registry(with_neighbours(workspace, self.graph)))
-        return render_html(
-            self.report,
-            texts=self.texts,
-            layouts=self.layouts,
-            picture_svg=render_svg(picture_of(graph, overlay=self.trace.timeless(graph))),
-        )
+    def render(self, workspace: Workspace, format: str, graph: Graph | None = None) -> bytes:
+        """The report in one of `FORMATS`. Its picture is that of `graph`, or of the run's own graph by name."""
+
+        def graph_svg() -> str:
+            drawn = graph or load(workspace, self.graph, definition_registry(with_neighbours(workspace, self.graph)))
+            return render_svg(picture_of(drawn, overlay=self.trace.timeless(drawn)))
+
+        proved = ProvedReport(report=self.report, texts=self.texts, layouts=self.layouts, graph_svg=graph_svg)
+        return FORMATS[format].render(proved)
 
 
-async def render_report(workspace: Workspace, run_id: str, format: str) -> str:
-    """The report of a stored run as text. `UnknownRun`, or `NoReport` where it has not come so far."""
+async def render_report(workspace: Workspace, run_id: str, format: str) -> bytes:
+    """The report of a stored run in one of `FORMATS`. `UnknownRun`, or `NoReport` where it has none yet."""
     async with open_store(workspace.home) as store:
         built = await build_from_store(store, checked_run_id(run_id), prices_of(workspace.settings))
     return built.render(workspace, format)
@@ -95,8 +88,8 @@ async def render_report(workspace: Workspace, run_id: str, format: str) -> str:
 def write_report(workspace: Workspace, built: Built, folder: Path, graph: Graph | None = None) -> dict[str, str]:
     """Write `report.md`, `report.html` and `report.json`; `{format: path}`."""
     paths = {}
-    for format in ("md", "html", "json"):
-        path = folder / f"report.{format}"
+    for format in _WRITTEN:
+        path = folder / f"report{FORMATS[format].suffix}"
         write_atomically(path, built.render(workspace, format, graph))
         paths[format] = str(path)
     return paths

@@ -16,7 +16,7 @@ import orjson
 
 from graph_research.research.report.formatting import one_line
 
-__all__ = ["BIBLIOGRAPHY_FORMATS", "render_bibliography"]
+__all__ = ["RENDERERS"]
 
 Sources = Sequence[Mapping[str, Any]]
 
@@ -47,11 +47,6 @@ _TEX = {
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
 }
-
-
-def render_bibliography(sources: Sources, format: str) -> str:
-    """The `sources` of a `report.json` as `csv`, `bibtex`, `ris` or `csl-json` text."""
-    return _RENDERERS[format](sources)
 
 
 def _csv(sources: Sources) -> str:
@@ -147,10 +142,10 @@ def _date(source: Mapping[str, Any]) -> tuple[str, list[str]]:
     return found[1], [part for part in found.groups()[1:] if part]
 
 
-_RENDERERS: Mapping[str, Callable[[Sources], str]] = {
+RENDERERS: Mapping[str, Callable[[Sources], str]] = {
     "csv": _csv,
     "bibtex": _bibtex,
     "ris": _ris,
     "csl-json": _csl_json,
 }
-BIBLIOGRAPHY_FORMATS = tuple(_RENDERERS)
+"""Renderers of the `sources` of a `report.json`, by the name of the format."""

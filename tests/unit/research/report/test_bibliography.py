@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.research.report.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
+from graph_research.research.report.bibliography import RENDERERS
 
 
 def source(**changes: Any) -> dict[str, Any]:
@@ -30,21 +30,21 @@ def source(**changes: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("title", ["=1+1", "+cmd", "-2", "@SUM(A1)", "\t=1", " =1", "\r=1"])
 def test_a_title_that_a_spreadsheet_would_run_becomes_text(title: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(render_bibliography([source(title=title)], "csv"))))
+    rows = list(csv.DictReader(io.StringIO(RENDERERS["csv"]([source(title=title)]))))
     assert rows[0]["title"].startswith("'")
     assert rows[0]["composite"] == "-0.5"
     assert rows[0]["authors"] == "Ada Byron; Institute of Heat"
 
 
 def test_bibtex_keeps_markup_of_a_title_as_text() -> None:
-    text = render_bibliography([source(title="50% of {x}_y & \\input{z}\n}")], "bibtex")
+    text = RENDERERS["bibtex"]([source(title="50% of {x}_y & \\input{z}\n}")])
     assert r"title = {50\% of \{x\}\_y \& \textbackslash{}input\{z\} \}}," in text
     assert "author = {{Ada Byron} and {Institute of Heat}}," in text
     assert "year = {2024}," in text
 
 
 def test_a_line_break_in_a_title_starts_no_ris_field() -> None:
-    text = render_bibliography([source(title="A\nER  - \nTY  - BOOK")], "ris")
+    text = RENDERERS["ris"]([source(title="A\nER  - \nTY  - BOOK")])
     assert text.count("\nER  - ") == 1
     assert "DA  - 2024/03/09" in text
     assert text.startswith("TY  - ELEC\n")
@@ -54,15 +54,15 @@ def test_a_line_break_in_a_title_starts_no_ris_field() -> None:
     ("date", "parts"), [("2024", [2024]), ("2024-03", [2024, 3]), ("2024-03-09T10:00:00Z", [2024, 3, 9])]
 )
 def test_csl_json_gives_the_date_as_far_as_it_is_known(date: str, parts: list[int]) -> None:
-    entry = json.loads(render_bibliography([source(published_at=date)], "csl-json"))[0]
+    entry = json.loads(RENDERERS["csl-json"]([source(published_at=date)]))[0]
     assert entry["issued"] == {"date-parts": [parts]}
     assert entry["author"][0] == {"literal": "Ada Byron"}
 
 
-@pytest.mark.parametrize("format", BIBLIOGRAPHY_FORMATS)
+@pytest.mark.parametrize("format", RENDERERS)
 def test_a_source_of_which_little_is_known_is_still_written(format: str) -> None:
     bare = source(authors=[], publisher=None, url="notes/a.md", doi=None, published_at=None)
-    text = render_bibliography([bare], format)
+    text = RENDERERS[format]([bare])
     assert "None" not in text
     assert "null" not in text
     assert "Cold climates" in text

@@ -32,6 +32,7 @@ from graph_research.providers.llm.windows import TOKEN_LIMITS
 from graph_research.providers.search.mcp.pins import HomePins, NewPins
 from graph_research.research.report.formats import FORMATS
 from graph_research.settings.config import PHASES, ROLES
+from graph_research.text.readers import SUFFIXES
 
 __all__ = ["Check", "accept", "capabilities", "examine", "role_models"]
 
@@ -107,7 +108,7 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
         "mcp_servers": list(settings.mcp_servers),
         "report_formats": list(FORMATS),
         "graph_formats": ["mermaid", "dot", "svg", "png", "html", "json"],
-        "document_formats": ["md", "txt", "html", "pdf"],
+        "document_formats": [suffixes[0].removeprefix(".") for suffixes in SUFFIXES.values()],
         "graphs": workspace.graphs.names(),
     }
 

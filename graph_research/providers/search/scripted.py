@@ -14,22 +14,15 @@ import yaml
 from graph_research.errors import UserMistake, why_unreadable
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchRequest
-from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
-from graph_research.text.readers.html import html_document
-from graph_research.text.readers.markdown import markdown_document
-from graph_research.text.readers.plain import plain_document
+from graph_research.text.readers import READERS
 
 __all__ = ["ScriptedSearch", "SearchScriptInvalid"]
 
 _ERRORS: Mapping[str, type[ProviderError]] = {"unavailable": ProviderUnavailable, "refused": ProviderRefused}
-_MAKERS: Mapping[str, tuple[str, Callable[[str], Document]]] = {
-    "text": ("text/plain", plain_document),
-    "markdown": ("text/markdown", markdown_document),
-    "html": ("text/html", html_document),
-}
+_FORMS: Mapping[str, str] = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html"}
 _FACTS = ("tier", "publisher", "published_at", "doi")
-_HIT_KEYS = frozenset({*_MAKERS, *_FACTS, "url", "title", "authors", "snippet", "relevance", "metadata"})
+_HIT_KEYS = frozenset({*_FORMS, *_FACTS, "url", "title", "authors", "snippet", "relevance", "metadata"})
 _ANSWER_KEYS = frozenset({"match", "hits", "error", "message", "delay_seconds", "times"})
 _SNIPPET_CHARS = 400
 _SCRIPT_HELP = "scripted:FILE names a YAML or JSON list of answers, such as - {match: turbine, hits: [{text: …}]}"
@@ -107,9 +100,8 @@ class ScriptedSearch:
         return {}
 
     def _hit(self, hit: Mapping[str, Any], request: SearchRequest, rank: int) -> SearchHit:
-        [kind] = _MAKERS.keys() & hit.keys()
-        content_type, make = _MAKERS[kind]
-        document = make(hit[kind])
+        [kind] = _FORMS.keys() & hit.keys()
+        document = READERS[_FORMS[kind]](hit[kind])
         found = select_evidence(document, request.query)
         passages = tuple(Passage(start=one.start, end=one.end, score=one.score / HIGHEST_SCORE) for one in found)
         first = passages[0] if passages else Passage(start=0, end=_SNIPPET_CHARS, score=0.0)
@@ -122,7 +114,7 @@ class ScriptedSearch:
             document=document,
             passages=passages,
             authors=tuple(hit.get("authors", ())),
-            content_type=content_type,
+            content_type=_FORMS[kind],
             metadata=dict(hit.get("metadata", {})),
             **{name: None if hit.get(name) is None else str(hit[name]) for name in _FACTS},
         )
@@ -147,7 +139,7 @@ def _problem(answer: object) -> tuple[str, str] | None:
     except re.error as error:
         return f"`match` is no regular expression: {error}", "put a backslash before signs that are meant literally"
     for hit in answer.get("hits", []):
-        if not isinstance(hit, Mapping) or len(_MAKERS.keys() & hit.keys()) != 1:
+        if not isinstance(hit, Mapping) or len(_FORMS.keys() & hit.keys()) != 1:
             return "a hit needs one of text, markdown and html", "such as {text: 'The lagoon has 16 turbines.'}"
         if unknown := sorted(map(str, hit.keys() - _HIT_KEYS)):
             return f"a hit has the unknown key {unknown[0]!r}", f"known are {', '.join(sorted(_HIT_KEYS))}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
@@ -13,19 +12,11 @@ from graph_research.providers.web.fetcher import Fetched
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers.html import html_document
-from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers import PDF, READERS
 from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
 from graph_research.text.readers.plain import plain_document
 
 __all__ = ["Fetching", "Page", "PageReader", "WebPages"]
-
-_PDF = "application/pdf"
-_MAKERS: Mapping[str, Callable[[str], Document]] = {
-    "text/html": html_document,
-    "application/xhtml+xml": html_document,
-    "text/markdown": markdown_document,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +71,9 @@ class WebPages:
         return Page(url=fetched.final_url, content_type=fetched.content_type, document=document)
 
     async def _document(self, fetched: Fetched) -> Document:
-        if fetched.content_type != _PDF:
-            make = _MAKERS.get(fetched.content_type, plain_document)
-            return await asyncio.to_thread(lambda: make(decode(fetched.body, fetched.charset)))
+        if fetched.content_type != PDF:
+            read = READERS.get(fetched.content_type, plain_document)
+            return await asyncio.to_thread(lambda: read(decode(fetched.body, fetched.charset)))
         if not self._pdfs:
             raise DocumentUnreadable("it is a PDF, which is read only with the setting fetch_pdfs")
-        extraction = await self._extractor.extract(fetched.body)
-        if not extraction.text:
-            raise DocumentUnreadable("; ".join(extraction.warnings) or "the PDF has no text")
-        return extraction.document
+        return await self._extractor.document(fetched.body)

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from graph_research.process_tree import ProcessTree
 from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.pdf_layout import PdfLine, pdf_document
 
 __all__ = ["PdfExtraction", "PdfExtractor", "PdfLimits"]
@@ -26,7 +27,7 @@ _KEPT_ENVIRONMENT = ("SYSTEMROOT", "LD_LIBRARY_PATH")
 
 @dataclass(frozen=True, kw_only=True)
 class PdfLimits:
-    """Bounds of one extraction (requirements 12.2). `memory_bytes` comes on top of what the idle child takes."""
+    """Bounds of one extraction. `memory_bytes` comes on top of what the idle child takes."""
 
     bytes: int = 10 * 1024 * 1024
     pages: int = 500
@@ -91,6 +92,13 @@ class PdfExtractor:
                 await self._end()
                 raise
         return _extraction(answer)
+
+    async def document(self, data: bytes) -> Document:
+        """The document in a PDF; `DocumentUnreadable` with the warnings where it has no text."""
+        extraction = await self.extract(data)
+        if not extraction.text:
+            raise DocumentUnreadable("; ".join(extraction.warnings))
+        return extraction.document
 
     async def _ask(self, data: bytes) -> dict[str, Any]:
         child = self._child = self._child or await self._start()

@@ -13,27 +13,12 @@ from graph_research.providers.search.local.records import Failure
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers.html import html_document
-from graph_research.text.readers.markdown import markdown_document
-from graph_research.text.readers.pdf import PdfExtractor
-from graph_research.text.readers.plain import plain_document
+from graph_research.text.readers import MEDIA_TYPES, PDF, READERS
 
-__all__ = ["CONTENT_TYPES", "MAX_BYTES", "FoundFile", "find_files", "is_pdf", "read_bytes", "read_document", "read_pdf"]
+__all__ = ["MAX_BYTES", "FoundFile", "find_files", "is_pdf", "read_bytes", "read_document"]
 
-CONTENT_TYPES = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".txt": "text/plain",
-    ".text": "text/plain",
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".xhtml": "text/html",
-    ".pdf": "application/pdf",
-}
 _COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its pages: their sources, and scripts
 MAX_BYTES = 10 * 1024 * 1024
-_PDF = "application/pdf"
-_MAKERS = {"text/markdown": markdown_document, "text/plain": plain_document, "text/html": html_document}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +32,7 @@ class FoundFile:
 
     @property
     def content_type(self) -> str:
-        return CONTENT_TYPES[self.path.suffix.lower()]
+        return MEDIA_TYPES[self.path.suffix.lower()]
 
 
 def find_files(root: Path) -> Iterator[FoundFile | Failure]:
@@ -69,7 +54,7 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
         names[:] = sorted(name for name in names if not name.startswith(".") and name not in _COPIES)
         for name in sorted(files):
             path = Path(folder, name)
-            if path.suffix.lower() in CONTENT_TYPES and not name.startswith("."):
+            if path.suffix.lower() in MEDIA_TYPES and not name.startswith("."):
                 yield _found(path, path.relative_to(root).as_posix(), root)
     yield from failures
 
@@ -89,8 +74,8 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
         return Failure(path=str(path), reason="it is a symbolic link that leads out of the folder")
     if not stat.S_ISREG(facts.st_mode):
         return Failure(path=str(path), reason="it is no regular file")
-    if path.suffix.lower() not in CONTENT_TYPES:
-        return Failure(path=str(path), reason=f"its kind is unknown; known are {', '.join(CONTENT_TYPES)}")
+    if path.suffix.lower() not in MEDIA_TYPES:
+        return Failure(path=str(path), reason=f"its kind is unknown; known are {', '.join(MEDIA_TYPES)}")
     return FoundFile(path=target, url=url, mtime_ns=facts.st_mtime_ns, size=facts.st_size)
 
 
@@ -108,7 +93,7 @@ def read_bytes(file: FoundFile) -> bytes:
 
 def read_document(data: bytes, content_type: str) -> Document:
     """The document in a file that is no PDF; raises `DocumentUnreadable`."""
-    document = _MAKERS[content_type](decode(data))
+    document = READERS[content_type](decode(data))
     if not document.text:
         raise DocumentUnreadable("it has no text")
     return document
@@ -116,15 +101,7 @@ def read_document(data: bytes, content_type: str) -> Document:
 
 def is_pdf(data: bytes, content_type: str) -> bool:
     """By its suffix, or by its first bytes whatever its suffix is."""
-    return content_type == _PDF or data.startswith(b"%PDF-")
-
-
-async def read_pdf(data: bytes, extractor: PdfExtractor) -> Document:
-    """The document in a PDF; raises `DocumentUnreadable` with the extractor's warnings where it has no text."""
-    extraction = await extractor.extract(data)
-    if not extraction.text:
-        raise DocumentUnreadable("; ".join(extraction.warnings) or "the PDF has no text")
-    return extraction.document
+    return content_type == PDF or data.startswith(b"%PDF-")
 
 
 def _reason(error: OSError) -> str:

@@ -12,14 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graph_research.providers.search.local.catalog import Catalog, CatalogEntry
-from graph_research.providers.search.local.files import (
-    FoundFile,
-    find_files,
-    is_pdf,
-    read_bytes,
-    read_document,
-    read_pdf,
-)
+from graph_research.providers.search.local.files import FoundFile, find_files, is_pdf, read_bytes, read_document
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.query import understand
 from graph_research.providers.search.local.ranking import RankedDocument, rank
@@ -34,6 +27,7 @@ from graph_research.providers.search.local.records import (
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.locators import make_locator
+from graph_research.text.readers import PDF
 from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
 
 __all__ = ["Library", "OnProgress"]
@@ -173,7 +167,7 @@ class _Adding:
             "mtime_ns": file.mtime_ns,
             "size": file.size,
             "bytes_hash": digest,
-            "content_type": "application/pdf" if is_pdf(data, file.content_type) else file.content_type,
+            "content_type": PDF if is_pdf(data, file.content_type) else file.content_type,
             "entry": entry,
         }
         await self._read(file, data, values)
@@ -191,8 +185,8 @@ class _Adding:
             await _to_its_end(self._index.store, values, document)
 
     async def _document(self, data: bytes, content_type: str) -> Document:
-        if content_type == "application/pdf":
-            return await read_pdf(data, self._extractor)
+        if content_type == PDF:
+            return await self._extractor.document(data)
         return await asyncio.to_thread(read_document, data, content_type)
 
     def _keep(self, file: FoundFile, known: Row, entry: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
@@ -14,20 +14,14 @@ from graph_research.text.canonical import canonical_text
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
+from graph_research.text.readers import READERS
 from graph_research.text.readers.html import html_document
-from graph_research.text.readers.markdown import markdown_document
-from graph_research.text.readers.plain import plain_document
 
 __all__ = ["Extent", "Form", "by_rank", "make_hit", "usable", "web_address", "words_of"]
 
 Extent = Literal["full", "abstract", "snippet"]
 Form = Literal["text/plain", "text/markdown", "text/html"]
 
-_MAKERS: Mapping[str, Callable[[str], Document]] = {
-    "text/plain": plain_document,
-    "text/markdown": markdown_document,
-    "text/html": html_document,
-}
 _URL_CHARS = 2_000
 _SNIPPET_CHARS = 500
 _MOST_AUTHORS = 50
@@ -118,7 +112,7 @@ def words_of(value: Any) -> str:
 
 def _document(body: str, form: Form) -> Document:
     try:
-        return _MAKERS[form](body)
+        return READERS[form](body)
     except DocumentUnreadable:
         return Document(text="")
 

@@ -1,18 +1,20 @@
-"""A clock that stands still: `--now` fixes every time of a run, so that two runs give the same bytes."""
+"""A clock that stands still: it fixes every time of a run, so that two runs give the same bytes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from graph_research.errors import UserMistake
+from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.context import Clock, SystemClock
 
 __all__ = ["FixedClock", "TimestampInvalid", "make_clock", "parse_timestamp"]
 
+_NOW = Hint(Action.SET_OPTION, options={"now": "2026-01-31T12:00:00Z"})
+
 
 class TimestampInvalid(UserMistake):
-    """A time that is no ISO 8601 timestamp."""
+    """A time that is not an ISO 8601 timestamp."""
 
     code = "timestamp-invalid"
 
@@ -41,9 +43,11 @@ def parse_timestamp(text: str) -> datetime:
         at = datetime.fromisoformat(text)
     except ValueError as error:
         raise TimestampInvalid(
-            f"--now {text[:80]!r} is no timestamp", help="write it as 2026-01-31T12:00:00Z"
+            f"{text[:80]!r} is not a valid timestamp", help="write it as 2026-01-31T12:00:00Z", hint=_NOW
         ) from error
     try:
         return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     except OverflowError as error:
-        raise TimestampInvalid(f"--now {text[:80]!r} lies outside of the calendar", help="use a later one") from error
+        raise TimestampInvalid(
+            f"the timestamp {text[:80]!r} is out of range", help="use a later one", hint=_NOW
+        ) from error

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graph_research.app.workspace import Workspace
-from graph_research.errors import UserMistake
+from graph_research.errors import Action, Hint, UserMistake
 from graph_research.providers.search.local import Counts, Library
 from graph_research.providers.search.local.library import OnProgress
 from graph_research.providers.search.local.records import Failure
@@ -82,7 +82,7 @@ async def remove_folders(workspace: Workspace, paths: Sequence[Path]) -> int:
     wanted = [(workspace.folder / path.expanduser()).resolve() for path in paths]
     for path in wanted:
         if not any(path.is_relative_to(folder) for folder in known):
-            raise LibraryMissing(f"{path} is not in the index", help="`graph-research library list` shows what is")
+            raise LibraryMissing(f"{path} is not in the index", hint=Hint(Action.LIST_DOCUMENTS))
     return sum([await library.remove(path) for path in wanted])
 
 
@@ -92,7 +92,8 @@ async def require_documents(library: Library, folders: Sequence[Path]) -> None:
     if not folders and not any(one.documents for one in added):
         raise LibraryEmpty(
             "the library is empty: there is nothing to search",
-            help="name a folder of documents with --library DIR, or add one: graph-research library add DIR",
+            help="name a folder of documents, or index one",
+            hint=Hint(Action.ADD_DOCUMENTS, options={"library": ""}),
         )
     filled = {one.path for one in added if one.documents}
     if folders and not any(str(folder) in filled for folder in folders):

@@ -138,7 +138,7 @@ def _export(
     from graph_research.app.graphs.render import draw
 
     if format is GraphFormat.PNG and output is None and sys.stdout.isatty():
-        raise UserMistake("a PNG is not for a terminal", help="name a file with -o")
+        raise UserMistake("refusing to write binary PNG to a terminal", help="name a file with -o")
     drawing = draw(open_here(reads_only=True), name, format.value, run_id=run_id, flat=flat, theme=theme.value)
     content, warning = wait_for(drawing)
     if warning:

@@ -24,6 +24,16 @@ _COMMANDS = {
     Action.LIST_SETTINGS: "config show",
     Action.CHECK_PROVIDERS: "doctor",
 }
+_SHOWS = {
+    Action.SHOW_STATUS: "where it stands",
+    Action.SHOW_STEPS: "its steps",
+    Action.LIST_RUNS: "the stored runs",
+    Action.LIST_GRAPHS: "the known graphs",
+    Action.LIST_DOCUMENTS: "the indexed folders",
+    Action.LIST_SETTINGS: "all settings",
+    Action.CHECK_PROVIDERS: "which providers answer, and which keys are set",
+}
+"""What a command that changes nothing shows."""
 _OPTIONS = {"timeout_seconds": "timeout", "roles": "role", "assignments": "set"}
 """Options whose name is not that of the Python parameter."""
 _VALUES = {
@@ -45,14 +55,21 @@ _VALUES = {
 
 def in_words(error: GraphResearchError) -> str:
     """The error in one line, with what to do about it."""
-    if error.hint is None:
-        return str(error)
-    return f"{error}{': ' if error.help else '; '}{hint_text(error.hint)}"
+    return f"{error}{_mark(error)}{hint_text(error.hint)}"
 
 
 def help_of(error: GraphResearchError) -> str:
     """What to do about an error: its help, and the command or option that does it."""
-    return ": ".join(filter(None, (error.help, hint_text(error.hint))))
+    return f"{error.help}{_mark(error) if error.help else ''}{hint_text(error.hint)}"
+
+
+def _mark(error: GraphResearchError) -> str:
+    """What stands between an error and its hint: a command that does what its help says follows a colon."""
+    if error.hint is None:
+        return ""
+    if not error.help or error.hint.action in _SHOWS:
+        return " " if error.help.endswith("?") else "; "
+    return ": "
 
 
 def hint_text(hint: Hint | None) -> str:
@@ -61,7 +78,8 @@ def hint_text(hint: Hint | None) -> str:
         return ""
     command = _COMMANDS[hint.action]
     words = ["graph-research", command, *([shlex.quote(hint.target)] if hint.target else [])] if command else []
-    return " ".join([*words, *(_option(name, value) for name, value in hint.options.items())])
+    line = " ".join([*words, *(_option(name, value) for name, value in hint.options.items())])
+    return f"`{line}` shows {_SHOWS[hint.action]}" if hint.action in _SHOWS else line
 
 
 def _option(name: str, value: str | float | bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -63,7 +64,10 @@ def _say_why_searches_failed(failures: Sequence[Mapping[str, Any]]) -> None:
     for reason in reasons[:_MOST_REASONS]:
         say(f"search failed: {reason}")
     if len(reasons) > _MOST_REASONS:
-        say(f"search failed in {counted(len(reasons) - _MOST_REASONS, 'more way')}; `graph-research show` has them all")
+        say(f"{counted(len(reasons) - _MOST_REASONS, 'more search error')}; `graph-research show` has them all")
+    for server in dict.fromkeys(re.findall(r"\bmcp:[a-z0-9_-]+", " ".join(reasons))):
+        accept = f"graph-research doctor --accept {server} accepts its tools"
+        say(f"graph-research doctor {server} tries {server}; {accept}")
 
 
 def _say_why_pages_failed(failures: Sequence[Mapping[str, Any]]) -> None:

@@ -57,7 +57,7 @@ class Finding:
         return f"{text}; {self.help}" if self.help else text
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as `graph validate --json` prints it."""
+        """The finding as JSON."""
         return {
             "file": self.file,
             "line": self.line,

@@ -8,14 +8,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from graph_research.errors import check_name
+from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.checkpoint.base import Checkpointer, RunPatch, RunRow
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.definition.changes import told_changes
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import changes, definition
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
-from graph_research.graph.events import Event, RunEnded, RunResumed
+from graph_research.graph.events import Event, NodeStarted, RunEnded, RunResumed, RunStarted
 from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.failures import Suspended
 from graph_research.graph.execution.graph_run import GraphRun, NewRun
@@ -92,6 +92,25 @@ class Runtime:
             return await self._begin(session, input, metadata or {})
 
         return self._events(name, prepare)
+
+    async def create(
+        self,
+        input: Mapping[str, Any],
+        *,
+        run_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Store a run that stands at its start and return its id; `resume` drives it. Raises as `stream`."""
+        name = check_name(run_id or self._new_run_id(), "run")
+        event_channel = EventChannel()
+        event_channel.close()
+        lease = await self.checkpointer.lease(name)
+        try:
+            await self._begin(self._session(name, event_channel), input, metadata or {})
+        finally:
+            self._coming.pop(name, None)
+            lease.release()
+        return name
 
     def resume(
         self,
@@ -301,6 +320,8 @@ class Runtime:
         self, session: RunSession, row: RunRow, metadata: Mapping[str, Any] | None, *, changed: bool
     ) -> None:
         lost = await self.checkpointer.lose_calls(session.run_id)
+        if not lost and not changed and metadata is None and await self._is_new(session.run_id):
+            return
         stored, texts = definition(self.graph) if changed else (None, {})
         patch = RunPatch(
             status="running",
@@ -311,6 +332,13 @@ class Runtime:
         )
         told = {"type": RunResumed.type, "status": row.status, "possibly_paid_twice": lost}
         await session.write(events=[told], texts=texts, run=patch)
+
+    async def _is_new(self, run_id: str) -> bool:
+        """Whether nothing has happened in a run but its start."""
+        first = await self.checkpointer.last_step(run_id)
+        if first is None or first.step > 0:
+            return False
+        return all(isinstance(event, RunStarted | NodeStarted) for event in await self.checkpointer.events(run_id))
 
     async def _tell_end(self, session: RunSession) -> None:
         for event in reversed(await self.checkpointer.events(session.run_id)):
@@ -333,5 +361,6 @@ def _check_answer(row: RunRow, answer: Any, cancelled: bool) -> None:
 def _changed(row: RunRow, differences: str) -> GraphChanged:
     return GraphChanged(
         f"run {row.run_id} began with another definition: {differences}",
-        help="restore what has changed, or resume with `--accept-changes`",
+        help="restore what has changed, or accept the changes",
+        hint=Hint(Action.RESUME_RUN, row.run_id, {"accept_changes": True}),
     )

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from graph_research.errors import UserMistake, why_unreadable
+from graph_research.errors import Action, Hint, UserMistake, why_unreadable
 from graph_research.settings.folder_policy import why_not
 
 __all__ = [
@@ -55,8 +55,8 @@ KEYS: Mapping[str, str] = {
 }
 """Every key that is read, and what it adds. Keys come from the environment alone and are never stored or shown."""
 
-_OPTIONS = {"default_provider": "llm", "search_providers": "search", "task_timeout": "timeout"}
-"""The command-line options that are not called as their setting is."""
+_PARAMETERS = {"default_provider": "llm", "search_providers": "search", "task_timeout": "timeout_seconds"}
+"""The parameters of a request that are not called as their setting is."""
 
 _ENV_NOT_SETTINGS = frozenset({"HOME", "TOKENS_FILE"})
 """`GRAPH_RESEARCH_*` variables that mean something else than a setting."""
@@ -324,7 +324,7 @@ class Configuration:
         return {name: specs for name, specs in named.items() if specs}
 
     def rows(self) -> list[dict[str, Any]]:
-        """`{name, value, origin, description}` for each setting, as `config show --json` prints them."""
+        """`{name, value, origin, description}` for each setting."""
         values = self.settings.model_dump(mode="json")
         return [
             {
@@ -345,6 +345,7 @@ class _Given:
     place: str
     file: str | None = None
     line: int | None = None
+    hint: Hint | None = None
 
 
 def load_configuration(
@@ -364,7 +365,9 @@ def load_configuration(
     given.update(_from_environment(environ))
     for name, value in (options or {}).items():
         if value is not None:
-            given[name] = _Given(value=value, place="option --" + _OPTIONS.get(name, name).replace("_", "-"))
+            parameter = _PARAMETERS.get(name, name)
+            hint = Hint(Action.SET_OPTION, options={parameter: ""})
+            given[name] = _Given(value=value, place=f"option {parameter}", hint=hint)
     return Configuration(settings=_build(given), origins={name: one.place for name, one in given.items()})
 
 
@@ -376,7 +379,9 @@ def keys_present(environ: Mapping[str, str]) -> dict[str, bool]:
 def _build(given: Mapping[str, _Given]) -> Settings:
     for name, one in given.items():
         if name not in Settings.model_fields:
-            raise SettingInvalid(f"unknown setting {name!r} ({one.place})", help=_suggestion(name), **_place(one))
+            raise SettingInvalid(
+                f"unknown setting {name!r} ({one.place})", **_suggestion(name), file=one.file, line=one.line
+            )
     try:
         return Settings.model_validate({name: one.value for name, one in given.items()})
     except ValidationError as error:
@@ -387,20 +392,18 @@ def _build(given: Mapping[str, _Given]) -> Settings:
         raise SettingInvalid(
             f"setting {where}{_shown(name, given[name].value)} ({given[name].place}) is not valid: {first['msg']}",
             help=f"it means: {what}",
-            **_place(given[name]),
+            hint=given[name].hint,
+            file=given[name].file,
+            line=given[name].line,
         ) from error
 
 
-def _place(given: _Given) -> dict[str, Any]:
-    return {} if given.file is None else {"file": given.file, "line": given.line}
-
-
-def _suggestion(name: str) -> str:
+def _suggestion(name: str) -> dict[str, Any]:
+    """The help and the hint about a setting that does not exist."""
     if re.search(r"key|secret|token|password", name):
-        return "keys come only from the environment (see `graph-research doctor`)"
+        return {"help": "keys come only from the environment", "hint": Hint(Action.CHECK_PROVIDERS)}
     near = difflib.get_close_matches(name, Settings.model_fields, n=1, cutoff=0.6)
-    known = "`graph-research config show` lists all settings"
-    return f'did you mean "{near[0]}"? {known}' if near else known
+    return {"help": f'did you mean "{near[0]}"?' if near else "", "hint": Hint(Action.LIST_SETTINGS)}
 
 
 def _shown(name: str, value: Any) -> str:
@@ -469,7 +472,8 @@ def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
             raise SettingInvalid(
                 f"setting {name}: {what} may not be set by a folder's {FOLDER_FILE}",
                 help="set it in config.toml of your own home, in the environment or on the command line",
-                **_place(one),
+                file=one.file,
+                line=one.line,
             )
     return given
 

@@ -9,7 +9,7 @@ from typing import Any
 from graph_research.app.graphs.local_files import is_file_name, with_neighbours
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace
-from graph_research.errors import UserMistake
+from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.loader import check_graph, load_graph
@@ -46,17 +46,21 @@ def graph_file(workspace: Workspace, name: str) -> Path:
     if is_file_name(name):
         path = workspace.folder / Path(name).expanduser()
         if not path.is_file():
-            what = "a folder and no graph file" if path.is_dir() else "no graph file"
+            what = "a folder, not a graph file" if path.is_dir() else "not a graph file"
             raise UnknownGraph(
-                f"{name[:200]!r} is {what}", help="name a .yaml file; `graph-research graph list` shows known graphs"
+                f"{name[:200]!r} is {what}",
+                help="name a .yaml file, or a known graph",
+                hint=Hint(Action.LIST_GRAPHS),
             )
         return _relative(path, workspace.folder)
     found = workspace.graphs.path(name)
     if found is None:
         near = difflib.get_close_matches(name, workspace.graphs.names(), n=1)
-        hint = f'did you mean "{near[0]}"? ' if near else ""
+        suggestion = f'did you mean "{near[0]}"? ' if near else ""
         raise UnknownGraph(
-            f"no graph {name[:80]!r}", help=f"{hint}`graph-research graph list` shows them; a file ends in .yaml"
+            f"no graph {name[:80]!r}",
+            help=f"{suggestion}a file ends in .yaml",
+            hint=Hint(Action.LIST_GRAPHS),
         )
     return _relative(found, workspace.folder)
 

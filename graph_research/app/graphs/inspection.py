@@ -54,7 +54,7 @@ class Inspection:
     run: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """As `graph inspect --json` prints it."""
+        """The inspection as JSON."""
         return asdict(self)
 
 

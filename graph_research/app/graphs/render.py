@@ -8,7 +8,7 @@ from graph_research.app.graphs.run_trace import overlay_of
 from graph_research.app.store import checked_run_id, open_store
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace
-from graph_research.errors import UserMistake
+from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.export import FORMATS, Overlay, Theme, picture_of, render_html, render_png, render_svg
 
 __all__ = ["OtherGraph", "draw"]
@@ -41,7 +41,8 @@ async def draw(
             if record.graph != graph.spec.name:
                 raise OtherGraph(
                     f"run {run_id} is one of the graph {record.graph!r}, not of {graph.spec.name!r}",
-                    help=f"graph-research graph export {record.graph} --run {run_id}",
+                    help=f"draw the graph {record.graph}",
+                    hint=Hint(Action.DRAW_GRAPH, record.graph, {"run": run_id}),
                 )
             overlay = await overlay_of(store, run_id, graph, in_full=format == "html")
         if record.graph_hash != graph.hash:

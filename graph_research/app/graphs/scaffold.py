@@ -40,7 +40,7 @@ class Starter:
     searches: bool
 
     def to_json(self) -> dict[str, Any]:
-        """As `graph new --json` prints it."""
+        """The new graph as JSON."""
         return asdict(self)
 
 

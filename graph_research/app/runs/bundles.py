@@ -36,7 +36,7 @@ class Exported:
     local_texts: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """As `export-run --json` and `import-run --json` print it."""
+        """The bundle as JSON."""
         return asdict(self)
 
 

@@ -14,7 +14,7 @@ from graph_research.app.runs.research import Research, new_run_id, open_research
 from graph_research.app.runs.status import is_research
 from graph_research.app.workspace import Workspace
 from graph_research.audit_log import AuditLog
-from graph_research.errors import NameInvalid, UserMistake, check_name
+from graph_research.errors import Action, Hint, NameInvalid, UserMistake, check_name
 from graph_research.graph.debugger.stepper import Debugged, Debugger
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.events import Event
@@ -69,7 +69,9 @@ async def debug(workspace: Workspace, request: DebugRequest, *, told: Told) -> A
             yield await _graph_run(workspace, request.graph, request, stack, told)
         else:
             raise NothingToDebug(
-                "nothing to debug is named", help="name a question, the id of a run, or `--graph FILE`"
+                "nothing to debug is named",
+                help="name a question, the id of a run, or a graph",
+                hint=Hint(Action.SET_OPTION, options={"graph": ""}),
             )
 
 
@@ -80,7 +82,7 @@ async def _is_stored(workspace: Workspace, text: str) -> bool:
     except NameInvalid:
         return False
     except UnknownRun as unknown:
-        raise UnknownRun(unknown.message, help=f"{unknown.help}; a question has more than one word") from unknown
+        raise UnknownRun(unknown.message, help="a question has more than one word", hint=unknown.hint) from unknown
     return True
 
 

@@ -12,7 +12,7 @@ from graph_research.app.runs.state_edits import at_path
 from graph_research.app.store import Store, checked_run_id, graph_request_of, open_store, request_of
 from graph_research.app.wiring.replay_registry import offline_registry, recorded_failures
 from graph_research.app.workspace import Workspace
-from graph_research.errors import UserMistake
+from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import CallRecord, StepRecord
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import changes
@@ -44,7 +44,7 @@ class Moment:
     state: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        """As `show --json` prints it."""
+        """The step as JSON."""
         return asdict(self)
 
 
@@ -59,7 +59,7 @@ class Differences:
     calls: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        """As `diff --json` prints it."""
+        """The differences as JSON."""
         return asdict(self)
 
 
@@ -123,7 +123,7 @@ async def _side(store: Store, name: str) -> _Side:
     run_id, at, number = name.partition("@")
     checked_run_id(run_id)
     if at and not (number.isascii() and number.isdigit()):
-        raise InputInvalid(f"{name[:80]!r} is no RUN_ID@STEP", help="such as tides@12")
+        raise InputInvalid(f"{name[:80]!r} is not RUN_ID@STEP", help="such as tides@12")
     record = await store.run(run_id)
     step = int(number) if at else record.step
     steps = [one for one in await store.steps(run_id) if one.step <= step]
@@ -194,7 +194,7 @@ async def _moment(store: Store, run_id: str, step: int) -> Moment:
 
 def _no_step(run_id: str, step: int, last: int) -> UserMistake:
     return InputInvalid(
-        f"run {run_id} has no step {step}", help=f"its last is {last}; `graph-research history {run_id}` lists them"
+        f"run {run_id} has no step {step}", help=f"its last is {last}", hint=Hint(Action.SHOW_STEPS, run_id)
     )
 
 
@@ -209,6 +209,7 @@ async def _stored_graph(store: Store, run_id: str, registry: Registry, *, curren
     if differences and not current:
         raise GraphChanged(
             f"run {run_id} cannot be put together as it was: {', '.join(differences[:8])}",
-            help="use the version that made the run, or replay it with `--current`",
+            help="use the version that made the run, or replay it with the current files",
+            hint=Hint(Action.SET_OPTION, options={"current": True}),
         )
     return graph

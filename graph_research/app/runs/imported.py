@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graph_research.app.request import GraphRequest, ResearchRequest
 from graph_research.app.wiring.clients import Clients
-from graph_research.errors import UserMistake
+from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.web.page_cache import KeptPages
@@ -51,7 +51,8 @@ def refuse_foreign(record: RunRecord, request: ResearchRequest | GraphRequest) -
         folders = f", with documents of {', '.join(request.library)}" if request.library else ""
         raise ForeignRun(
             f"run {record.run_id} came in a bundle and would {' and '.join(would)}{folders}",
-            help=f"if that is what you want: graph-research resume {record.run_id} --accept-changes",
+            help="if that is what you want, accept it",
+            hint=Hint(Action.RESUME_RUN, record.run_id, {"accept_changes": True}),
         )
 
 
@@ -69,5 +70,5 @@ class _NoPages:
         raise ProviderRefused(
             f"{url[:200]} is not read, since the run came in a bundle",
             provider="fetch",
-            help="agree to what the run does with --accept-changes",
+            help="accept what the run does to read pages",
         )

@@ -57,7 +57,7 @@ class Pruned:
     store_bytes: int
 
     def to_json(self) -> dict[str, Any]:
-        """As `prune --json` prints it."""
+        """What was removed as JSON."""
         return asdict(self)
 
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import orjson
 
+from graph_research.errors import Action, Hint
 from graph_research.graph.errors import InputInvalid
 
 __all__ = ["at_path", "edited", "read_assignment"]
+
+_SET = Hint(Action.SET_OPTION, options={"assignments": ""})
 
 _MOST_DEPTH = 100
 """Lists and objects inside of each other; a store takes 250, and a graph puts some around what it is given."""
@@ -35,16 +38,18 @@ def read_assignment(assignment: str) -> tuple[str, Any]:
     """The path and the value of one `PATH=JSON` text. Raises `InputInvalid`."""
     path, equals, text = assignment.partition("=")
     if not equals or not path:
-        raise InputInvalid(f"--set {assignment[:80]!r} is no PATH=JSON", help="such as --set n=5")
+        raise InputInvalid(f"{assignment[:80]!r} is not PATH=JSON", help="such as n=5", hint=_SET)
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise InputInvalid(
-            f"--set {path[:80]}: {text[:80]!r} is no JSON: {error}", help=f"write text as --set '{path}=\"text\"'"
+            f"{path[:80]}: {text[:80]!r} is not valid JSON: {error}",
+            help=f'write text as {path}="text", quoted',
+            hint=_SET,
         ) from error
     if _is_deeper(value, _MOST_DEPTH):
         raise InputInvalid(
-            f"--set {path[:80]}: the value is nested deeper than {_MOST_DEPTH} levels", help="give a flatter one"
+            f"{path[:80]}: the value is nested deeper than {_MOST_DEPTH} levels", help="give a flatter one"
         )
     return path, value
 
@@ -77,7 +82,7 @@ def _assign(owner: Any, key: str, value: Any, path: str) -> None:
     elif isinstance(owner, list) and (place := _place(owner, key)) is not None:
         owner[place] = value
     else:
-        raise InputInvalid(f"--set {path[:80]}: there is nothing to set {key[:80]!r} in", help=_choices(owner))
+        raise InputInvalid(f"{path[:80]}: there is nothing to set {key[:80]!r} in", help=_choices(owner))
 
 
 def _place(entries: Sequence[Any], key: str) -> int | None:

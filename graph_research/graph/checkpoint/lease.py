@@ -7,7 +7,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from graph_research.errors import check_name
+from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.errors import RunBusy, StoreDamaged
 
 __all__ = ["FileLease", "busy"]
@@ -57,5 +57,6 @@ def busy(run_id: str, owner: str | int) -> RunBusy:
     """The error that names the process which drives a run."""
     return RunBusy(
         f"run {run_id} is driven by process {owner} right now",
-        help=f"wait for it, or stop it with `graph-research cancel {run_id}`",
+        help="wait for it, or cancel the run",
+        hint=Hint(Action.CANCEL_RUN, run_id),
     )

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import orjson
 
-from graph_research.errors import check_name
+from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.checkpoint.base import (
     CallRow,
     Checkpointer,
@@ -453,7 +453,7 @@ def _exists(run_id: str) -> RunExists:
 
 
 def _unknown(run_id: str) -> UnknownRun:
-    return UnknownRun(f"there is no run {run_id!r:.80}", help="`graph-research list` shows those that are stored")
+    return UnknownRun(f"there is no run {run_id!r:.80}", hint=Hint(Action.LIST_RUNS))
 
 
 @cache

@@ -37,7 +37,7 @@ _NAME = re.compile(
     r"|graphs/[a-z0-9_-]{1,64}\.yaml|(schemas|prompts)/[a-z0-9_-]+([./][a-z0-9_-]+){0,8}\.(json|j2)"
 )
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, ValueError)
-_HELP = "ask for it again, or let it be exported again with `graph-research export-run`"
+_HELP = "ask for it again, or let it be exported again "
 
 
 class BundleInvalid(UserMistake):

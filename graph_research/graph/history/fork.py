@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from graph_research.errors import Action, Hint
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, StepRow, Write
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import definition
@@ -120,7 +121,8 @@ async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _
         last = await store.last_step(run_id)
         raise InputInvalid(
             f"run {run_id} has no step {step}",
-            help=f"its last is {last.step if last else 0}; `graph-research history {run_id}` lists them",
+            help=f"its last is {last.step if last else 0}",
+            hint=Hint(Action.SHOW_STEPS, run_id),
         )
     root = [row for row in rows if not row.scope]
     taken = root[-1].step == step and root[-1].node and root[-1].updates

@@ -25,7 +25,7 @@ class Change:
     new: Any = None
 
     def to_json(self) -> dict[str, Any]:
-        """As `diff --json` prints it."""
+        """The change as JSON."""
         return asdict(self)
 
 

@@ -133,7 +133,7 @@ def _nobody_answered(query: str, searched: Searched) -> ProviderError:
     return (ProviderUnavailable if retry else ProviderError)(
         f'no search provider answered "{query[:80]}": {told or "none is configured"}',
         provider="search",
-        help="see `graph-research doctor`",
+        help="check the keys and addresses of the search providers",
     )
 
 

@@ -17,7 +17,7 @@ _TEXT_ID = "text"
 _VERDICTS = frozenset({"supported", "contradicted", "disputed", "not_found"})
 _FIELDS_HELP = (
     "without a language model a step can fill the fields quotes, answer, found, verdict and reason, from a handoff "
-    "with a question or a claim, and sources or a text; choose another model with --llm for anything else"
+    "with a question or a claim, and sources or a text; choose a language model for anything else"
 )
 
 

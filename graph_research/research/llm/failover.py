@@ -19,6 +19,8 @@ from graph_research.text.tokens import ScriptCounter, TokenCounter, WindowBudget
 
 __all__ = ["TOKEN_LIMIT_RETRIES", "Conversation", "Told", "Turn"]
 
+_CHECK_MODELS = "check the keys and addresses of its models"
+
 TOKEN_LIMIT_RETRIES = 3
 """How often a prompt that was too long is cut and sent again to one model (requirements 14.2)."""
 
@@ -287,8 +289,8 @@ def _none_answered(turn: Turn, failures: Sequence[ProviderError]) -> ProviderErr
     for kind in (ProviderUnavailable, ContextExceeded, AnswerWithheld):
         found = next((error for error in failures if isinstance(error, kind)), None)
         if found is not None:
-            return kind(message, provider=turn.role, help=found.help or "see `graph-research doctor`")
-    return ProviderError(message, provider=turn.role, help="see `graph-research doctor`")
+            return kind(message, provider=turn.role, help=found.help or _CHECK_MODELS)
+    return ProviderError(message, provider=turn.role, help=_CHECK_MODELS)
 
 
 def _recorded(request: ModelRequest, model: Model) -> dict[str, Any]:

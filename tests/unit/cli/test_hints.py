@@ -32,4 +32,7 @@ def test_an_error_is_worded_with_its_help_and_its_hint() -> None:
     assert help_of(error) == "wait, or cancel it: graph-research cancel r"
     assert in_words(GraphResearchError("broken")) == "broken"
     alone = GraphResearchError("unknown", hint=Hint(Action.LIST_RUNS))
-    assert (in_words(alone), help_of(alone)) == ("unknown; graph-research list", "graph-research list")
+    assert (in_words(alone), help_of(alone)) == (
+        "unknown; `graph-research list` shows the stored runs",
+        "`graph-research list` shows the stored runs",
+    )

@@ -640,3 +640,18 @@ async def test_a_cancelled_consumer_leaves_a_run_that_can_be_resumed(store: Chec
         await task
     assert (await store.run("r")).status == "running"
     assert end_of(await collect(drive.resume("r"))).status == "completed"
+
+
+async def test_a_created_run_waits_for_its_drive_and_then_tells_what_a_started_one_does(store: Checkpointer) -> None:
+    graph = graph_of(COUNTDOWN)
+    await collect(runtime(graph, store).stream({"n": 2}, run_id="started"))
+    assert await runtime(graph, store).create({"n": 2}, run_id="created") == "created"
+    assert [event.type for event in await store.events("created")] == ["run_started", "node_started"]
+    await collect(runtime(graph, store).resume("created"))
+    told = [
+        [(event.type, event.seq, event.step) for event in await store.events(run)] for run in ("started", "created")
+    ]
+    assert told[0] == told[1]
+    assert await store.state("created") == await store.state("started")
+    with pytest.raises(RunExists):
+        await runtime(graph, store).create({}, run_id="created")

@@ -202,7 +202,7 @@ class McpSearch:
         return ProviderUnavailable(
             self.server.black_out(f"{self.name} cannot be {'reached' if self.server.url else 'started'}: {reason}"),
             provider=self.name,
-            help=f"check [research.mcp_servers.{self.server.name}]; `graph-research doctor` tries it",
+            help=f"check [research.mcp_servers.{self.server.name}]",
         )
 
     async def _checked(self, client: Client, leave: asyncio.Event) -> _Ready:
@@ -226,7 +226,7 @@ class McpSearch:
             raise ProviderRefused(
                 f"{self.name}: the definition of its tools has changed since you first used it",
                 provider=self.name,
-                help=f"look at what changed, then accept it with: graph-research doctor --accept {self.name}",
+                help="look at what changed, then accept the new definition",
             )
         return _Ready(client=client, tool=tools[self.server.search_tool], used=tuple(definitions), leave=leave)
 

@@ -81,4 +81,4 @@ async def test_a_step_beyond_selection_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(ProviderRefused, match=why) as refused:
         await answer(material, wanted)
-    assert "--llm" in refused.value.help
+    assert "choose a language model" in refused.value.help

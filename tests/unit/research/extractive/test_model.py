@@ -70,7 +70,7 @@ async def test_the_answer_fits_the_agents_schema(agent: str, materials: dict[str
 async def test_an_agent_of_a_users_own_graph_is_refused_with_a_way_out() -> None:
     with pytest.raises(ProviderRefused, match="translator") as refused:
         await ask("translator", {})
-    assert "--llm" in refused.value.help
+    assert "choose a language model" in refused.value.help
 
 
 async def test_a_question_without_content_is_asked_back() -> None:

@@ -74,7 +74,7 @@ async def test_a_tool_whose_definition_changed_is_not_used(closing: AsyncExitSta
     await McpSearch(SERVER, pins, closing).search(SearchRequest(query="turbines"))
     changed = McpSearch(replace(SERVER, command=(*SERVER.command, "--changed")), pins, closing)
 
-    with pytest.raises(ProviderRefused, match=r"has changed since .*doctor --accept mcp:library"):
+    with pytest.raises(ProviderRefused, match=r"has changed since .*accept the new definition"):
         await changed.search(SearchRequest(query="turbines"))
 
 

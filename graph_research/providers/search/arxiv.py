@@ -14,13 +14,13 @@ from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.http.client import Http, Peer
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.support.dates import iso_date
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.support.http_json import ask_xml
 from graph_research.providers.search.support.json_fields import line
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml_tree import Element
+from graph_research.text.language.dates import iso_date
 
 __all__ = ["ArxivSearch", "arxiv_hits", "arxiv_peer"]
 

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.http.client import Http, Peer
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.support.dates import iso_from_parts
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable
 from graph_research.providers.search.support.http_json import ask_json, ask_xml, message_in
 from graph_research.providers.search.support.json_fields import line, lines, mapping
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml_tree import Element
+from graph_research.text.language.dates import iso_from_parts
 
 __all__ = ["PubmedSearch", "pubmed_hits", "pubmed_ids", "pubmed_peer"]
 

@@ -14,12 +14,12 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http.client import Http, Peer, Reply
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
-from graph_research.providers.search.support.dates import iso_date
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.support.http_json import ask_json
 from graph_research.providers.search.support.json_fields import line, lines, rows
 from graph_research.providers.search.support.query_text import shortened
+from graph_research.text.language.dates import iso_date
 
 __all__ = ["SearxngSearch", "searxng_hits", "searxng_peer", "searxng_probe"]
 

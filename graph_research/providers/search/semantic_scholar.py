@@ -13,12 +13,12 @@ from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.http.client import Http, Peer, Reply
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.support.dates import iso_date, iso_from_parts
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.support.http_json import ask_json
 from graph_research.providers.search.support.json_fields import count, line, lines, mapping, rows
 from graph_research.providers.search.support.query_text import shortened
+from graph_research.text.language.dates import iso_date, iso_from_parts
 
 __all__ = ["SemanticScholarSearch", "semantic_scholar_hits", "semantic_scholar_peer"]
 

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 from graph_research.providers.errors import ProviderError, ProviderRefused
 from graph_research.providers.http.client import Http, Peer, Reply
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.support.dates import iso_date
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable
 from graph_research.providers.search.support.http_json import ask_json, message_in
 from graph_research.providers.search.support.json_fields import line, number, rows, text
 from graph_research.providers.search.support.query_text import shortened
+from graph_research.text.language.dates import iso_date
 
 __all__ = ["TavilyOptions", "TavilySearch", "tavily_hits", "tavily_peer"]
 

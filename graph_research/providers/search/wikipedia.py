@@ -14,11 +14,11 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http.client import Http, Peer
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.providers.search.support.dates import iso_date
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable
 from graph_research.providers.search.support.http_json import ask_json, message_in
 from graph_research.providers.search.support.json_fields import mapping, number, rows, text
 from graph_research.providers.search.support.query_text import keywords, shortened
+from graph_research.text.language.dates import iso_date
 
 __all__ = ["WikipediaSearch", "wikipedia_hits", "wikipedia_pages", "wikipedia_peer"]
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 from graph_research.research.contradictions.types import Quoted
-from graph_research.text.language.lexicon import AUXILIARIES, FUNCTION_WORDS, MONTHS, VERBS, WEEKDAYS, word_list
+from graph_research.text.language.dates import MONTHS
+from graph_research.text.language.lexicon import AUXILIARIES, FUNCTION_WORDS, VERBS, WEEKDAYS, word_list
 from graph_research.text.language.quantities import Value, values
 from graph_research.text.language.stems import stem
 

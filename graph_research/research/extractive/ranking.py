@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from graph_research.research.extractive.passages import Passage
 from graph_research.research.extractive.question import Facet, Question
 from graph_research.research.extractive.sources import SourceFacts
+from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.language.phrases import name_runs, phrase_stems
 from graph_research.text.language.quantities import values
 from graph_research.text.language.stems import stem
 
 __all__ = ["DEFINES", "Pool", "Ranked", "nearest", "rank"]
 
-_K1 = 1.2
-_B = 0.75
 _TITLE = 0.25
 _DOCUMENT = 0.20
 _SUB_QUERY = 0.3
@@ -49,9 +48,7 @@ class Pool:
         self._average = sum(len(passage.stems) for passage in passages) / max(1, len(passages))
 
     def idf(self, base: str) -> float:
-        """ln(1 + (N - n + 0.5) / (n + 0.5)), always positive."""
-        count = self._frequency[base]
-        return math.log(1.0 + (len(self.passages) - count + 0.5) / (count + 0.5))
+        return inverse_frequency(len(self.passages), self._frequency[base])
 
     def holds(self, base: str) -> bool:
         return self._frequency[base] > 0
@@ -61,14 +58,13 @@ class Pool:
         return math.fsum(weights[base] * self.idf(base) for base in sorted(stems.intersection(weights)))
 
     def bm25(self, passage: Passage, weights: Mapping[str, float]) -> float:
-        """BM25 (k1 1.2, b 0.75) with a weight for each query term."""
+        """BM25 with a weight for each query term."""
         matched = passage.stem_set.intersection(weights)
         if not matched:
             return 0.0
         counts = Counter(base for base in passage.stems if base in matched)
-        norm = _K1 * (1.0 - _B + _B * len(passage.stems) / self._average)
         return sum(
-            weights[base] * self.idf(base) * count * (_K1 + 1.0) / (count + norm)
+            weights[base] * self.idf(base) * saturation(count, len(passage.stems), self._average)
             for base, count in sorted(counts.items())
         )
 

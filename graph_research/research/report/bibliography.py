@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from graph_research.research.report.formatting import one_line
+from graph_research.text.language.dates import date_parts
 
 __all__ = ["RENDERERS"]
 
@@ -72,7 +72,7 @@ def _bibtex(sources: Sources) -> str:
 
 
 def _bibtex_entry(source: Mapping[str, Any]) -> str:
-    year, _ = _date(source)
+    year, *_ = _date(source)
     fields = {
         "title": source.get("title"),
         "author": " and ".join(f"{{{_tex(author)}}}" for author in source.get("authors") or ()),
@@ -96,7 +96,7 @@ def _ris(sources: Sources) -> str:
 
 
 def _ris_entry(source: Mapping[str, Any]) -> str:
-    year, rest = _date(source)
+    year, *rest = _date(source)
     url = source.get("url") or ""
     fields = [
         ("TY", "ELEC" if url.startswith(("http://", "https://")) else "GEN"),
@@ -119,7 +119,7 @@ def _csl_json(sources: Sources) -> str:
 
 
 def _csl_entry(source: Mapping[str, Any]) -> dict[str, Any]:
-    year, rest = _date(source)
+    year, *rest = _date(source)
     url = source.get("url") or ""
     entry = {
         "id": source["id"],
@@ -134,12 +134,9 @@ def _csl_entry(source: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if value}
 
 
-def _date(source: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """`(year, [month, day])` of an ISO 8601 date, which may stop earlier; `("", [])` for anything else."""
-    found = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", str(source.get("published_at") or ""))
-    if not found:
-        return "", []
-    return found[1], [part for part in found.groups()[1:] if part]
+def _date(source: Mapping[str, Any]) -> tuple[str, ...]:
+    """Year, month and day as far as they are known; an empty year where nothing is."""
+    return date_parts(str(source.get("published_at") or "")) or ("",)
 
 
 RENDERERS: Mapping[str, Callable[[Sources], str]] = {

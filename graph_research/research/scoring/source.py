@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
-from datetime import UTC, datetime
+from datetime import datetime
 
 from graph_research.research.models.source import SourceScore, Tier
 from graph_research.research.scoring.tiers import AUTHORITY, CREDIBILITY
+from graph_research.text.language.dates import moment
 
 __all__ = ["UNKNOWN_RECENCY", "composite", "recency", "score_source"]
 
@@ -17,7 +17,7 @@ _SECONDS_A_DAY = 86_400.0
 
 
 def score_source(*, tier: Tier, relevance: float, published_at: str | None, now: datetime) -> SourceScore:
-    """All four dimensions of a source whose authority follows from its tier (decision B31)."""
+    """All four dimensions of a source whose authority follows from its tier."""
     authority = AUTHORITY[tier]
     credibility = CREDIBILITY[tier]
     fresh = recency(published_at, now)
@@ -32,31 +32,15 @@ def score_source(*, tier: Tier, relevance: float, published_at: str | None, now:
 
 
 def composite(*, authority: float, recency: float, relevance: float, credibility: float) -> float:
-    """0.25 authority/100 + 0.20 recency + 0.35 relevance + 0.20 credibility, clamped to 0 to 1 (requirements 17.1)."""
+    """0.25 authority/100 + 0.20 recency + 0.35 relevance + 0.20 credibility, clamped to 0 to 1."""
     total = 0.25 * authority / 100 + 0.20 * recency + 0.35 * relevance + 0.20 * credibility
     return min(max(total, 0.0), 1.0)
 
 
 def recency(published_at: str | None, now: datetime) -> float:
-    """exp(-days/180), where a date in the future counts as today; 0.5 for an unknown date (requirements 17.1)."""
-    published = _moment(published_at)
+    """exp(-days/180), where a date in the future counts as today; 0.5 for an unknown date."""
+    published = moment(published_at)
     if published is None:
         return UNKNOWN_RECENCY
     days = max((now - published).total_seconds() / _SECONDS_A_DAY, 0.0)
     return math.exp(-days / _DECAY_DAYS)
-
-
-def _moment(text: str | None) -> datetime | None:
-    """An ISO 8601 date or time; a year or a year and month stand for their first day; None for anything else."""
-    if text is None:
-        return None
-    text = text.strip()
-    if re.fullmatch(r"\d{4}", text):
-        text += "-01-01"
-    elif re.fullmatch(r"\d{4}-\d{2}", text):
-        text += "-01"
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

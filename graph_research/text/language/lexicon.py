@@ -12,7 +12,6 @@ __all__ = [
     "GENERIC_NOUNS",
     "IMPERATIVE_OPENERS",
     "MEASURES",
-    "MONTHS",
     "VERBS",
     "WEEKDAYS",
     "word_list",
@@ -30,7 +29,6 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-MONTHS = word_list("january february march april may june july august september october november december")
 WEEKDAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
 
 AUXILIARIES = word_set(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
-from graph_research.text.language.lexicon import FUNCTION_WORDS, MONTHS, VERBS, word_list, word_set
+from graph_research.text.language.dates import dates_in
+from graph_research.text.language.lexicon import FUNCTION_WORDS, VERBS, word_list, word_set
 from graph_research.text.language.stems import stem
 
-__all__ = ["Value", "agree", "values"]
+__all__ = ["Value", "agree", "figures", "spelled_numbers", "values"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,9 @@ class Value:
     usable: bool = True
 
 
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "m": 1e6, "bn": 1e9}
+_POWERS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "m": 6, "mn": 6, "bn": 9}
+"""Scale words, as powers of ten."""
+
 _SMALL = {
     word: number
     for number, word in enumerate(
@@ -49,15 +53,20 @@ _TENS = {
     word: 10 * number
     for number, word in enumerate(word_list("twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
 }
-_NUMBER_WORD = "|".join([*_SMALL, *_TENS])
+_SPELLED = f"(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(list(_SMALL)[1:10])}))?|{'|'.join(_SMALL)}"
+_SCALE = "hundred|thousand|million|billion|trillion"
 _NUMBER = re.compile(
     r"(?P<currency>[€$£¥])?\s?(?<![\w.,:/’'–-])"
     r"(?:(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d:/]|,\d|\.\d)"
-    rf"|(?P<words>(?:{_NUMBER_WORD})(?:[ -](?:{_NUMBER_WORD}))*)\b)"
-    r"(?:\s?(?P<scale>hundred|thousand|million|billion|trillion)\b)?(?(currency)(?P<short>m|bn)?\b)"
+    rf"|(?P<words>{_SPELLED})\b)"
+    rf"(?:\s?(?P<scale>{_SCALE})\b)?(?(currency)(?P<short>m|bn)?\b)"
     r"(?:\s(?P<scale2>thousand|million|billion)\b)?",
     re.IGNORECASE,
 )
+# A digit glued to a letter belongs to a name (`CO2`, `PM2.5`), but for a version's `v`.
+_FIGURE = re.compile(rf"(?<![^\W\dv_])(?<!\d)(?<!\d[.,])(\d+(?:[.,]\d+)*)(?:[\s-]?({_SCALE}|mn|bn)\b)?", re.IGNORECASE)
+_SPELLED_OUT = re.compile(rf"\b({_SPELLED})\b(?:[\s-]({_SCALE}|mn|bn)\b)?", re.IGNORECASE)
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 _UNITS: dict[str, tuple[str, float]] = {}
 _PREFIXES = {"": 1.0, "kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12}
@@ -112,21 +121,6 @@ _UNIT = re.compile(
     + r")s?\b(?![²³/]))"
 )
 
-_MONTH = "|".join(name.capitalize() for name in MONTHS) + "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
-_YEAR = r"(?:1[0-9]|20)\d\d"
-_DATE = re.compile(
-    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<m1>{_MONTH})\.?,?\s(?P<y1>{_YEAR})"
-    rf"|(?P<m2>{_MONTH})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y2>{_YEAR})"
-    rf"|(?P<m3>{_MONTH})\.?,?\s(?P<y3>{_YEAR})"
-    rf"|(?P<y4>{_YEAR})-(?P<m4>[01]\d)-(?P<d4>[0-3]\d)"
-    rf"|(?P<y5>{_YEAR}))\b(?![-–/,.]?\d)"
-)
-_YEAR_BEFORE = re.compile(
-    r"(?:\b(?:in|since|by|of|until|till|from|to|and|during|before|after|around|circa|early|late|mid|year|"
-    r"spring|summer|autumn|fall|winter|for|between)\s|[(\-–])$",
-    re.IGNORECASE,
-)
-
 _BOUND_BEFORE = re.compile(
     r"(?:\b(?:more than|less than|fewer than|up to|at least|at most|over|under|above|below|nearly|almost|exceeding|"
     r"not more than|maximum of|minimum of|between|from|versus|instead of|rather than|than|compared with|compared to|"
@@ -157,6 +151,18 @@ def values(sentence: str) -> list[Value]:
     return sorted([*dates, *numbers], key=lambda value: value.start)
 
 
+def figures(text: str) -> Iterator[tuple[str, Decimal | str]]:
+    """Every number in digits, as it is written and its value; a version such as `3.11.2` is its own text."""
+    for match in _FIGURE.finditer(text):
+        yield match[0], _figure(match[1], match[2])
+
+
+def spelled_numbers(text: str) -> Iterator[Decimal]:
+    """Every number in words, such as 21 for `twenty-one` and 2,000,000 for `two million`."""
+    for match in _SPELLED_OUT.finditer(text):
+        yield Decimal(_spelled(match[1])).scaleb(_POWERS.get((match[2] or "").lower(), 0))
+
+
 def agree(one: Value, other: Value) -> bool:
     """Whether two values of one unit say the same at the precision of the coarser one."""
     if one.kind == "date":
@@ -169,23 +175,16 @@ def agree(one: Value, other: Value) -> bool:
 
 
 def _dates(sentence: str) -> Iterator[Value]:
-    for match in _DATE.finditer(sentence):
-        groups = {name: text for name, text in match.groupdict().items() if text}
-        year = int(next(text for name, text in groups.items() if name[0] == "y"))
-        month = next((text for name, text in groups.items() if name[0] == "m"), "")
-        day = int(next((text for name, text in groups.items() if name[0] == "d"), 0))
-        before = sentence[: match.start()]
-        if not month and not _YEAR_BEFORE.search(before) and before.strip():
-            continue
-        number = int(month) if month.isdigit() else _month_number(month)
-        ranged = bool(_RANGE_AFTER.match(sentence[match.end() :]) or _RANGE_BEFORE.search(before))
+    for found in dates_in(sentence):
+        before, after = sentence[: found.start], sentence[found.end :]
         yield Value(
-            kind="date", start=match.start(), end=match.end(), unit="date", date=(year, number, day), usable=not ranged
+            kind="date",
+            start=found.start,
+            end=found.end,
+            unit="date",
+            date=(found.year, found.month, found.day),
+            usable=not (_RANGE_AFTER.match(after) or _RANGE_BEFORE.search(before)),
         )
-
-
-def _month_number(name: str) -> int:
-    return next((n for n, month in enumerate(MONTHS, start=1) if name and month.startswith(name.lower()[:3])), 0)
 
 
 def _numbers(sentence: str) -> Iterator[Value]:
@@ -228,12 +227,20 @@ def _amount(match: re.Match[str]) -> tuple[float, float, bool]:
         whole, _, fraction = plain.partition(".")
         place = 10.0 ** -len(fraction) if fraction else 10.0 ** (len(whole) - len(whole.rstrip("0")) if number else 0)
     else:
-        parts = re.split(r"[ -]", match["words"].lower())
-        number, place = float(sum(_SMALL.get(part, 0) + _TENS.get(part, 0) for part in parts)), 1.0
+        number, place = float(_spelled(match["words"])), 1.0
     scale = 1.0
     for name in ("scale", "short", "scale2"):
-        scale *= _SCALES.get((match[name] or "").lower(), 1.0)
+        scale *= 10.0 ** _POWERS.get((match[name] or "").lower(), 0)
     return number * scale, place * scale, scale > 1.0
+
+
+def _spelled(words: str) -> int:
+    return sum(_SMALL.get(part, 0) + _TENS.get(part, 0) for part in re.split(r"[ -]", words.lower()))
+
+
+def _figure(digits: str, scale: str | None) -> Decimal | str:
+    plain = digits.replace(",", "") if _THOUSANDS.fullmatch(digits) else digits.replace(",", ".")
+    return plain if plain.count(".") > 1 else Decimal(plain).scaleb(_POWERS.get((scale or "").lower(), 0))
 
 
 def _unit(match: re.Match[str], after: str) -> tuple[str, float, int, tuple[str, ...]] | None:

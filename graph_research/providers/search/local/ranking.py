@@ -19,6 +19,7 @@ import orjson
 from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.query import Question, Term
+from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.language.terms import content_terms
 
 __all__ = ["RankedDocument", "rank"]
@@ -31,7 +32,6 @@ _PHRASE_SHARE = 0.5
 _ENOUGH_PROSE = 0.4
 _LEAST_PROSE_FACTOR = 0.5
 _ENOUGH_CHARS = 250  # shorter passages are often a date or a byline, and BM25 favours short ones
-_K1, _B = 1.2, 0.75  # the usual constants of BM25, which FTS5 has built in
 _LEAST_IDF = 1e-6  # what FTS5 takes for a phrase in more than half of the rows
 
 
@@ -69,15 +69,14 @@ class _Statistics:
         self.phrases = tuple(question.phrases)
         self.spread = {term: _spread(index, _any(term), folders) for term in (*self.terms, *self.phrases)}
         self.titled = {term: _spread(index, f"{{title}} : ({_any(term)})", folders) for term in self.terms}
-        self.idf = {term: self._rarity(sum(counts.values())) for term, counts in self.spread.items()}
+        self.idf = {
+            term: inverse_frequency(self.passages, sum(counts.values())) for term, counts in self.spread.items()
+        }
         self._total = math.fsum(self.idf[term] for term in self.terms) or 1.0
 
     def weight(self, terms: Collection[Term]) -> float:
         """Which part of the question's weight these terms are, 0 to 1."""
         return math.fsum(self.idf[term] for term in self.terms if term in terms) / self._total
-
-    def _rarity(self, passages: int) -> float:
-        return math.log(1 + (self.passages - passages + 0.5) / (passages + 0.5))
 
 
 class _Scores:
@@ -174,9 +173,10 @@ class _Ranking:
 
     def _by_document(self, row: Row) -> float:
         average = self._statistics.passages / max(1, self._statistics.documents)
-        norm = _K1 * (1 - _B + _B * row["passages"] / average)
         counts = [(term, self._statistics.spread[term].get(row["id"], 0)) for term in self._statistics.terms]
-        return math.fsum(self._statistics.idf[term] * count * (_K1 + 1) / (count + norm) for term, count in counts)
+        return math.fsum(
+            self._statistics.idf[term] * saturation(count, row["passages"], average) for term, count in counts
+        )
 
     def _by_title(self, row: Row) -> float:
         """The weight of the terms in the title and path; one with many other words counts less."""

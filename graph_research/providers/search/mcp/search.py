@@ -17,13 +17,13 @@ from graph_research.errors import GraphResearchError
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.redaction import black_out, withhold
 from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
-from graph_research.providers.search.support.dates import iso_date
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import web_address, words_of
 from graph_research.providers.search.support.json_fields import line, lines
 from graph_research.providers.search.support.json_fields import text as loose_text
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
+from graph_research.text.language.dates import iso_date
 from graph_research.text.readers.plain import plain_document
 
 if TYPE_CHECKING:

@@ -33,6 +33,8 @@ def missing(text: str, *quotes: str) -> str:
         ("It opened on 2019-03-14.", "It was opened on 14th Mar. 2019."),
         ("CO2 and PM2.5 fell.", "Pollution fell."),
         ("In May the birds come.", "The birds come in spring."),
+        ("It has 21 turbines.", "Twenty-one bulb turbines turn."),
+        ("It opened on 5 September 2020.", "Opened Sept. 5, 2020."),
         ("Python 3.11.2 has it.", "Since 3.11.2 it is there."),
     ],
 )
@@ -49,6 +51,7 @@ def test_a_figure_may_be_written_in_another_way(text, quote):
         ("It opened on 14 March 2019.", "It opened on 14 April 2019.", "March"),
         ("It opened in 2019-03.", "It opened in 2019-04.", "March"),
         ("Version v3.12 has it.", "Version v3.11 has it.", "3.12"),
+        ("It has 20 turbines.", "Twenty-one bulb turbines turn.", "20"),
         ("It rose by 2.5.", "It rose by 2.51.", "2.5"),
     ],
 )

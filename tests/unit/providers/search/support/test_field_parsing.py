@@ -1,51 +1,14 @@
-"""Queries, dates, identifiers, addresses and XML as the searches read and write them."""
+"""Queries, identifiers, addresses and XML as the searches read and write them."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_research.providers.search.support.dates import iso_date, iso_from_parts
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import web_address, words_of
 from graph_research.providers.search.support.json_fields import count, line, lines, number
 from graph_research.providers.search.support.query_text import keywords, shortened
 from graph_research.providers.search.support.xml_tree import XmlRefused, read_xml
-
-
-@pytest.mark.parametrize(
-    ("written", "iso"),
-    [
-        ("2024", "2024"),
-        ("2024-5", "2024-05"),
-        ("2024-05-07", "2024-05-07"),
-        ("2024/05/07", "2024-05-07"),
-        ("2024-02-31", "2024-02"),
-        ("2024-05-07T08:00:00Z", "2024-05-07T08:00:00+00:00"),
-        ("Tue, 11 Nov 2025 10:00:00 GMT", "2025-11-11T10:00:00+00:00"),
-        ("2024-05-07 and some", "2024-05-07"),
-        ("yesterday", None),
-        ("", None),
-        (None, None),
-        (2024, None),
-        ("0000-01-01", None),
-    ],
-)
-def test_a_date_is_as_exact_as_it_was_written(written: object, iso: str | None) -> None:
-    assert iso_date(written) == iso
-
-
-def test_a_date_in_parts_stops_at_the_first_that_is_none() -> None:
-    assert iso_from_parts("2024", "May", "7") == "2024-05-07"
-    assert iso_from_parts(2024, 13, 7) == "2024"
-    assert iso_from_parts(2024, "Winter") == "2024"
-    assert iso_from_parts(None, 5) is None
-    assert iso_from_parts(1e300, {}, []) is None
-
-
-@given(st.text(max_size=40))
-@settings(deadline=None)
-def test_no_text_breaks_a_date(written: str) -> None:
-    iso_date(written)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,152 @@
+"""Dates as people and servers write them in English: read as ISO 8601, found in sentences, compared by month."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
+
+from graph_research.text.canonical import canonical_text
+
+__all__ = [
+    "MONTHS",
+    "WrittenDate",
+    "date_parts",
+    "dates_in",
+    "iso_date",
+    "iso_from_parts",
+    "moment",
+    "months_in",
+    "without_months",
+]
+
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_MOST_CHARS = 1_000
+_ISO = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
+_MONTH = "|".join(name.capitalize() for name in MONTHS) + "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
+_YEAR = r"(?:1[0-9]|20)\d\d"
+_DATE = re.compile(
+    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<m1>{_MONTH})\.?,?\s(?P<y1>{_YEAR})"
+    rf"|(?P<m2>{_MONTH})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y2>{_YEAR})"
+    rf"|(?P<m3>{_MONTH})\.?,?\s(?P<y3>{_YEAR})"
+    rf"|(?P<y4>{_YEAR})-(?P<m4>[01]\d)-(?P<d4>[0-3]\d)"
+    rf"|(?P<y5>{_YEAR}))\b(?![-–/,.]?\d)"
+)
+_YEAR_BEFORE = re.compile(
+    r"(?:\b(?:in|since|by|of|until|till|from|to|and|during|before|after|around|circa|early|late|mid|year|"
+    r"spring|summer|autumn|fall|winter|for|between)\s|[(\-–])$",
+    re.IGNORECASE,
+)
+_DATED_MONTH = re.compile(rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+({_MONTH})\b|({_MONTH})\.?,?\s+\d)", re.IGNORECASE)
+_NUMERIC_MONTH = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])(-\d{2})?\b")
+
+
+def iso_date(value: object) -> str | None:
+    """An ISO date or moment, or the date of a mail or of HTTP (`Tue, 11 Nov 2025 10:00:00 GMT`), as ISO 8601 and as
+    exact as it was written; None for anything else."""
+    written = canonical_text(value[:_MOST_CHARS]).strip() if isinstance(value, str) else ""
+    if whole := _ISO.fullmatch(written):
+        return iso_from_parts(*whole.groups())
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            return read(written).isoformat()
+        except (ValueError, TypeError, IndexError, OverflowError):
+            continue
+    day = _ISO.match(written)
+    return iso_from_parts(*day.groups()) if day else None
+
+
+def iso_from_parts(year: object, month: object = None, day: object = None) -> str | None:
+    """`2024`, `2024-05` or `2024-05-07`; a month may be a name (`May`). What is not valid is left out from there on;
+    None without a year."""
+    years, days = _whole(year), _whole(day)
+    months = (_month_number(month) if isinstance(month, str) else 0) or _whole(month)
+    if years is None or not 1000 <= years <= 9999:
+        return None
+    if months is None or not 1 <= months <= 12:
+        return f"{years:04}"
+    try:
+        return date(years, months, days or 0).isoformat()
+    except ValueError:
+        return f"{years:04}-{months:02}"
+
+
+def date_parts(text: str) -> tuple[str, ...]:
+    """Year, month and day of an ISO 8601 date as far as it goes, such as `("2024", "05")`; empty for anything else."""
+    found = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", text)
+    return tuple(part for part in found.groups() if part) if found else ()
+
+
+def moment(text: str | None) -> datetime | None:
+    """An ISO 8601 date or time, in UTC where it names no zone; a year or a year and month stand for their first day.
+    None for anything else."""
+    written = (text or "").strip()
+    if re.fullmatch(r"\d{4}(-\d{2})?", written):
+        written = f"{written}-01-01"[:10]
+    try:
+        found = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenDate:
+    """A date at `sentence[start:end]`; month and day are 0 where it does not give them."""
+
+    start: int
+    end: int
+    year: int
+    month: int
+    day: int
+
+
+def dates_in(sentence: str) -> Iterator[WrittenDate]:
+    """The dates in a sentence in order; a bare year only where the words before it make it a date."""
+    for match in _DATE.finditer(sentence):
+        groups = {name: text for name, text in match.groupdict().items() if text}
+        month = next((text for name, text in groups.items() if name[0] == "m"), "")
+        before = sentence[: match.start()]
+        if not month and not _YEAR_BEFORE.search(before) and before.strip():
+            continue
+        yield WrittenDate(
+            start=match.start(),
+            end=match.end(),
+            year=int(next(text for name, text in groups.items() if name[0] == "y")),
+            month=int(month) if month.isdigit() else _month_number(month),
+            day=int(next((text for name, text in groups.items() if name[0] == "d"), 0)),
+        )
+
+
+def months_in(text: str) -> Iterator[int]:
+    """The months, 1 to 12, that stand in dates of a text: with a number beside their name, or as `2024-05`."""
+    for match in _DATED_MONTH.finditer(text):
+        yield _month_number(match[1] or match[2])
+    for match in _NUMERIC_MONTH.finditer(text):
+        yield int(match[2])
+
+
+def without_months(text: str) -> str:
+    """The text with the month taken out of dates such as `2024-05-07`, which leaves their other numbers."""
+    return _NUMERIC_MONTH.sub(lambda match: f"{match[1]} {(match[3] or '').lstrip('-')}", text)
+
+
+def _month_number(name: str) -> int:
+    """1 to 12 by the first three letters of a name, else 0."""
+    beginning = name.strip().lower()[:3]
+    return next((n for n, month in enumerate(MONTHS, start=1) if month[:3] == beginning), 0)
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = int(float(value))
+    except (ValueError, OverflowError):
+        return None
+    return found if abs(found) <= 9999 else None

@@ -1,0 +1,49 @@
+"""Dates as servers and people write them."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_research.text.language.dates import dates_in, iso_date, iso_from_parts, months_in
+
+
+@pytest.mark.parametrize(
+    ("written", "iso"),
+    [
+        ("2024", "2024"),
+        ("2024-5", "2024-05"),
+        ("2024-05-07", "2024-05-07"),
+        ("2024/05/07", "2024-05-07"),
+        ("2024-02-31", "2024-02"),
+        ("2024-05-07T08:00:00Z", "2024-05-07T08:00:00+00:00"),
+        ("Tue, 11 Nov 2025 10:00:00 GMT", "2025-11-11T10:00:00+00:00"),
+        ("2024-05-07 and some", "2024-05-07"),
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+        (2024, None),
+        ("0000-01-01", None),
+    ],
+)
+def test_a_date_is_as_exact_as_it_was_written(written: object, iso: str | None) -> None:
+    assert iso_date(written) == iso
+
+
+def test_a_date_in_parts_stops_at_the_first_that_is_none() -> None:
+    assert iso_from_parts("2024", "May", "7") == "2024-05-07"
+    assert iso_from_parts(2024, 13, 7) == "2024"
+    assert iso_from_parts(2024, "Winter") == "2024"
+    assert iso_from_parts(None, 5) is None
+    assert iso_from_parts(1e300, {}, []) is None
+
+
+@given(st.text(max_size=40))
+@settings(deadline=None)
+def test_no_text_breaks_a_date(written: str) -> None:
+    iso_date(written)
+
+
+def test_dates_and_months_are_found_in_sentences() -> None:
+    found = [(one.year, one.month, one.day) for one in dates_in("Opened 14 March 2019, closed in Sept. 2020.")]
+    assert found == [(2019, 3, 14), (2020, 9, 0)]
+    assert list(months_in("On Sept. 5 and 2019-03-14 it may rain.")) == [9, 3]

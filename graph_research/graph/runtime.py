@@ -23,6 +23,7 @@ from graph_research.graph.execution.inputs import refuse_unstorable
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.history.fork import fork
+from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode, unstorable
 
 __all__ = ["NO_ANSWER", "RunResult", "Runtime"]
@@ -167,7 +168,7 @@ class Runtime:
     def time_out(self, run_id: str) -> None:
         """Let the time of a run that this runtime drives, or takes up, be over now; of any other nothing happens."""
         if run_id in self._driven:
-            self._driven[run_id].interrupt("timeout")
+            self._driven[run_id].interrupt(Cause.TIMEOUT)
         elif run_id in self._coming:
             self._coming[run_id] = True
 
@@ -234,7 +235,7 @@ class Runtime:
         run_id = loop.graph_run.session.run_id
         self._driven[run_id] = loop
         if self._coming.pop(run_id, False):
-            loop.interrupt("timeout")
+            loop.interrupt(Cause.TIMEOUT)
         try:
             await loop.run()
         except Suspended as stop:
@@ -255,11 +256,11 @@ class Runtime:
             interruptions_handled = loop.interruptions_handled
             requested = await self.checkpointer.cancel_requested(run_id)
             if requested and loop.interruptions_handled == interruptions_handled and not loop.graph_run.cancelled:
-                loop.interrupt("cancelled")
+                loop.interrupt(Cause.CANCELLED)
             await asyncio.sleep(self._poll_seconds)
 
     async def _suspend(self, session: RunSession, stop: Suspended) -> None:
-        waiting = stop.key if stop.status == "awaiting_input" else None
+        waiting = stop.key if stop.status == RunStatus.AWAITING_INPUT else None
         patch = RunPatch(status=stop.status, updated_at=self._clock.now().timestamp(), waiting=waiting)
         await session.write(events=[stop.draft], run=patch)
 
@@ -272,7 +273,7 @@ class Runtime:
             graph=self.graph.spec.name,
             graph_hash=self.graph.hash,
             definition=stored,
-            status="running",
+            status=RunStatus.RUNNING,
             cause=None,
             error=None,
             metadata=encode(metadata, texts),
@@ -289,7 +290,7 @@ class Runtime:
         self, session: RunSession, answer: Any, accept_changes: bool, metadata: Mapping[str, Any] | None
     ) -> RunLoop | None:
         row = await self.checkpointer.run_row(session.run_id)
-        if row.status == "completed":
+        if row.status == RunStatus.COMPLETED:
             await self._tell_end(session)
             return None
         differences = changes(row.definition, self.graph) if row.graph_hash != self.graph.hash else None
@@ -305,15 +306,15 @@ class Runtime:
         if answer is not NO_ANSWER and row.waiting is not None:
             session.answers[row.waiting] = answer
         session.asked = row.waiting
-        if graph_run.ended is None and row.status in ("failed", "aborted"):
-            await graph_run.edit_state("resumed", {})
+        if graph_run.ended is None and row.status in (RunStatus.FAILED, RunStatus.ABORTED):
+            await graph_run.edit_state(StepStatus.RESUMED, {})
         await self._announce(session, row, metadata, changed=differences is not None)
         await graph_run.rewind()
         if differences is not None:
             await graph_run.add_channels()
         loop = RunLoop(graph_run)
         if cancelled:
-            loop.interrupt("cancelled")
+            loop.interrupt(Cause.CANCELLED)
         return loop
 
     async def _announce(
@@ -324,7 +325,7 @@ class Runtime:
             return
         stored, texts = definition(self.graph) if changed else (None, {})
         patch = RunPatch(
-            status="running",
+            status=RunStatus.RUNNING,
             updated_at=self._clock.now().timestamp(),
             graph_hash=self.graph.hash if changed else None,
             definition=stored,
@@ -348,9 +349,9 @@ class Runtime:
 
 
 def _check_answer(row: RunRow, answer: Any, cancelled: bool) -> None:
-    if row.status == "awaiting_input" and answer is NO_ANSWER and not cancelled:
+    if row.status == RunStatus.AWAITING_INPUT and answer is NO_ANSWER and not cancelled:
         raise InputInvalid(f"run {row.run_id} waits for an answer", help="give one")
-    if row.status != "awaiting_input" and answer is not NO_ANSWER:
+    if row.status != RunStatus.AWAITING_INPUT and answer is not NO_ANSWER:
         raise InputInvalid(
             f"run {row.run_id} is {row.status} and has asked nothing", help="resume it without an answer"
         )

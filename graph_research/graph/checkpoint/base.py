@@ -15,6 +15,7 @@ from graph_research.graph.events import Event, event_from_json, unpacked_events
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.position import Position
 from graph_research.graph.state.state_at import fold
+from graph_research.graph.state.statuses import FAILURES
 from graph_research.graph.values.codec import decode, references
 
 __all__ = [
@@ -130,7 +131,7 @@ class StepRow(NamedTuple):
     @property
     def updates(self) -> bool:
         """Whether `delta` changes the state."""
-        return self.item is None and self.delta is not None and self.status not in ("failed", "retried")
+        return self.item is None and self.delta is not None and self.status not in FAILURES
 
 
 class CallRow(NamedTuple):

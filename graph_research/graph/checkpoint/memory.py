@@ -20,6 +20,7 @@ from graph_research.graph.checkpoint.base import (
 )
 from graph_research.graph.checkpoint.lease import busy
 from graph_research.graph.errors import RunExists, UnknownRun
+from graph_research.graph.state.statuses import CallStatus
 
 __all__ = ["MemoryCheckpointer"]
 
@@ -120,8 +121,8 @@ class MemoryCheckpointer(Checkpointer):
 
     async def lose_calls(self, run_id: str) -> int:
         calls = self._run(run_id).calls
-        sent = [call for call in calls.values() if call.status == "sent"]
-        calls.update((call.seq, call._replace(status="lost")) for call in sent)
+        sent = [call for call in calls.values() if call.status == CallStatus.SENT]
+        calls.update((call.seq, call._replace(status=CallStatus.LOST)) for call in sent)
         return len(sent)
 
     async def event_batches(self, run_id: str, after: int) -> list[bytes]:

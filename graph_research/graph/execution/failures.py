@@ -11,33 +11,38 @@ from graph_research.graph.definition.spec import RetrySpec
 from graph_research.graph.errors import InputInvalid, StoreDamaged
 from graph_research.graph.events import Draft
 from graph_research.graph.state.position import ActiveNode
+from graph_research.graph.state.statuses import Cause, RunStatus
 
 __all__ = [
-    "OUT_OF_TIME",
-    "TIMED_OUT",
     "Failure",
     "Suspended",
     "failure_of",
     "first_of",
     "is_retried",
     "seconds_until_next",
-    "timed_out",
 ]
 
 _LONGEST_TOLD_SECONDS = 300.0
 """How long an error can ask to be left alone before the next attempt."""
 
-TIMED_OUT = "it took longer than its timeout_seconds"
-OUT_OF_TIME = "the time for the whole graph is over"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """Why a node gave up. `event` is `error`, `timeout` or `cancelled`; `error` is `{node, visit, type, message,
-    attempts}`."""
+    """Why a node gave up. `error` is `{node, visit, type, message, attempts}`."""
 
-    event: str
+    event: Cause
     error: Mapping[str, Any]
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any]) -> Failure:
+        """The failure whose `stored` form this is; one that was stored without its event is an error."""
+        error = dict(values)
+        return cls(event=Cause(error.pop("event", Cause.ERROR)), error=error)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The failure as the update log holds it: the error and its event."""
+        return {**self.error, "event": self.event.value}
 
     @property
     def told(self) -> dict[str, Any]:
@@ -48,7 +53,7 @@ class Failure:
 class Suspended(Exception):
     """The run stops here, to be resumed: for an answer or for a pause. `draft` is the event that tells."""
 
-    def __init__(self, status: str, key: str, draft: Draft, refused: InputInvalid | None = None) -> None:
+    def __init__(self, status: RunStatus, key: str, draft: Draft, refused: InputInvalid | None = None) -> None:
         super().__init__(status)
         self.status = status
         self.key = key
@@ -56,18 +61,13 @@ class Suspended(Exception):
         self.refused = refused
 
 
-def failure_of(active: ActiveNode, event: str, kind: str, message: str, attempts: int = 1) -> Failure:
+def failure_of(active: ActiveNode, event: Cause, kind: str, message: str, attempts: int = 1) -> Failure:
     """A failure at `active`, with the fields that expressions and events see."""
     error = {"node": active.node, "visit": active.visit, "type": kind, "message": message, "attempts": attempts}
     return Failure(event=event, error=error)
 
 
-def timed_out(error: Mapping[str, Any]) -> bool:
-    """Whether a stored failure was the end of an attempt's time, as its words tell."""
-    return bool(error["type"] == "TimeoutError" and error["message"] == TIMED_OUT)
-
-
-def is_retried(retry: RetrySpec, problem: Exception, event: str) -> bool:
+def is_retried(retry: RetrySpec, problem: Exception, event: Cause) -> bool:
     """Whether a node with this `retry` tries again."""
     names = {kind.__name__ for kind in type(problem).__mro__} | {event}
     return not retry.on or not names.isdisjoint(retry.on)

@@ -15,12 +15,13 @@ from graph_research.graph.events import Draft, NodeStarted, RunEnded, RunStarted
 from graph_research.graph.execution.failures import Failure
 from graph_research.graph.execution.inputs import first_values
 from graph_research.graph.execution.node_result import NodeResult
-from graph_research.graph.execution.run_session import CLEARS_FAILURES, RunSession
+from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.chunks import packed
 from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.state.reducers import Delta, State, replaced
 from graph_research.graph.state.state_at import Folded, fold
+from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.graph.state.step_hash import digest, joined
 from graph_research.graph.values.codec import encode
 
@@ -40,11 +41,11 @@ class NewRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """How a graph ended. `cause` is `cancelled`, `timeout`, `error` or None, `error` what the last event edge took or
-    what no edge took."""
+    """How a graph ended. `cause` and `error` are those of the failure that the last event edge took, or that no edge
+    took."""
 
-    status: str
-    cause: str | None = None
+    status: RunStatus
+    cause: Cause | None = None
     error: Mapping[str, Any] | None = None
 
 
@@ -97,7 +98,7 @@ class GraphRun:
             state=State(values), position=position, step=step, tail_bytes=len(data) + _ROW_BYTES, snapshot_bytes=0
         )
         graph_run = cls(graph, session, namespace, folded, loaded=False)
-        row = graph_run._mark(step, "started", position, data)
+        row = graph_run._mark(step, StepStatus.STARTED, position, data)
         events = graph_run.started([active])
         if root is None:
             await session.write(steps=[row], events=events, texts=texts)
@@ -132,12 +133,19 @@ class GraphRun:
     @property
     def cancelled(self) -> bool:
         """Whether it is on the way to the end that a request to cancel has led to."""
-        return self.position.interruption is not None and self.position.interruption.cause == "cancelled"
+        return self.position.interruption is not None and self.position.interruption.cause == Cause.CANCELLED
 
     @property
     def resumable(self) -> bool:
         """Whether there is something to go on with: it has not ended, or an event led it to its end."""
-        return self.ended is None or (self.ended.status != "completed" and self.position.interruption is not None)
+        return self.ended is None or (
+            self.ended.status != RunStatus.COMPLETED and self.position.interruption is not None
+        )
+
+    @property
+    def completed(self) -> bool:
+        """Whether it has ended as it should."""
+        return self.ended is not None and self.ended.status == RunStatus.COMPLETED
 
     def apply(self, results: Sequence[NodeResult]) -> None:
         """The state after the nodes, and the chain of hashes; `hold` where they are not left."""
@@ -183,7 +191,7 @@ class GraphRun:
     async def rewind(self) -> None:
         """Go back to where an event edge led away from, if the graph has ended over one."""
         came_from = self.position.interruption
-        if self.ended is None or came_from is None or self.ended.status == "completed":
+        if self.ended is None or came_from is None or self.ended.status == RunStatus.COMPLETED:
             return
         folded = await fold(self.session.store, self.session.run_id, self.namespace, came_from.step)
         delta = replaced(self.state.values, folded.state.values if folded else {})
@@ -196,7 +204,7 @@ class GraphRun:
         )
         self.ended = None
         self.resumed = {(active.node, active.visit) for active in came_from.active}
-        await self.edit_state("rewound", delta)
+        await self.edit_state(StepStatus.REWOUND, delta)
 
     async def _end_at_once(self) -> None:
         patch, events = self.ending(cancelled=False)
@@ -207,13 +215,13 @@ class GraphRun:
         channels = self.graph.spec.channels
         new = {name: spec.default for name, spec in channels.items() if name not in self.state.values}
         if new:
-            await self.edit_state("amended", {"replace": new})
+            await self.edit_state(StepStatus.AMENDED, {"replace": new})
 
-    async def edit_state(self, status: str, delta: Delta) -> None:
+    async def edit_state(self, status: StepStatus, delta: Delta) -> None:
         """Change the state outside of any node, at the position where the graph stands."""
         await self.session.write(steps=[self.edit_row(status, delta)])
 
-    def edit_row(self, status: str, delta: Delta) -> StepRow:
+    def edit_row(self, status: StepStatus, delta: Delta) -> StepRow:
         """The row that `edit_state` writes; its texts go with the next write."""
         texts: dict[str, str] = {}
         data = encode(delta, texts)
@@ -235,7 +243,7 @@ class GraphRun:
         *,
         cancelled: bool = False,
         kept: Sequence[StepRow] = (),
-        status: str = "moved",
+        status: StepStatus = StepStatus.MOVED,
     ) -> Awaitable[None]:
         """Write the position, with the row of the only node of this step (`own`), or after the rows `kept` with one of
         its own that has `status`."""
@@ -276,7 +284,7 @@ class GraphRun:
             return None, []
         now = self.session.clock.now().timestamp()
         if self.ended is None:
-            return RunPatch(status="running", updated_at=now, cancel_done=True), []
+            return RunPatch(status=RunStatus.RUNNING, updated_at=now, cancel_done=True), []
         ended = self.ended
         patch = RunPatch(
             status=ended.status,
@@ -288,7 +296,7 @@ class GraphRun:
         told = {"type": RunEnded.type, "status": ended.status, "cause": ended.cause, "error": ended.error}
         return patch, [told]
 
-    def _mark(self, step: int, status: str, position: Position, delta: bytes | None) -> StepRow:
+    def _mark(self, step: int, status: StepStatus, position: Position, delta: bytes | None) -> StepRow:
         return StepRow(
             step=step,
             scope=self.namespace,
@@ -321,7 +329,7 @@ class GraphRun:
         """How the graph has ended if it stands on an end; on several the first of the file counts."""
         for active in position.active:
             if (status := self.routes.ends.get(active.node)) is not None:
-                if status == "completed" or position.interruption is None:
+                if status == RunStatus.COMPLETED or position.interruption is None:
                     return Ended(status=status)
                 return Ended(status=status, cause=position.interruption.cause, error=position.interruption.error)
         return None

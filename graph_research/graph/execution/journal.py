@@ -14,6 +14,7 @@ from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import CallRecorded, Draft, Note, Progress
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import Address
+from graph_research.graph.state.statuses import CallStatus
 from graph_research.graph.values.codec import canonical, decode, encode, text_hash
 
 __all__ = ["JournalContext"]
@@ -83,7 +84,7 @@ class JournalContext:
             self._events.append(self._told(kind, known.seconds, reused=True))
             return await self._session.value(known.answer)
         texts: dict[str, str] = {}
-        sent = self._row(kind, digest, ordinal, "sent", request=encode(request, texts))
+        sent = self._row(kind, digest, ordinal, CallStatus.SENT, request=encode(request, texts))
         calls, events = self.taken()
         await self._session.write(calls=[*calls, sent], events=events, texts=texts)
         return await self._answered(sent, fn)
@@ -96,7 +97,7 @@ class JournalContext:
             moment: datetime = decode(known.answer, {})
             return moment
         moment = self._session.clock.now()
-        self._calls.append(self._row("now", b"", ordinal, "answered", answer=encode(moment, {})))
+        self._calls.append(self._row("now", b"", ordinal, CallStatus.ANSWERED, answer=encode(moment, {})))
         return moment
 
     def new_id(self, kind: str) -> str:
@@ -116,7 +117,7 @@ class JournalContext:
         digest = hashlib.sha256(canonical([name, data])).digest()
         ordinal = self._count("note", digest)
         if ("note", digest, ordinal) not in self._recorded:
-            self._calls.append(self._row("note", digest, ordinal, "answered"))
+            self._calls.append(self._row("note", digest, ordinal, CallStatus.ANSWERED))
             self._events.append({"type": Note.type, "path": self.path, "visit": self.visit, "name": name, "data": data})
 
     def progress(self, name: str, **data: Any) -> None:
@@ -132,7 +133,7 @@ class JournalContext:
         """The answer another run lends, entered into this run's journal too. After the first call that has to be made
         anew no time is lent any more: what is new has a new time."""
         known = self._inherited.get((kind, digest, ordinal))
-        if known is not None and known.status == "answered":
+        if known is not None and known.status == CallStatus.ANSWERED:
             self._calls.append(known._replace(seq=self._session.next_call()))
             return known
         self._inherited = {key: row for key, row in self._inherited.items() if row.kind != "now"}
@@ -147,13 +148,13 @@ class JournalContext:
             raise
         except Exception as problem:
             error = encode({"type": type(problem).__name__, "message": str(problem)}, texts)
-            failed = sent._replace(status="failed", seconds=clock.monotonic() - began, answer=error)
+            failed = sent._replace(status=CallStatus.FAILED, seconds=clock.monotonic() - began, answer=error)
             await self._session.write(calls=[failed], texts=texts)
             raise
         seconds = clock.monotonic() - began
         calls, events = self.taken()
         await self._session.write(
-            calls=[*calls, sent._replace(status="answered", seconds=seconds, answer=answer)],
+            calls=[*calls, sent._replace(status=CallStatus.ANSWERED, seconds=seconds, answer=answer)],
             events=[*events, self._told(sent.kind, seconds, reused=False)],
             texts=texts,
         )
@@ -180,7 +181,7 @@ class JournalContext:
         kind: str,
         digest: bytes,
         ordinal: int,
-        status: str,
+        status: CallStatus,
         *,
         request: bytes | None = None,
         answer: bytes | None = None,

@@ -10,6 +10,7 @@ from graph_research.graph.events import Draft
 from graph_research.graph.execution.failures import Failure
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
+from graph_research.graph.state.statuses import StepStatus
 
 __all__ = ["NodeResult"]
 
@@ -35,5 +36,5 @@ class NodeResult(NamedTuple):
     def row(self, namespace: str, position: bytes | None = None) -> StepRow:
         """The row of the update log that says so."""
         active, step, attempt, started_at, seconds, hashed, data, _, failure, _, _, _, _ = self
-        (node, visit), status = active[:2], "finished" if failure is None else "failed"
+        (node, visit), status = active[:2], StepStatus.FINISHED if failure is None else StepStatus.FAILED
         return StepRow(step, namespace, node, visit, None, attempt, status, started_at, seconds, hashed, data, position)

@@ -15,20 +15,19 @@ from graph_research.graph.errors import HandoffInvalid, InputInvalid, StoreDamag
 from graph_research.graph.errors import NodeFailed as NodeFailedError
 from graph_research.graph.events import Draft, InputRequested, ItemFinished, NodeFailed, NodeFinished
 from graph_research.graph.execution.failures import (
-    TIMED_OUT,
     Failure,
     Suspended,
     failure_of,
     first_of,
     is_retried,
     seconds_until_next,
-    timed_out,
 )
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import NodeResult
 from graph_research.graph.state.address import Address, key_of
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta, DeltaRefused, make_delta
+from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.state.step_hash import digest
 from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode, unstorable, without_tags
 from graph_research.graph.values.json_schema import Contract
@@ -106,12 +105,12 @@ class NodeRun:
         except GraphResearchError as problem:
             if isinstance(problem, StoreDamaged):
                 raise
-            failure = self._failure("error", problem, 1)
+            failure = self._failure(Cause.ERROR, problem, 1)
         seconds = clock.monotonic() - began
         try:
             return self._outcome(started_at, seconds, attempt, context, delta, failure, parts)
         except NotStorable as problem:
-            failure = self._failure("error", self._unstorable((delta or {}).values(), problem), attempt)
+            failure = self._failure(Cause.ERROR, self._unstorable((delta or {}).values(), problem), attempt)
             return self._outcome(started_at, seconds, attempt, context, None, failure, ())
 
     def items(self) -> list[Any]:
@@ -151,11 +150,11 @@ class NodeRun:
         for row in reversed(self._earlier):
             if row.item is not None or row.delta is None:
                 continue
-            if row.status == "finished":
+            if row.status == StepStatus.FINISHED:
                 return self._written(row, delta=await self._session.value(row.delta))
-            if row.status == "failed" and row.step > self._session.failures_cleared_at:
-                error = await self._session.value(row.delta)
-                return self._written(row, failure=Failure(event=self._event_of(error), error=error))
+            if row.status == StepStatus.FAILED and row.step > self._session.failures_cleared_at:
+                failure = Failure.from_stored(await self._session.value(row.delta))
+                return self._written(row, failure=failure)
         return None
 
     def _written(self, row: StepRow, *, delta: Delta | None = None, failure: Failure | None = None) -> NodeResult:
@@ -196,7 +195,7 @@ class NodeRun:
         if failure is None:
             events.append({"type": NodeFinished.type, "path": path, "visit": visit, "node": node, "seconds": seconds})
         else:
-            data = encode(failure.error, texts)
+            data = encode(failure.stored, texts)
             told = {"path": path, "visit": visit, "node": node, "error": failure.told, "will_retry": False}
             events.append({"type": NodeFailed.type, **told, "attempt": attempt})
         return NodeResult(
@@ -241,8 +240,8 @@ class NodeRun:
                 raise
             except Exception as problem:
                 expired = timeout is not None and isinstance(problem, TimeoutError) and timeout.expired()
-                event = "timeout" if expired else "error"
-                told = TimeoutError(TIMED_OUT) if expired else problem
+                event = Cause.TIMEOUT if expired else Cause.ERROR
+                told = TimeoutError("it took longer than its timeout_seconds") if expired else problem
                 failure = self._failure(event, told, attempt)
                 if used + 1 >= self._spec.retry.attempts or not is_retried(self._spec.retry, problem, event):
                     raise _GaveUp(failure, context, attempt) from problem
@@ -265,15 +264,17 @@ class NodeRun:
         A node that gave up is allowed all of them again; a subgraph goes on where it failed, in the same attempt.
         """
         statuses = [row.status for row in self._earlier if row.item == item]
-        failed = statuses.count("failed") if self._spec.kind != "graph" else 0
-        used = list(reversed(statuses)).index("failed") if "failed" in statuses else statuses.count("retried")
-        return 1 + statuses.count("retried") + failed, used
+        retried, failed = statuses.count(StepStatus.RETRIED), statuses.count(StepStatus.FAILED)
+        used = list(reversed(statuses)).index(StepStatus.FAILED) if failed else retried
+        return 1 + retried + (failed if self._spec.kind != "graph" else 0), used
 
     async def _record_retry(self, context: JournalContext, failure: Failure, seconds: float) -> None:
         calls, events = context.taken()
         texts: dict[str, str] = {}
-        data = encode(failure.error, texts)
-        row = self._row(context.item, context.attempt, "retried", seconds, self._graph_run.position.chain, data)
+        data = encode(failure.stored, texts)
+        row = self._row(
+            context.item, context.attempt, StepStatus.RETRIED, seconds, self._graph_run.position.chain, data
+        )
         told = self._failed(context, failure, retry=True)
         await self._session.write(steps=[row], calls=calls, events=[*events, told], texts=texts)
 
@@ -352,7 +353,7 @@ class NodeRun:
         assert self._program.ask is not None
         question = self._program.ask.evaluate(self._scope)
         told = {"type": InputRequested.type, "path": self._path, "visit": self._active.visit, "question": question}
-        return Suspended("awaiting_input", key, told, refused)
+        return Suspended(RunStatus.AWAITING_INPUT, key, told, refused)
 
     # Fan-out
 
@@ -390,7 +391,7 @@ class NodeRun:
         others."""
         done: dict[int, bytes] = {}
         for row in self._earlier:
-            if row.item is not None and row.delta is not None and row.status == "finished":
+            if row.item is not None and row.delta is not None and row.status == StepStatus.FINISHED:
                 done[row.item] = row.delta
         outputs = [await self._session.value(done[item]) for item in sorted(done)]
         if not outputs:
@@ -413,24 +414,22 @@ class NodeRun:
     async def _ended_before(self) -> dict[int, _Ended]:
         """The items that had ended. One's failure is the node's, unless the node failed of it and is tried again."""
         ended = {}
-        gave_up = max((row.step for row in self._earlier if row.item is None and row.status == "failed"), default=-1)
+        gave_up = max(
+            (row.step for row in self._earlier if row.item is None and row.status == StepStatus.FAILED), default=-1
+        )
         for row in self._earlier:
-            if row.item is None or row.delta is None or row.status == "retried":
+            if row.item is None or row.delta is None or row.status == StepStatus.RETRIED:
                 continue
             value = await self._session.value(row.delta)
-            if row.status == "finished":
+            if row.status == StepStatus.FINISHED:
                 ended[row.item] = _Ended(output=value, failure=None, hash=row.hash)
                 continue
-            failure = Failure(event=self._event_of(value), error=value)
+            failure = Failure.from_stored(value)
             if self._spec.on_item_error == "keep_going":
                 ended[row.item] = _Ended(output=None, failure=failure, hash=row.hash)
             elif row.step > gave_up:
                 raise _GaveUp(failure)
         return ended
-
-    def _event_of(self, error: Mapping[str, Any]) -> str:
-        """Which event a stored failure was."""
-        return "timeout" if timed_out(error) else "error"
 
     async def _item(self, index: int, item: Any) -> _Ended:
         scope = self._item_scope(index, item)
@@ -451,11 +450,12 @@ class NodeRun:
     async def _end_item(self, context: JournalContext, output: Any, failure: Failure | None, seconds: float) -> _Ended:
         texts: dict[str, str] = {}
         data = encode(output if failure is None else failure.error, texts)
-        status = "finished" if failure is None else "failed"
+        status = StepStatus.FINISHED if failure is None else StepStatus.FAILED
         chain = self._chains.get(context.item)
         hashed = self._hash(context.item, data) if chain is None else self._hash(context.item, data, chain)
         calls, events = context.taken()
         if failure is not None:
+            data = encode(failure.stored, texts)
             events.append(self._failed(context, failure, retry=False))
         told = {"path": self._path, "visit": context.visit, "node": self._spec.name, "item": context.item}
         events.append({"type": ItemFinished.type, **told, "status": status, "seconds": seconds})
@@ -466,7 +466,7 @@ class NodeRun:
     # Rows, hashes, checks
 
     def _row(
-        self, item: int | None, attempt: int, status: str, seconds: float, hashed: bytes, data: bytes | None
+        self, item: int | None, attempt: int, status: StepStatus, seconds: float, hashed: bytes, data: bytes | None
     ) -> StepRow:
         step, namespace, node, visit = (
             self._session.next_step(),
@@ -507,7 +507,7 @@ class NodeRun:
         if side.schema is not None:
             check(self._graph_run.graph.contracts[side.schema], value, self._spec.name)
 
-    def _failure(self, event: str, problem: BaseException, attempts: int) -> Failure:
+    def _failure(self, event: Cause, problem: BaseException, attempts: int) -> Failure:
         return failure_of(self._active, event, type(problem).__name__, str(problem), attempts)
 
 

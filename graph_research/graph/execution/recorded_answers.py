@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.state.address import Address
+from graph_research.graph.state.statuses import CallStatus, Cause
 
 __all__ = ["AnswerSource", "ParentJournals", "RecordedInterruptions", "ancestors"]
 
@@ -32,7 +33,7 @@ class RecordedInterruptions(Protocol):
         """An attempt with a limit of time begins; `nested` says that it runs a subgraph."""
         ...
 
-    def limited(self, scope: str, interrupt: Callable[[str], None]) -> None:
+    def limited(self, scope: str, interrupt: Callable[[Cause], None]) -> None:
         """A subgraph run begins or goes on; `interrupt` ends it, with the cause."""
         ...
 
@@ -48,7 +49,7 @@ class ParentJournals:
         entries: dict[tuple[str, bytes, int], CallRow] = {}
         for run_id in self._run_ids:
             for row in await self._store.call_rows(run_id, key):
-                if row.status == "answered" and row.kind != "note":
+                if row.status == CallStatus.ANSWERED and row.kind != "note":
                     entries.setdefault((row.kind, row.request_hash, row.ordinal), row)
         return list(entries.values())
 

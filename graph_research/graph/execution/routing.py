@@ -12,6 +12,7 @@ from graph_research.graph.definition.spec import EdgeSpec, LoopSpec
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.expressions.compiled import Compiled
 from graph_research.graph.messages import show_value
+from graph_research.graph.state.statuses import RunStatus
 
 __all__ = ["Routes"]
 
@@ -36,7 +37,7 @@ class Routes:
     leaving: Mapping[str, Sequence[_Way]]
     events: Mapping[tuple[str, str], Sequence[_Way]]
     """By node (or `*`) and event."""
-    ends: Mapping[str, str]
+    ends: Mapping[str, RunStatus]
     """The nodes on which a graph ends, with the status it ends with."""
     can_complete: frozenset[str]
     """Nodes from which an end `completed` can be reached without event edges: on one of them a run has recovered."""
@@ -55,7 +56,11 @@ class Routes:
     def of(cls, graph: Graph) -> Routes:
         leaving: dict[str, list[_Way]] = defaultdict(list)
         events: dict[tuple[str, str], list[_Way]] = defaultdict(list)
-        ends = {name: node.target or "completed" for name, node in graph.spec.nodes.items() if node.kind == "end"}
+        ends = {
+            name: RunStatus(node.target or RunStatus.COMPLETED)
+            for name, node in graph.spec.nodes.items()
+            if node.kind == "end"
+        }
         for edge in graph.spec.edges:
             loop = graph.spec.loops[edge.loop] if edge.loop is not None else None
             way = _Way(edge, graph.guards.get(edge.index), loop, graph.loops.get(edge.loop or ""))
@@ -73,7 +78,7 @@ class Routes:
             events=dict(events),
             ends=ends,
             can_complete=_reached(
-                [name for name, status in ends.items() if status == "completed"],
+                [name for name, status in ends.items() if status == RunStatus.COMPLETED],
                 [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on],
             )
             - ends.keys(),

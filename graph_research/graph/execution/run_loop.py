@@ -11,13 +11,13 @@ from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.errors import GuardFailed, NodeFailed
 from graph_research.graph.events import Draft, EdgeTaken, RunPaused
 from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancelled
-from graph_research.graph.execution.failures import OUT_OF_TIME, Failure, Suspended, failure_of, first_of
+from graph_research.graph.execution.failures import Failure, Suspended, failure_of, first_of
 from graph_research.graph.execution.graph_run import Ended, GraphRun
 from graph_research.graph.execution.node_result import NodeResult
 from graph_research.graph.execution.node_run import NodeRun
-from graph_research.graph.execution.run_session import STOPPED
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode, Interruption, Position
+from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 
 __all__ = ["RunLoop"]
 
@@ -30,6 +30,10 @@ _LONGEST_TURN_SECONDS = 0.01
 """Nodes that wait for nothing let others have the event loop after this time."""
 
 
+_UNHANDLED = {Cause.TIMEOUT: StepStatus.TIMEOUT_UNHANDLED, Cause.CANCELLED: StepStatus.CANCELLED_UNHANDLED}
+"""The status of the row of an interruption that no edge takes."""
+
+
 class RunLoop:
     """Moves `graph_run` step by step to its end; `limit` and `interrupt` fence it from outside."""
 
@@ -37,7 +41,7 @@ class RunLoop:
         self.graph_run = graph_run
         self.interruptions_handled = 0
         """How often an event led the graph away from its nodes; the request for it has been followed then."""
-        self._cause: str | None = None
+        self._cause: Cause | None = None
         self._fence: CancelScope | None = None
         self._deadline: float | None = None
 
@@ -45,7 +49,7 @@ class RunLoop:
         """Give the graph `seconds` from now."""
         self._deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
 
-    def interrupt(self, cause: str) -> None:
+    def interrupt(self, cause: Cause) -> None:
         """Stop what runs, and go over the edges for `cause`."""
         self._cause = cause
         if self._fence is not None:
@@ -79,7 +83,7 @@ class RunLoop:
         most = graph_run.graph.spec.limits.steps
         if most is not None and waiting and graph_run.limited and sum(graph_run.visits.values()) > most:
             await self._handle_interruption(
-                failure_of(waiting[0], "error", "NodeFailed", f"more than {most} steps (limits.steps)")
+                failure_of(waiting[0], Cause.ERROR, "NodeFailed", f"more than {most} steps (limits.steps)")
             )
             return
         if graph_run.routes.pausing:
@@ -154,7 +158,9 @@ class RunLoop:
                     and not await self._noticed(address, graph_run.step)
                 ):
                     break
-                if graph_run is not None and not (graph_run.resumable or graph_run.ended == Ended(status="completed")):
+                if graph_run is not None and not (
+                    graph_run.resumable or graph_run.ended == Ended(status=RunStatus.COMPLETED)
+                ):
                     graph_run, address = None, address._replace(attempt=address.attempt + 1)
                 elif graph_run is not None:
                     await graph_run.rewind()
@@ -168,7 +174,7 @@ class RunLoop:
         else:
             recorded.limited(graph_run.namespace, loop.interrupt)
         ended = await loop.run()
-        if ended.status != "completed":
+        if ended.status != RunStatus.COMPLETED:
             reason = f": {ended.error['type']}: {ended.error['message']}" if ended.error else ""
             raise NodeFailed(f'subgraph "{name}" ended {ended.status}{reason}')
         outputs = {
@@ -182,7 +188,10 @@ class RunLoop:
             self.graph_run.session.run_id, self.graph_run.namespace, after=end
         )
         place = (address.node, address.visit, address.item)
-        return any((row.node, row.visit, row.item) == place and row.status in ("failed", "retried") for row in rows)
+        return any(
+            (row.node, row.visit, row.item) == place and row.status in (StepStatus.FAILED, StepStatus.RETRIED)
+            for row in rows
+        )
 
     def _advance_single(self, result: NodeResult) -> Awaitable[None]:
         """Nearly every step: one node has given its update, and one edge leads to a node that waits for no other."""
@@ -242,7 +251,7 @@ class RunLoop:
         """A node's work is done, but no edge can be taken: that is its error, and its update stays."""
         self.graph_run.mark_done()
         loops = dict(self.graph_run.position.loops)
-        failure = failure_of(active, "error", type(problem).__name__, str(problem))
+        failure = failure_of(active, Cause.ERROR, type(problem).__name__, str(problem))
         edge, failure = self._event_edge(active, failure, loops)
         if edge is None:
             await self._end_without_edge(failure, results)
@@ -262,7 +271,7 @@ class RunLoop:
                 other = writers.setdefault(channel, result.active.node)
                 if other != result.active.node:
                     message = f'"{other}" and "{result.active.node}" replaced channel "{channel}" in the same step'
-                    failure = failure_of(result.active, "error", "NodeFailed", message)
+                    failure = failure_of(result.active, Cause.ERROR, "NodeFailed", message)
                     result = result._replace(failure=failure, delta=None)
                     break
             checked.append(result)
@@ -289,12 +298,12 @@ class RunLoop:
             interruption = _interruption(failed, *before)
         if any(one.node in graph_run.routes.can_complete for one in active):
             interruption = None
-        status = "moved"
+        status = StepStatus.MOVED
         if kept is not None and failed is not None:
-            abandoned, status = graph_run.position.without(left), failed.event
+            abandoned, status = graph_run.position.without(left), StepStatus(failed.event)
         started = graph_run.enter(Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), step)
         events = [*(self._edge_event(*one) for one in taken), *started]
-        cancelled = failed is not None and failed.event == "cancelled"
+        cancelled = failed is not None and failed.event == Cause.CANCELLED
         return graph_run.commit(own, events, cancelled=cancelled, kept=kept or (), status=status)
 
     def _entered(
@@ -321,13 +330,13 @@ class RunLoop:
 
     def _interruption(self) -> Failure:
         active = self.graph_run.position.active[0]
-        if self._cause == "cancelled":
-            return failure_of(active, "cancelled", "Cancelled", "the run was cancelled")
-        return failure_of(active, "timeout", "TimeoutError", OUT_OF_TIME)
+        if self._cause == Cause.CANCELLED:
+            return failure_of(active, Cause.CANCELLED, "Cancelled", "the run was cancelled")
+        return failure_of(active, Cause.TIMEOUT, "TimeoutError", "the time for the whole graph is over")
 
     async def _handle_interruption(self, failure: Failure) -> None:
         """Lead all active nodes over the one edge for an event, or end where they stand."""
-        stopped = STOPPED.get(failure.event)
+        stopped = _UNHANDLED.get(failure.event)
         self._cause = self._deadline = None
         loops = dict(self.graph_run.position.loops)
         for active in self.graph_run.position.active:
@@ -353,7 +362,7 @@ class RunLoop:
                 continue
             delta = await NodeRun(self.graph_run, self.child, active, await self._rows_of(active)).finished_items()
             if delta is not None:
-                rows.append(self.graph_run.edit_row("kept", delta))
+                rows.append(self.graph_run.edit_row(StepStatus.ITEMS_KEPT, delta))
         return rows
 
     def _event_edge(
@@ -365,14 +374,14 @@ class RunLoop:
                 active.node, failure.event, {**self.graph_run.scope_values, "error": failure.error}, loops
             ), failure
         except (GuardFailed, NodeFailed) as problem:
-            return None, failure_of(active, "error", type(problem).__name__, str(problem))
+            return None, failure_of(active, Cause.ERROR, type(problem).__name__, str(problem))
 
     async def _end_without_edge(
-        self, failure: Failure, results: Sequence[NodeResult], stopped: str | None = None
+        self, failure: Failure, results: Sequence[NodeResult], stopped: StepStatus | None = None
     ) -> None:
         """No edge takes the failure: the graph ends, and its position stays for whoever resumes it. `stopped` is the
         status of a row that is to tell so."""
-        status = "failed" if failure.event == "error" else "aborted"
+        status = RunStatus.FAILED if failure.event == Cause.ERROR else RunStatus.ABORTED
         self.graph_run.ended = Ended(status=status, cause=failure.event, error=failure.error)
         applied = any(active.done for active in self.graph_run.position.active)
         if applied:
@@ -401,7 +410,7 @@ class RunLoop:
                     one._replace(passed=one.passed or one is active) for one in self.graph_run.position.active
                 )
                 self.graph_run.position = self.graph_run.position._replace(active=passed)
-                await self.graph_run.edit_state("paused", {})
+                await self.graph_run.edit_state(StepStatus.PAUSED, {})
                 raise self._pausing(active, "before")
 
     async def _pause_after(self, results: Sequence[NodeResult]) -> None:
@@ -413,7 +422,7 @@ class RunLoop:
 
     def _pausing(self, active: ActiveNode, when: str) -> Suspended:
         told = {"type": RunPaused.type, "path": self.graph_run.path + active.node, "visit": active.visit, "when": when}
-        return Suspended("paused", Address(self.graph_run.namespace, active.node, active.visit).key, told)
+        return Suspended(RunStatus.PAUSED, Address(self.graph_run.namespace, active.node, active.visit).key, told)
 
     def _edge_event(self, left: ActiveNode, edge: EdgeSpec, failure: Failure | None) -> Draft:
         return {

@@ -23,15 +23,10 @@ from graph_research.graph.execution.recorded_answers import (
 )
 from graph_research.graph.execution.routing import Routes
 from graph_research.graph.state.address import Address
+from graph_research.graph.state.statuses import CLEARS_FAILURES, CallStatus
 from graph_research.graph.values.codec import decode, references
 
-__all__ = ["CLEARS_FAILURES", "STOPPED", "History", "RunSession"]
-
-CLEARS_FAILURES = frozenset({"resumed", "rewound"})
-"""Statuses of the rows that let a run go on after its failures."""
-
-STOPPED = {"timeout": "late", "cancelled": "called off"}
-"""By event the status of the row that says that a graph ended of it where it stood: no edge led on."""
+__all__ = ["History", "RunSession"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +107,9 @@ class RunSession:
         """The answers in the journal of an attempt that was interrupted; empty for a new one."""
         if address.key not in self.history.call_keys:
             return []
-        return [row for row in await self.store.call_rows(self.run_id, address.key) if row.status == "answered"]
+        return [
+            row for row in await self.store.call_rows(self.run_id, address.key) if row.status == CallStatus.ANSWERED
+        ]
 
     async def inherited(self, address: Address) -> Sequence[CallRow]:
         """What another run recorded of the same attempt, as far as this one may use it."""

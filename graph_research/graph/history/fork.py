@@ -15,16 +15,15 @@ from graph_research.graph.definition.identity import definition
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import unpacked_events
 from graph_research.graph.execution.node_run import check
-from graph_research.graph.execution.run_session import CLEARS_FAILURES, STOPPED
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position
+from graph_research.graph.state.statuses import CLEARS_FAILURES, RunStatus, StepStatus
 from graph_research.graph.state.step_hash import digest, joined
 from graph_research.graph.values.codec import duplicate, encode
 
-__all__ = ["FORKED", "fork", "log_until"]
+__all__ = ["fork", "log_until"]
 
-FORKED = "forked"
-"""The status of the row that ends what a fork took over."""
+_CLEARS_OR_ENDS = CLEARS_FAILURES | {StepStatus.TIMEOUT_UNHANDLED, StepStatus.CANCELLED_UNHANDLED}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +67,7 @@ async def fork(
         graph=graph.spec.name,
         graph_hash=graph.hash,
         definition=stored,
-        status="paused",
+        status=RunStatus.PAUSED,
         cause=None,
         error=None,
         metadata=old.metadata if metadata is None else encode(metadata, texts),
@@ -99,12 +98,12 @@ async def _first(store: Checkpointer, row: RunRow, steps: Sequence[StepRow], tex
 async def _was_over(store: Checkpointer, run: RunRow, step: int) -> bool:
     """Whether the run ended of what had failed until `step`, so that nobody waits for that failure any more."""
     after = await store.step_rows(run.run_id, None, after=step, upto=step + 1)
-    return after[0].status in {*CLEARS_FAILURES, *STOPPED.values()} if after else run.status in ("failed", "aborted")
+    return after[0].status in _CLEARS_OR_ENDS if after else run.status in (RunStatus.FAILED, RunStatus.ABORTED)
 
 
 def _to_be_tried(row: StepRow) -> StepRow:
     """A failure that is known by its number alone: the node is tried again."""
-    return row._replace(delta=None) if row.status == "failed" and row.item is None else row
+    return row._replace(delta=None) if row.status == StepStatus.FAILED and row.item is None else row
 
 
 async def log_until(store: Checkpointer, run_id: str, step: int) -> list[StepRow]:
@@ -152,7 +151,7 @@ def _ended(base: Position, root: Sequence[StepRow]) -> list[StepRow]:
     found = {
         (row.node, row.visit): row
         for row in root
-        if row.item is None and row.status == "finished" and row.delta is not None
+        if row.item is None and row.status == StepStatus.FINISHED and row.delta is not None
     }
     rows = [found.get((active.node, active.visit)) for active in base.active if not active.done]
     return [row for row in rows if row is not None]
@@ -205,7 +204,7 @@ def _mark(place: _Place, step: int, data: bytes | None, now: float) -> StepRow:
         visit=0,
         item=None,
         attempt=1,
-        status=FORKED,
+        status=StepStatus.FORKED,
         started_at=now,
         seconds=0.0,
         hash=chain,

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
+import orjson
+
 from graph_research.errors import GraphResearchError
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, StepRow, Write
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
@@ -18,17 +20,21 @@ from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.execution.event_channel import EventChannel
-from graph_research.graph.execution.failures import Suspended, timed_out
+from graph_research.graph.execution.failures import Suspended
 from graph_research.graph.execution.graph_run import GraphRun, NewRun
 from graph_research.graph.execution.run_loop import RunLoop
-from graph_research.graph.execution.run_session import STOPPED, RunSession
-from graph_research.graph.history.fork import FORKED, log_until
+from graph_research.graph.execution.run_session import RunSession
+from graph_research.graph.history.fork import log_until
 from graph_research.graph.history.state_diff import apart, first_difference
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position
+from graph_research.graph.state.statuses import CallStatus, Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import canonical, decode, references
 
 __all__ = ["Difference", "Replayed", "replay"]
+
+_UNHANDLED = {StepStatus.TIMEOUT_UNHANDLED: Cause.TIMEOUT, StepStatus.CANCELLED_UNHANDLED: Cause.CANCELLED}
+_HANDLED = frozenset({StepStatus.TIMEOUT, StepStatus.CANCELLED})
 
 Failures = Mapping[str, Callable[[str], Exception]]
 """Makes the error of a call that failed, by the name of its class, from its message."""
@@ -78,7 +84,7 @@ async def replay(
     row = await store.run_row(run_id)
     last = await store.last_step(run_id)
     log = await log_until(store, run_id, last.step if last else 0)
-    start = max((place for place, step in enumerate(log) if step.status == FORKED), default=-1) + 1
+    start = max((place for place, step in enumerate(log) if step.status == StepStatus.FORKED), default=-1) + 1
     scratch = _Scratch(store, log[start:], row.status)
     session = RunSession(
         store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive, event_channel=_closed()
@@ -87,8 +93,8 @@ async def replay(
     session.answer_source = session.recorded_interruptions = _Recorded(store, run_id, scratch, failures or {})
     session.answers = await _answers(store, graph, log)
     work = _drive(scratch, session, graph, row, log[:start])
-    await _driven(scratch, work, ended=row.status == "completed")
-    if scratch.first is None and row.status == "completed":
+    await _driven(scratch, work, ended=row.status == RunStatus.COMPLETED)
+    if scratch.first is None and row.status == RunStatus.COMPLETED:
         await _compare_ends(scratch, log, run_id)
     return Replayed(
         steps=scratch.matched,
@@ -103,7 +109,7 @@ class _Cut(NamedTuple):
 
     scope: str
     step: int
-    cause: str
+    cause: Cause
     visits: Mapping[str, int]
 
     def holds(self, step: StepRow) -> bool:
@@ -116,7 +122,12 @@ class _Cut(NamedTuple):
 
     def reaches(self, step: StepRow) -> bool:
         """The same, but for the end of a node that ran alone: from there the graph is on its way to the next one."""
-        alone = step.scope == self.scope and step.item is None and step.status != "retried" and len(self.visits) == 1
+        alone = (
+            step.scope == self.scope
+            and step.item is None
+            and step.status != StepStatus.RETRIED
+            and len(self.visits) == 1
+        )
         return not alone and self.holds(step)
 
 
@@ -130,15 +141,15 @@ class _Scratch(MemoryCheckpointer):
     def __init__(self, source: Checkpointer, recorded: Sequence[StepRow], status: str) -> None:
         super().__init__()
         self._source = source
-        self._died = status == "running"
-        self._stands = None if status == "completed" else _standing(recorded)
-        self._expected = dict(_numbered(step for step in recorded if step.node or step.status == "started"))
+        self._died = status == RunStatus.RUNNING
+        self._stands = None if status == RunStatus.COMPLETED else _standing(recorded)
+        self._expected = dict(_numbered(step for step in recorded if step.node or step.status == StepStatus.STARTED))
         self._addresses = {tuple(_address(step)) for step in self._expected.values()}
         self._come: Counter[tuple[Any, ...]] = Counter()
         self._cuts: defaultdict[str, deque[_Cut]] = defaultdict(deque)
         """By graph run where it was interrupted."""
-        self._loops: dict[str, Callable[[str], None]] = {}
-        self._cancelled_here: dict[str, Callable[[str], None]] = {}
+        self._loops: dict[str, Callable[[Cause], None]] = {}
+        self._cancelled_here: dict[str, Callable[[Cause], None]] = {}
         """Those that were interrupted, until they have come to the row that tells."""
         self._fences: dict[str, tuple[int, asyncio.Timeout]] = {}
         """By graph run that ran out of its node's time the step that tells, and what ends it."""
@@ -161,10 +172,9 @@ class _Scratch(MemoryCheckpointer):
     async def ran_out(self, address: Address) -> int | None:
         """The step that tells that the recorded attempt came to the end of its time; None if it did not."""
         for step in self._expected.values():
-            failed = step.status in ("failed", "retried") and step.delta is not None
+            failed = step.status in (StepStatus.FAILED, StepStatus.RETRIED) and step.delta is not None
             if failed and tuple(_address(step)) == tuple(address):
-                error = decode(step.delta or b"", await self._source.texts(references(step.delta or b"")))
-                return step.step if timed_out(error) else None
+                return step.step if orjson.loads(step.delta or b"{}").get("event") == Cause.TIMEOUT else None
         return None
 
     def expire(self, scope: str, step: int, fence: asyncio.Timeout) -> None:
@@ -172,7 +182,7 @@ class _Scratch(MemoryCheckpointer):
         self._fences[scope] = (step, fence)
         self.look()
 
-    def follow(self, scope: str, interrupt: Callable[[str], None]) -> None:
+    def follow(self, scope: str, interrupt: Callable[[Cause], None]) -> None:
         """Let the recorded run's interruptions of this graph run reach it."""
         self._loops[scope] = interrupt
         for interrupted, cut in self.look():
@@ -187,10 +197,10 @@ class _Scratch(MemoryCheckpointer):
         self.over.set()
         return _Left(difference)
 
-    def look(self) -> list[tuple[Callable[[str], None], _Cut]]:
+    def look(self) -> list[tuple[Callable[[Cause], None], _Cut]]:
         """End what was out of its node's time, or see that there is nothing more to compare; what interrupts the
         graphs that were is for the caller to call, for who runs a graph cannot be interrupted by itself."""
-        interrupting: list[tuple[Callable[[str], None], _Cut]] = []
+        interrupting: list[tuple[Callable[[Cause], None], _Cut]] = []
         for scope, (step, fence) in list(self._fences.items()):
             if self._has_come(scope, step):
                 del self._fences[scope]
@@ -215,7 +225,7 @@ class _Scratch(MemoryCheckpointer):
             self._compare(step)
         await super().write(write)
         for step in write.steps:
-            if step.status in STOPPED and step.scope in self._cancelled_here:
+            if step.status in _HANDLED and step.scope in self._cancelled_here:
                 self._loops[step.scope] = self._cancelled_here.pop(step.scope)
         if interrupting := self.look():
             for interrupt, cut in interrupting:
@@ -274,7 +284,7 @@ class _Recorded:
         return await self._store.call_rows(self._run_id, key)
 
     async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
-        if known is not None and known.status == "failed" and known.answer is not None:
+        if known is not None and known.status == CallStatus.FAILED and known.answer is not None:
             told = decode(known.answer, await self._store.texts(references(known.answer)))
             raise self._error(told["type"], told["message"])
         if known is not None or not self._scratch.ended(address):
@@ -301,7 +311,7 @@ class _Recorded:
             fence.reschedule(0)
             await asyncio.Event().wait()  # whatever it did until then is of no account
 
-    def limited(self, scope: str, interrupt: Callable[[str], None]) -> None:
+    def limited(self, scope: str, interrupt: Callable[[Cause], None]) -> None:
         self._scratch.follow(scope, interrupt)
 
     def _error(self, name: str, message: str) -> Exception:
@@ -335,7 +345,7 @@ async def _driven(scratch: _Scratch, work: Any, *, ended: bool) -> None:
 
 async def _drive(scratch: _Scratch, session: RunSession, graph: Graph, row: RunRow, log: Sequence[StepRow]) -> None:
     """Run from the start, or from where a fork began; then go on as often as the recorded run was resumed."""
-    begun = row._replace(status="running", cause=None, error=None, waiting=None)
+    begun = row._replace(status=RunStatus.RUNNING, cause=None, error=None, waiting=None)
     if log:
         await scratch.create(begun, Write(run_id=row.run_id))
         await MemoryCheckpointer.write(scratch, Write(run_id=row.run_id, steps=log))
@@ -350,7 +360,7 @@ async def _drive(scratch: _Scratch, session: RunSession, graph: Graph, row: RunR
         scratch.follow("", loop.interrupt)
         with contextlib.suppress(Suspended):
             await loop.run()
-        if not scratch.left and (loop.graph_run.ended or row.status != "completed"):
+        if not scratch.left and (loop.graph_run.ended or row.status != RunStatus.COMPLETED):
             return
         graph_run = await _loaded(session, graph)
         if loop.graph_run.ended:
@@ -385,7 +395,7 @@ async def _answers(store: Checkpointer, graph: Graph, log: Sequence[StepRow]) ->
     for step in log:
         owner = _graph_of(graph, step.scope)
         spec = owner.spec.nodes.get(step.node) if owner else None
-        if spec is None or spec.kind != "ask" or step.status != "finished" or step.delta is None:
+        if spec is None or spec.kind != "ask" or step.status != StepStatus.FINISHED or step.delta is None:
             continue
         delta = decode(step.delta, await store.texts(references(step.delta)))
         operands = {channel: value for part in delta.values() for channel, value in part.items()}
@@ -409,7 +419,7 @@ def _standing(log: Sequence[StepRow]) -> _Cut | None:
     for step in reversed(log):
         if not step.scope and step.position is not None:
             active = Position.from_bytes(step.position, step.hash).active
-            return _Cut("", step.step, "", {one.node: one.visit for one in active if not one.done})
+            return _Cut("", step.step, Cause.ERROR, {one.node: one.visit for one in active if not one.done})
     return None
 
 
@@ -419,10 +429,10 @@ def _cuts(log: Sequence[StepRow]) -> Iterator[_Cut]:
         if step.node or step.position is None:
             continue
         position = Position.from_bytes(step.position, step.hash)
-        if step.status in STOPPED:
-            yield _Cut(step.scope, step.step, step.status, position.abandoned)
+        if step.status in _HANDLED:
+            yield _Cut(step.scope, step.step, Cause(step.status), position.abandoned)
             continue
-        cause = next((event for event, status in STOPPED.items() if status == step.status), None)
+        cause = _UNHANDLED.get(StepStatus(step.status))
         later = islice(log, place + 1, None)
         if cause is not None and (not step.scope or _was_noticed(step.scope, later)):
             yield _Cut(step.scope, step.step, cause, {active.node: active.visit for active in position.active})
@@ -440,7 +450,7 @@ def _was_noticed(scope: str, later: Iterable[StepRow]) -> bool:
 
 def _is_told(step: StepRow) -> bool:
     """Whether a step is compared."""
-    return bool(step.node) or step.status == "started"
+    return bool(step.node) or step.status == StepStatus.STARTED
 
 
 def _address(step: StepRow) -> Address:

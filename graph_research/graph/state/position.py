@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from graph_research.graph.state.statuses import Cause
+
 __all__ = ["ActiveNode", "Interruption", "Position"]
 
 _NONE: Mapping[str, Any] = {}
@@ -39,7 +41,7 @@ class ActiveNode(NamedTuple):
 class Interruption(NamedTuple):
     """What an event edge led away from: `resume` goes back there, with the state as it was at `step`."""
 
-    cause: str
+    cause: Cause
     step: int
     chain: str
     active: tuple[ActiveNode, ...]
@@ -113,7 +115,7 @@ class Position(NamedTuple):
 
 def _interruption(values: Mapping[str, Any]) -> Interruption:
     return Interruption(
-        cause=values["cause"],
+        cause=Cause(values["cause"]),
         step=values["step"],
         chain=values["chain"],
         active=_actives(values["active"]),

@@ -125,3 +125,51 @@ async def test_a_subgraph_that_failed_is_not_entered_again_after_a_crash(store: 
     assert end.error and "no 2" in end.error["message"]
     assert handlers.entered["bad"] == 2
     assert (await replay(store, drive.graph, "r")).identical
+
+
+TIMED = """
+    graph: timed
+    version: "1"
+    state: {}
+    start: spread
+    nodes:
+      spread: {set: {}, fork: all}
+      bad: {run: bad, timeout_seconds: SECONDS}
+      slow: {run: slow}
+      meet: {set: {}, join: [bad, slow]}
+      done: {end: completed}
+    edges:
+      - {from: spread, to: bad}
+      - {from: spread, to: slow}
+      - {from: bad, to: meet}
+      - {from: slow, to: meet}
+      - {from: meet, to: done}
+"""
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize(("seconds", "status", "cause"), [(60, "failed", "error"), (0.01, "aborted", "timeout")])
+async def test_the_kind_of_a_failure_is_stored_and_does_not_depend_on_its_message(
+    store: Checkpointer, seconds: float, status: str, cause: str, interrupted: bool
+) -> None:
+    let_go = asyncio.Event()
+
+    async def bad(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        if seconds < 1:
+            await asyncio.Event().wait()
+        raise TimeoutError("it took longer than its timeout_seconds")
+
+    async def slow(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        await let_go.wait()
+        return {}
+
+    drive = runtime(graph_of(TIMED.replace("SECONDS", str(seconds)), bad=bad, slow=slow), store)
+    events = drive.stream({}, run_id="r")
+    if interrupted:
+        await until(events, NodeFailed, "bad")
+        events = drive.resume("r")
+    let_go.set()
+    end = end_of(await collect(events))
+    assert (end.status, end.cause) == (status, cause)
+    assert end.error and end.error["message"] == "it took longer than its timeout_seconds"
+    assert (await replay(store, drive.graph, "r")).identical

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.settings.config import ENV_PREFIX, KEYS
+from graph_research.providers.keys import KEYS
+from graph_research.settings.config import ENV_PREFIX
 from tests.support.network import socket_guard
 from tests.support.network.http_server import WireServer
 

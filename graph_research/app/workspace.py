@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graph_research.app.graphs.resolvers import graph_resolver, prompt_resolver, schema_resolver
 from graph_research.graph.resources import FolderResolver
@@ -15,6 +15,10 @@ from graph_research.settings.home import Home, find_home
 from graph_research.settings.shipped_files import Kind
 from graph_research.settings.trust import FolderOffer, agree, find_offer, is_trusted
 
+if TYPE_CHECKING:
+    from graph_research.providers.search.catalog import SearchCatalog
+    from graph_research.providers.search.spec import SearchSpec
+
 __all__ = ["Workspace", "open_workspace"]
 
 
@@ -22,7 +26,7 @@ __all__ = ["Workspace", "open_workspace"]
 class Workspace:
     """`offer` is what the working directory brings along, None where that is nothing or not trusted, and `declined`
     where the user was asked and said no. `beside` is the folder that has what a named graph file brings, `flat` are
-    those where more graphs lie with it."""
+    those where more graphs lie with it. `more_searches` are search providers beside those that are shipped."""
 
     home: Home
     configuration: Configuration
@@ -32,10 +36,18 @@ class Workspace:
     declined: bool = False
     beside: Path | None = None
     flat: tuple[Path, ...] = ()
+    more_searches: tuple[SearchSpec, ...] = ()
 
     @property
     def settings(self) -> Settings:
         return self.configuration.settings
+
+    @cached_property
+    def searches(self) -> SearchCatalog:
+        """Every search provider by name; loaded only where it is used, since it loads all of their adapters."""
+        from graph_research.providers.search.catalog import SEARCHES
+
+        return replace(SEARCHES, specs=(*SEARCHES.specs, *self.more_searches))
 
     @cached_property
     def graphs(self) -> FolderResolver:

@@ -30,7 +30,7 @@ def _show(json: Json = False) -> None:
 
     Keys are shown as set or not set.
     """
-    from graph_research.settings.config import keys_present
+    from graph_research.providers.keys import keys_present
 
     workspace = open_here(reads_only=True)
     keys = keys_present(os.environ)

@@ -20,7 +20,6 @@ from graph_research.settings.folder_policy import why_not
 __all__ = [
     "ENV_PREFIX",
     "FOLDER_FILE",
-    "KEYS",
     "PHASES",
     "ROLES",
     "Configuration",
@@ -28,7 +27,6 @@ __all__ = [
     "Role",
     "SettingInvalid",
     "Settings",
-    "keys_present",
     "load_configuration",
 ]
 
@@ -41,19 +39,6 @@ ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflecti
 
 PHASES = ("clarification", "planning", "gathering", "analysis", "synthesis", "refinement")
 """Phases that may have models of their own, for whichever role has none."""
-
-KEYS: Mapping[str, str] = {
-    "OPENAI_API_KEY": "models `openai:MODEL` at OpenAI itself; other servers take a key by the setting `model_keys`",
-    "ANTHROPIC_API_KEY": "models `anthropic:MODEL`",
-    "GEMINI_API_KEY": "models `gemini:MODEL`",
-    "TAVILY_API_KEY": "web search `tavily`",
-    "GOOGLE_API_KEY": "web search `google` until 2027-01-01, for its old customers, together with GOOGLE_CSE_ID",
-    "GOOGLE_CSE_ID": "web search `google` until 2027-01-01, for its old customers, together with GOOGLE_API_KEY",
-    "SEMANTIC_SCHOLAR_API_KEY": "a higher rate for the search `semantic_scholar`, which works without it too",
-    "OPENALEX_API_KEY": "ten times as many searches a day with `openalex`, which works without it too",
-    "NCBI_API_KEY": "a higher rate for the search `pubmed`, which works without it too",
-}
-"""Every key that is read, and what it adds. Keys come from the environment alone and are never stored or shown."""
 
 _PARAMETERS = {"default_provider": "llm", "search_providers": "search", "task_timeout": "timeout_seconds"}
 """The parameters of a request that are not called as their setting is."""
@@ -233,7 +218,7 @@ class Settings(BaseModel):
         60_000, ge=0, description="tokens that a command-line agent itself takes of its model's window"
     )
     search_providers: Specs = Field(
-        (), description="search providers, all of which are asked; empty: what has documents or its key"
+        (), description="search providers, all of which are asked; empty: what has documents or lacks no key"
     )
     library: Specs = Field((), description="folders that `local` searches; empty: the whole index")
     max_iterations: Whole = Field(3, ge=1, le=20, description="rounds of gathering and writing at most")
@@ -369,11 +354,6 @@ def load_configuration(
             hint = Hint(Action.SET_OPTION, options={parameter: ""})
             given[name] = _Given(value=value, place=f"option {parameter}", hint=hint)
     return Configuration(settings=_build(given), origins={name: one.place for name, one in given.items()})
-
-
-def keys_present(environ: Mapping[str, str]) -> dict[str, bool]:
-    """Which keys are set; the values stay where they are."""
-    return {name: bool(environ.get(name)) for name in KEYS}
 
 
 def _build(given: Mapping[str, _Given]) -> Settings:

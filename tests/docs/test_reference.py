@@ -12,7 +12,8 @@ import pytest
 import typer
 
 from graph_research.cli import _application, errors
-from graph_research.settings.config import ENV_PREFIX, KEYS, Settings
+from graph_research.providers.keys import KEYS
+from graph_research.settings.config import ENV_PREFIX, Settings
 from graph_research.settings.folder_policy import why_not
 
 ROOT = Path(__file__).parents[2]

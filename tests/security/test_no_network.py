@@ -8,7 +8,7 @@ import sys
 import httpx
 import pytest
 
-from graph_research.settings.config import KEYS
+from graph_research.providers.keys import KEYS
 from tests.support.network import socket_guard
 from tests.support.network.http_server import Answer, WireServer
 

@@ -21,9 +21,9 @@ from graph_research.app.diagnostics.providers import (
 from graph_research.app.library import count_documents, pdf_child_works
 from graph_research.app.store import open_store
 from graph_research.app.wiring.clients import open_clients
-from graph_research.app.wiring.mcp_servers import MCP, build_mcp, mcp_names
+from graph_research.app.wiring.mcp_servers import build_mcp, mcp_names
 from graph_research.app.wiring.models import MODEL_KINDS, build_router, default_models, default_roles, why_default
-from graph_research.app.wiring.search import SEARCH_KINDS, SEARCH_NEEDS, build_searches, select_searches, serves_of
+from graph_research.app.wiring.search import build_searches, select_searches, serves_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import GraphResearchError
 from graph_research.providers.http.client import Http
@@ -96,15 +96,16 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
     """Models, roles, searches, report formats and graphs, as `capabilities --json` prints them."""
     settings = workspace.settings
     own = {name: dict(rates) for name, rates in settings.model_price_overrides.items()}
-    searches = [kind for kind in SEARCH_KINDS if kind not in ("web", MCP, "scripted")]
+    searches = workspace.searches
+    served = ("local", *searches.names, *mcp_names(workspace))
     return {
         "models": dict(MODEL_KINDS),
         "roles": role_models(workspace),
         "windows": {**TOKEN_LIMITS, **settings.model_context_overrides},
         "prices": {**{name: asdict(price) for name, price in PRICES.items()}, **own},
-        "search": dict(SEARCH_KINDS),
-        "search_serves": {name: sorted(serves_of(name, settings)) for name in (*searches, *mcp_names(workspace))},
-        "search_keys": {name: list(keys) for name, keys in SEARCH_NEEDS.items()},
+        "search": dict(searches.kinds),
+        "search_serves": {name: sorted(serves_of(name, workspace)) for name in served},
+        "search_keys": {spec.name: list(spec.keys) for spec in searches.specs if spec.keys},
         "mcp_servers": list(settings.mcp_servers),
         "report_formats": list(FORMATS),
         "graph_formats": ["mermaid", "dot", "svg", "png", "html", "json"],
@@ -222,12 +223,11 @@ async def _searches(workspace: Workspace, health: Mapping[str, ProviderHealth]) 
             build_searches(workspace, chosen.names, settings.library, clients)
     except GraphResearchError as error:
         return Check(name="search", ok=False, text=str(error))
-    told = ", ".join(chosen.names) or "nothing yet; name --library DIR, or a search without a key: --search wikipedia"
-    text = f"{told}; left out: {', '.join(chosen.skipped)}" if chosen.skipped else told
+    names = ", ".join(chosen.names)
+    text = f"{names}; left out: {', '.join(chosen.skipped)}" if chosen.skipped else names
     answers = any(_works(name, health) for name in chosen.names)
-    if chosen.names and not answers:
-        text = f"none answers: {text}"
-    return Check(name="search", ok=answers, text=text, optional=not chosen.names)
+    by_default = not settings.search_providers and set(chosen.names) <= set(workspace.searches.keyless)
+    return Check(name="search", ok=answers, text=text if answers else f"none answers: {text}", optional=by_default)
 
 
 def _works(name: str, health: Mapping[str, ProviderHealth]) -> bool:

@@ -10,31 +10,23 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
-from graph_research.app.wiring.clients import Clients
-from graph_research.app.wiring.mcp_servers import MCP, build_mcp, check_mcp, mcp_names, unset_of_mcp
+from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, mcp_names, unset_of_mcp
 from graph_research.app.wiring.models import DEFAULTS, EXTRACTIVE, MODEL_KINDS, build_model
-from graph_research.app.wiring.search import SEARCH_KINDS, SEARCH_NEEDS
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
+from graph_research.providers.clients import Clients
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, UnknownModel
 from graph_research.providers.http.endpoint import Peer
 from graph_research.providers.http.health_check import PROBE_SECONDS, HealthResult, Probe, check_health
+from graph_research.providers.keys import KEYS
 from graph_research.providers.llm import anthropic, gemini, openai
 from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.command_line import COMMANDS
 from graph_research.providers.llm.model_spec import CLI, parse_spec
-from graph_research.providers.search.arxiv import arxiv_peer
-from graph_research.providers.search.crossref import crossref_peer
-from graph_research.providers.search.google import google_peer
+from graph_research.providers.search.catalog import MCP
 from graph_research.providers.search.mcp.pins import HomePins, OnlyLooking
 from graph_research.providers.search.mcp.search import load_client as load_mcp_client
-from graph_research.providers.search.openalex import openalex_peer
-from graph_research.providers.search.pubmed import pubmed_peer
-from graph_research.providers.search.searxng import searxng_probe
-from graph_research.providers.search.semantic_scholar import semantic_scholar_peer
-from graph_research.providers.search.tavily import tavily_peer
-from graph_research.providers.search.wikipedia import wikipedia_peer
-from graph_research.settings.config import KEYS
+from graph_research.providers.search.spec import SearchSpec
 
 __all__ = ["Provider", "ProviderHealth", "check_providers", "name_of_model", "providers_of", "with_names"]
 
@@ -44,13 +36,6 @@ _HOSTED: Mapping[str, tuple[str, Probe]] = {
     "gemini": ("GEMINI_API_KEY", Probe(peer=Peer(name="gemini", base_url=gemini.URL), path="/models")),
 }
 """By kind of model, the variable of its key, and what shows without a key that the provider's own server is there."""
-
-_FASTER: Mapping[str, str] = {
-    "semantic_scholar": "SEMANTIC_SCHOLAR_API_KEY",
-    "openalex": "OPENALEX_API_KEY",
-    "pubmed": "NCBI_API_KEY",
-}
-"""The keys that searches do without."""
 
 HealthCheck = Callable[[Clients], Awaitable[HealthResult]]
 
@@ -170,38 +155,26 @@ def _own_server(spec: str) -> Provider:
 
 
 def _searches(workspace: Workspace) -> Iterator[Provider]:
-    for name, probe in _search_probes(workspace).items():
-        lacks = tuple(key for key in SEARCH_NEEDS.get(name, ()) if not workspace.environ.get(key))
-        faster = _FASTER.get(name)
-        if lacks:
-            yield Provider(name=name, kind="search", lacks=_not_set(*lacks), adds=_finds(name), check=_by_probe(probe))
-        elif faster is not None and not workspace.environ.get(faster):
-            yield Provider(name=name, kind="search", adds=f"{faster}: {KEYS[faster]}", check=_by_probe(probe))
-        else:
-            yield Provider(name=name, kind="search", text=SEARCH_KINDS[name], check=_by_probe(probe))
-    if workspace.settings.searxng_url is None:
-        yield Provider(name="searxng", kind="search", lacks=_not_set("searxng_url"), adds=_finds("searxng"))
+    for spec in workspace.searches.specs:
+        yield _search(workspace, spec)
     for name in mcp_names(workspace):
         yield _mcp(workspace, name)
 
 
-def _search_probes(workspace: Workspace) -> dict[str, Probe]:
-    """What shows that a search is there: Tavily's own account of its key, of the others a page that is no search."""
-    settings, tavily = workspace.settings, workspace.environ.get("TAVILY_API_KEY") or ""
-    contact = settings.contact_email
-    probes = {
-        "tavily": Probe(peer=tavily_peer(tavily), path="/usage", tells_key=bool(tavily)),
-        "google": Probe(peer=google_peer("", "")),
-        "semantic_scholar": Probe(peer=semantic_scholar_peer(None, contact=contact)),
-        "arxiv": Probe(peer=arxiv_peer(contact=contact)),
-        "openalex": Probe(peer=openalex_peer(None, contact=contact)),
-        "crossref": Probe(peer=crossref_peer(contact=contact)),
-        "pubmed": Probe(peer=pubmed_peer(None, contact=contact)),
-        "wikipedia": Probe(peer=wikipedia_peer(settings.wikipedia_language, contact=contact)),
-    }
-    if settings.searxng_url is not None:
-        probes["searxng"] = searxng_probe(settings.searxng_url)
-    return probes
+def _search(workspace: Workspace, spec: SearchSpec) -> Provider:
+    async def check(clients: Clients) -> HealthResult:
+        return await check_health(clients.http, spec.probe(clients, spec.endpoint(clients)))
+
+    missing = spec.missing(workspace.environ, workspace.settings)
+    if missing:
+        has_address = not set(missing) & set(spec.required_settings)
+        lacks = _not_set(*missing)
+        return Provider(
+            name=spec.name, kind="search", lacks=lacks, adds=spec.summary, check=check if has_address else None
+        )
+    unset = [f"{key}: {adds}" for key, adds in spec.optional_keys.items() if not workspace.environ.get(key)]
+    text = f"{spec.summary} ({spec.content})"
+    return Provider(name=spec.name, kind="search", adds="; ".join(unset), text=text, check=check)
 
 
 def _mcp(workspace: Workspace, name: str) -> Provider:
@@ -265,11 +238,6 @@ def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f'did you mean "{near[0]}"? ' if near else ""
     raise NoProvider(f"no provider {name[:80]!r}", help=f"{hint}there are {', '.join(known)}, and models by their spec")
-
-
-def _finds(name: str) -> str:
-    """What a search is, without what it needs."""
-    return SEARCH_KINDS[name].partition(";")[0]
 
 
 def _not_set(*names: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from graph_research.app.runs.research import new_run_id, refuse_known
 from graph_research.app.runs.state_edits import edited, read_assignment
 from graph_research.app.runs.status import error_text, waiting_for
 from graph_research.app.store import Store, graph_metadata_of, graph_request_of, open_store
-from graph_research.app.wiring.clients import Clients, open_clients
+from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.models import build_router, prices_of
 from graph_research.app.wiring.replay_registry import offline_registry
 from graph_research.app.wiring.search import Searches, build_searches, with_searches
@@ -30,6 +30,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import InputInvalid
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
+from graph_research.providers.clients import Clients
 
 __all__ = [
     "GraphRun",

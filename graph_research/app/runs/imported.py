@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from graph_research.app.request import GraphRequest, ResearchRequest
-from graph_research.app.wiring.clients import Clients
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.providers.clients import Clients
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.web.page_cache import KeptPages
 from graph_research.providers.web.page_reader import Page

@@ -1,15 +1,15 @@
-"""What a run may reach beyond this process: the transport and the fetcher, the user's keys and settings."""
+"""The clients of a run: HTTP connections and the page reader, set up by the user's settings."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
 
 from graph_research.app.workspace import Workspace
+from graph_research.providers.clients import Clients
 from graph_research.providers.http.circuit_breaker import BreakerPolicy
 from graph_research.providers.http.client import Http, HttpClient
-from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
+from graph_research.providers.search.tavily import tavily_peer, tavily_search
 from graph_research.providers.search.tavily_pages import TavilyPages
 from graph_research.providers.web.fetcher import Fetcher, FetchLimits
 from graph_research.providers.web.page_cache import KeptPages
@@ -17,23 +17,7 @@ from graph_research.providers.web.page_reader import PageReader, WebPages
 from graph_research.providers.web.url_guard import AddressInvalid
 from graph_research.settings.config import SettingInvalid, Settings
 
-__all__ = ["Clients", "open_clients"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Clients:
-    """What models and searches are built with. `environ` holds the keys; `pages` reads what stands behind results;
-    `closing` ends what a provider opened."""
-
-    http: Http
-    pages: KeptPages
-    settings: Settings
-    environ: Mapping[str, str] = field(repr=False)
-    closing: AsyncExitStack = field(repr=False)
-
-    def key(self, name: str) -> str | None:
-        """The value of a key's variable, None where it is unset or empty."""
-        return self.environ.get(name) or None
+__all__ = ["open_clients"]
 
 
 @asynccontextmanager
@@ -54,8 +38,7 @@ def _reader(web: WebPages, http: Http, settings: Settings, environ: Mapping[str,
     key = environ.get("TAVILY_API_KEY")
     if not settings.tavily_extract or not key:
         return web
-    options = TavilyOptions(search_depth=settings.tavily_search_depth)
-    return TavilyPages(tavily=TavilySearch(http=http, peer=tavily_peer(key), options=options), otherwise=web)
+    return TavilyPages(tavily=tavily_search(http, tavily_peer(key), settings), otherwise=web)
 
 
 def _fetcher(settings: Settings) -> Fetcher:

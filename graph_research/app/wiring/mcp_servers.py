@@ -9,13 +9,11 @@ from dataclasses import replace
 
 from graph_research.app.workspace import Workspace
 from graph_research.providers.errors import NoProvider
+from graph_research.providers.search.catalog import MCP
 from graph_research.providers.search.mcp.pins import HomePins
 from graph_research.providers.search.mcp.search import McpSearch, McpServer, Pins
 
-__all__ = ["MCP", "build_mcp", "check_mcp", "mcp_names", "unset_of_mcp"]
-
-MCP = "mcp"
-"""The kind in front of a server's name."""
+__all__ = ["build_mcp", "check_mcp", "mcp_names", "unset_of_mcp"]
 
 
 def mcp_names(workspace: Workspace) -> list[str]:

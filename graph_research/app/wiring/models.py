@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from graph_research.app.wiring.clients import Clients
+from graph_research.providers.clients import Clients
 from graph_research.providers.errors import KeyMissing, UnknownModel
 from graph_research.providers.http.endpoint import Peer
 from graph_research.providers.llm import anthropic, gemini, openai

@@ -47,7 +47,7 @@ def offline_registry(
     )
     names = dict.fromkeys(map(provider_name, request.search))
     folders = [str(Path(folder).resolve()) for folder in request.library]
-    search = [_NamedSearch(name, serves_of(name, workspace.settings)) for name in names]
+    search = [_NamedSearch(name, serves_of(name, workspace)) for name in names]
     services = build_services(workspace, models=router, search=search, folders=folders, pages=_NoPages())
     if prompts is None or schemas is None:
         return build_registry(workspace, services)

@@ -14,6 +14,7 @@ from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.http.client import Http, Peer
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.support.http_json import ask_xml
@@ -22,7 +23,7 @@ from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml_tree import Element
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["ArxivSearch", "arxiv_hits", "arxiv_peer"]
+__all__ = ["SPEC", "ArxivSearch", "arxiv_hits", "arxiv_peer"]
 
 NAME = "arxiv"
 QUERY_WORDS = 10
@@ -120,3 +121,13 @@ def _pdf(entry: Element) -> str | None:
     links = (link.attributes for link in entry.children("link") if link.attributes.get("title") == "pdf")
     address = next((web_address(link.get("href")) for link in links), None)
     return re.sub(r"^http:", "https:", address) if address else None
+
+
+SPEC = SearchSpec(
+    name=NAME,
+    summary="preprints",
+    content="abstracts",
+    serves=ArxivSearch.serves,
+    endpoint=lambda clients: arxiv_peer(contact=clients.settings.contact_email),
+    build=lambda clients, peer: ArxivSearch(http=clients.http, peer=peer),
+)

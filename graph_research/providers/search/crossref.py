@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from graph_research.providers.http.client import Http, Peer
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.support.http_json import ask_json
@@ -20,7 +21,7 @@ from graph_research.providers.search.support.json_fields import count, line, lin
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_from_parts
 
-__all__ = ["CrossrefSearch", "crossref_hits", "crossref_peer"]
+__all__ = ["SPEC", "CrossrefSearch", "crossref_hits", "crossref_peer"]
 
 NAME = "crossref"
 QUERY_CHARS = 1_000
@@ -131,3 +132,13 @@ def _date(value: Any) -> str | None:
 def _pdf(work: Mapping[str, Any]) -> str | None:
     links = (one for one in rows(work.get("link")) if line(one.get("content-type")) == "application/pdf")
     return next((address for one in links if (address := web_address(one.get("URL")))), None)
+
+
+SPEC = SearchSpec(
+    name=NAME,
+    summary="works with a DOI",
+    content="abstracts, often none",
+    serves=CrossrefSearch.serves,
+    endpoint=lambda clients: crossref_peer(contact=clients.settings.contact_email),
+    build=lambda clients, peer: CrossrefSearch(http=clients.http, peer=peer),
+)

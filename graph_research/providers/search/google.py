@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.client import Http, Peer, Reply
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable
 from graph_research.providers.search.support.http_json import ask_json, message_in
@@ -20,7 +21,7 @@ from graph_research.providers.search.support.json_fields import line, mapping, r
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["GoogleSearch", "google_hits", "google_peer"]
+__all__ = ["SPEC", "GoogleSearch", "google_hits", "google_peer"]
 
 NAME = "google"
 QUERY_CHARS = 1_500
@@ -135,3 +136,17 @@ def _classify(reply: Reply) -> ProviderError | None:
     if reply.status == 429 or reasons & _TRY_AGAIN:
         return ProviderUnavailable(f"google: too many requests ({words})", provider=NAME)
     return None
+
+
+SPEC = SearchSpec(
+    name=NAME,
+    summary="the web and news, for old customers (Google takes no new ones, and ends it on 2027-01-01)",
+    content="snippets",
+    serves=GoogleSearch.serves,
+    keys=("GOOGLE_API_KEY", "GOOGLE_CSE_ID"),
+    in_web=True,
+    endpoint=lambda clients: google_peer(clients.key("GOOGLE_API_KEY") or "", clients.key("GOOGLE_CSE_ID") or ""),
+    build=lambda clients, peer: GoogleSearch(
+        http=clients.http, peer=peer, date_restrict=clients.settings.google_date_restrict
+    ),
+)

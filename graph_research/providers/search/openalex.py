@@ -13,6 +13,7 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http.client import Http, Peer, Reply
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.support.http_json import ask_json
@@ -20,7 +21,7 @@ from graph_research.providers.search.support.json_fields import count, line, map
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.text.language.dates import iso_date, iso_from_parts
 
-__all__ = ["OpenAlexSearch", "abstract_of", "openalex_hits", "openalex_peer"]
+__all__ = ["SPEC", "OpenAlexSearch", "abstract_of", "openalex_hits", "openalex_peer"]
 
 NAME = "openalex"
 QUERY_CHARS = 1_000
@@ -142,3 +143,14 @@ def _classify(reply: Reply) -> ProviderError | None:
     if reply.status in (403, 429):
         return ProviderUnavailable("openalex: too many requests", provider=NAME, help="set OPENALEX_API_KEY")
     return None
+
+
+SPEC = SearchSpec(
+    name=NAME,
+    summary="scholarly works of all fields",
+    content="abstracts",
+    serves=OpenAlexSearch.serves,
+    optional_keys={"OPENALEX_API_KEY": "ten times as many searches a day"},
+    endpoint=lambda clients: openalex_peer(clients.key("OPENALEX_API_KEY"), contact=clients.settings.contact_email),
+    build=lambda clients, peer: OpenAlexSearch(http=clients.http, peer=peer),
+)

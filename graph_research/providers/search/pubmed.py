@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.http.client import Http, Peer
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable
 from graph_research.providers.search.support.http_json import ask_json, ask_xml, message_in
@@ -20,7 +21,7 @@ from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml_tree import Element
 from graph_research.text.language.dates import iso_from_parts
 
-__all__ = ["PubmedSearch", "pubmed_hits", "pubmed_ids", "pubmed_peer"]
+__all__ = ["SPEC", "PubmedSearch", "pubmed_hits", "pubmed_ids", "pubmed_peer"]
 
 NAME = "pubmed"
 QUERY_WORDS = 12
@@ -159,3 +160,14 @@ def _date(article: Element) -> str | None:
             if found := iso_from_parts(year, date.text("Month"), date.text("Day")):
                 return found
     return None
+
+
+SPEC = SearchSpec(
+    name=NAME,
+    summary="medicine and the life sciences",
+    content="abstracts",
+    serves=PubmedSearch.serves,
+    optional_keys={"NCBI_API_KEY": "a higher rate limit"},
+    endpoint=lambda clients: pubmed_peer(clients.key("NCBI_API_KEY"), contact=clients.settings.contact_email),
+    build=lambda clients, peer: PubmedSearch(http=clients.http, peer=peer),
+)

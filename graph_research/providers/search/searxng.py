@@ -14,6 +14,7 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http.client import Http, Peer, Reply
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
+from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.support.http_json import ask_json
@@ -21,7 +22,7 @@ from graph_research.providers.search.support.json_fields import line, lines, row
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["SearxngSearch", "searxng_hits", "searxng_peer", "searxng_probe"]
+__all__ = ["SPEC", "SearxngSearch", "searxng_hits", "searxng_peer"]
 
 NAME = "searxng"
 QUERY_CHARS = 1_000
@@ -41,20 +42,6 @@ _LIMITER_OFF = "set `limiter: false` in its settings.yml, or allow this machine'
 def searxng_peer(url: str) -> Peer:
     """The user's own server, which may stand below a path."""
     return Peer(name=NAME, base_url=url.rstrip("/"), classify=_classify, per_second=PER_SECOND)
-
-
-def searxng_probe(url: str) -> Probe:
-    """Asks for JSON without a query, which no engine gets to see: SearXNG answers 400 where it gives JSON, else 403."""
-    return Probe(
-        peer=searxng_peer(url),
-        path="/search",
-        params={"format": "json"},
-        refusals={
-            403: f"{_NO_JSON}; {_JSON_ON}",
-            404: "no SearXNG is at this address; check searxng_url",
-            429: f"{_LIMITED}; {_LIMITER_OFF}",
-        },
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,3 +118,29 @@ def _classify(reply: Reply) -> ProviderError | None:
     if reply.status == 429:
         return ProviderUnavailable(f"searxng: {_LIMITED}", provider=NAME, help=_LIMITER_OFF)
     return None
+
+
+def _probe(peer: Peer) -> Probe:
+    """Asks for JSON without a query, which no engine gets to see: SearXNG answers 400 where it gives JSON, else 403."""
+    return Probe(
+        peer=peer,
+        path="/search",
+        params={"format": "json"},
+        refusals={
+            403: f"{_NO_JSON}; {_JSON_ON}",
+            404: "no SearXNG is at this address; check searxng_url",
+            429: f"{_LIMITED}; {_LIMITER_OFF}",
+        },
+    )
+
+
+SPEC = SearchSpec(
+    name=NAME,
+    summary="the web, papers and news, by your own SearXNG server",
+    content="snippets",
+    serves=SearxngSearch.serves,
+    required_settings=("searxng_url",),
+    endpoint=lambda clients: searxng_peer(clients.settings.searxng_url or ""),
+    build=lambda clients, peer: SearxngSearch(http=clients.http, peer=peer),
+    probe=lambda _, peer: _probe(peer),
+)

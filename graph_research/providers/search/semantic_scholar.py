@@ -13,6 +13,7 @@ from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.http.client import Http, Peer, Reply
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
 from graph_research.providers.search.support.http_json import ask_json
@@ -20,7 +21,7 @@ from graph_research.providers.search.support.json_fields import count, line, lin
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date, iso_from_parts
 
-__all__ = ["SemanticScholarSearch", "semantic_scholar_hits", "semantic_scholar_peer"]
+__all__ = ["SPEC", "SemanticScholarSearch", "semantic_scholar_hits", "semantic_scholar_peer"]
 
 NAME = "semantic_scholar"
 QUERY_CHARS = 300
@@ -120,3 +121,17 @@ def _classify(reply: Reply) -> ProviderError | None:
         provider=NAME,
         help="set SEMANTIC_SCHOLAR_API_KEY, which is free",
     )
+
+
+SPEC = SearchSpec(
+    name=NAME,
+    summary="papers of all fields",
+    content="abstracts",
+    serves=SemanticScholarSearch.serves,
+    optional_keys={"SEMANTIC_SCHOLAR_API_KEY": "a rate limit of your own"},
+    in_web=True,
+    endpoint=lambda clients: semantic_scholar_peer(
+        clients.key("SEMANTIC_SCHOLAR_API_KEY"), contact=clients.settings.contact_email
+    ),
+    build=lambda clients, peer: SemanticScholarSearch(http=clients.http, peer=peer),
+)

@@ -11,14 +11,17 @@ from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused
 from graph_research.providers.http.client import Http, Peer, Reply
+from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable
 from graph_research.providers.search.support.http_json import ask_json, message_in
 from graph_research.providers.search.support.json_fields import line, number, rows, text
 from graph_research.providers.search.support.query_text import shortened
+from graph_research.settings.config import Settings
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["TavilyOptions", "TavilySearch", "tavily_hits", "tavily_peer"]
+__all__ = ["SPEC", "TavilyOptions", "TavilySearch", "tavily_hits", "tavily_peer", "tavily_search"]
 
 NAME = "tavily"
 QUERY_CHARS = 400
@@ -101,6 +104,18 @@ class TavilySearch:
         return {url: page for url, page in found.items() if url in asked and page.strip()}
 
 
+def tavily_search(http: Http, peer: Peer, settings: Settings) -> TavilySearch:
+    """The search with the user's options."""
+    options = TavilyOptions(
+        search_depth=settings.tavily_search_depth,
+        include_raw_content=settings.tavily_include_raw_content,
+        include_domains=settings.tavily_include_domains,
+        exclude_domains=settings.tavily_exclude_domains,
+        time_range=settings.tavily_time_range,
+    )
+    return TavilySearch(http=http, peer=peer, options=options)
+
+
 def tavily_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The results of a reply to `/search`; `score` is its own measure, 0 to 1."""
     hits = (_hit(row, rank, request) for rank, row in enumerate(rows(answer.get("results"))))
@@ -141,3 +156,16 @@ def _words(reply: Reply) -> str:
     except ValueError:
         return ""
     return f"({told})" if told else ""
+
+
+SPEC = SearchSpec(
+    name=NAME,
+    summary="the web and news",
+    content="whole pages",
+    serves=TavilySearch.serves,
+    keys=("TAVILY_API_KEY",),
+    in_web=True,
+    endpoint=lambda clients: tavily_peer(clients.key("TAVILY_API_KEY") or ""),
+    build=lambda clients, peer: tavily_search(clients.http, peer, clients.settings),
+    probe=lambda clients, peer: Probe(peer=peer, path="/usage", tells_key=bool(clients.key("TAVILY_API_KEY"))),
+)

@@ -14,13 +14,14 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http.client import Http, Peer
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.hit import by_rank, make_hit, usable
 from graph_research.providers.search.support.http_json import ask_json, message_in
 from graph_research.providers.search.support.json_fields import mapping, number, rows, text
 from graph_research.providers.search.support.query_text import keywords, shortened
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["WikipediaSearch", "wikipedia_hits", "wikipedia_pages", "wikipedia_peer"]
+__all__ = ["SPEC", "WikipediaSearch", "wikipedia_hits", "wikipedia_pages", "wikipedia_peer"]
 
 NAME = "wikipedia"
 QUERY_CHARS = 300
@@ -153,3 +154,17 @@ def _plain(extract: str) -> str:
     """The article's text with its headings as paragraphs of their own; those at its end with nothing below (the
     lists of references, which an extract leaves out) are dropped."""
     return _HEADING.sub(r"\n\n\2\n\n", _BARE_END.sub("", extract)).strip()
+
+
+SPEC = SearchSpec(
+    name=NAME,
+    summary="the encyclopedia, in the language of wikipedia_language",
+    content="whole articles",
+    serves=WikipediaSearch.serves,
+    endpoint=lambda clients: wikipedia_peer(
+        clients.settings.wikipedia_language, contact=clients.settings.contact_email
+    ),
+    build=lambda clients, peer: WikipediaSearch(
+        http=clients.http, peer=peer, language=clients.settings.wikipedia_language
+    ),
+)

@@ -95,7 +95,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "no such graph": (["run", QUESTION, "--graph", "deep_reserch"], "unknown-graph"),
     "no such graph file": (["run", QUESTION, "--graph", "no.yaml"], "unknown-graph"),
     "no such library": (["run", QUESTION, "--library", "nowhere"], "library-missing"),
-    "an empty index and no key": (["run", QUESTION], "no-provider"),
+    "a search without its key": (["run", QUESTION, "--search", "tavily"], "no-provider"),
     "a setting out of range": (["run", QUESTION, "--max-iterations", "0"], "setting-invalid"),
     "unknown run: status": (["status", "nobody"], "unknown-run"),
     "unknown run: resume": (["resume", "nobody"], "unknown-run"),

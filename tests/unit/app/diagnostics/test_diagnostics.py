@@ -20,7 +20,7 @@ from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http.health_check import HealthResult
-from graph_research.settings.config import KEYS
+from graph_research.providers.keys import KEYS
 from tests.support.cli.cli_process import User
 from tests.support.network.http_client_stubs import Everybody, Nobody
 from tests.support.network.http_server import Answer, WireServer

@@ -10,7 +10,6 @@ import pytest
 
 from graph_research.app.request import request_for
 from graph_research.app.runs.budget import Budget, BudgetUnknowable, within_budget
-from graph_research.app.wiring.clients import Clients
 from graph_research.app.wiring.models import (
     DEFAULTS,
     build_model,
@@ -22,6 +21,7 @@ from graph_research.app.wiring.models import (
 )
 from graph_research.app.workspace import open_workspace
 from graph_research.errors import UserMistake
+from graph_research.providers.clients import Clients
 from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.llm.base import ModelRequest, Usage

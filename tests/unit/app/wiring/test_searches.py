@@ -7,7 +7,7 @@ import pytest
 
 from graph_research.app.request import ResearchRequest, request_for
 from graph_research.app.wiring.clients import open_clients
-from graph_research.app.wiring.search import SEARCH_KINDS, SERVES, build_searches, select_searches, with_searches
+from graph_research.app.wiring.search import build_searches, select_searches, serves_of, with_searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.search.tavily import TavilySearch
@@ -65,22 +65,23 @@ async def with_documents(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("environ", "names", "skipped"),
     [
-        ({}, (), 3),
-        (TAVILY, ("tavily",), 2),
+        ({}, ("semantic_scholar",), 2),
+        (TAVILY, ("tavily", "semantic_scholar"), 1),
         ({**SCHOLAR, **TAVILY, **GOOGLE}, ("tavily", "google", "semantic_scholar"), 0),
-        ({"GOOGLE_API_KEY": "one of two"}, (), 3),
+        ({"GOOGLE_API_KEY": "one of two"}, ("semantic_scholar",), 2),
     ],
 )
-async def test_without_names_and_documents_what_has_its_key_is_searched(
+async def test_without_names_and_documents_every_web_search_that_lacks_no_key_is_asked(
     environ: dict[str, str], names: tuple[str, ...], skipped: int, tmp_path: Path
 ) -> None:
     chosen = await select_searches(workspace(tmp_path, environ), (), ())
     assert (chosen.names, len(chosen.skipped)) == (names, skipped)
 
 
-async def test_documents_are_searched_beside_the_web(tmp_path: Path) -> None:
+async def test_documents_are_searched_beside_the_web_where_a_key_of_the_web_is_set(tmp_path: Path) -> None:
     await with_documents(tmp_path)
-    assert (await select_searches(workspace(tmp_path, TAVILY), (), ())).names == ("local", "tavily")
+    assert (await select_searches(workspace(tmp_path, TAVILY), (), ())).names == ("local", "tavily", "semantic_scholar")
+    assert (await select_searches(workspace(tmp_path, SCHOLAR), (), ())).names == ("local", "semantic_scholar")
     assert (await select_searches(workspace(tmp_path), (), ())).names == ("local",)
 
 
@@ -126,7 +127,7 @@ async def test_the_searches_of_a_run_are_kept_with_it(tmp_path: Path) -> None:
     request = await with_searches(space, asked)
     again = ResearchRequest.from_json(request.to_json())
     assert again == request
-    assert again.search == ("tavily",)
+    assert again.search == ("tavily", "semantic_scholar")
     assert again.skipped[0] == "google (GOOGLE_API_KEY and GOOGLE_CSE_ID are not set)"
 
 
@@ -141,11 +142,11 @@ async def test_every_kind_can_be_built_from_its_settings_and_keys(tmp_path: Path
         "GRAPH_RESEARCH_TAVILY_INCLUDE_DOMAINS": "a.example, b.example",
     }
     space = workspace(tmp_path, environ)
-    names = [kind for kind in SEARCH_KINDS if kind not in ("web", "scripted") and not kind.startswith("mcp")]
+    names = ["local", *space.searches.names]
     async with open_clients(space) as clients:
         built = build_searches(space, names, (), clients).providers
     assert [provider.name for provider in built] == names
-    assert all(provider.serves == SERVES.get(provider.name, provider.serves) for provider in built)
+    assert all(provider.serves == serves_of(provider.name, space) for provider in built)
     tavily = next(one for one in built if isinstance(one, TavilySearch))
     assert tavily.options.body()["include_domains"] == ["a.example", "b.example"]
     wikipedia = next(one for one in built if isinstance(one, WikipediaSearch))

@@ -1,0 +1,29 @@
+"""What providers are built with: the HTTP client, the page reader, the user's settings and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+from graph_research.providers.http.client import Http
+from graph_research.providers.web.page_cache import KeptPages
+from graph_research.settings.config import Settings
+
+__all__ = ["Clients"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clients:
+    """The clients of a run. `environ` holds the keys; `pages` reads the pages behind search results; `closing` closes
+    at the end of the run what a provider has opened."""
+
+    http: Http
+    pages: KeptPages
+    settings: Settings
+    environ: Mapping[str, str] = field(repr=False)
+    closing: AsyncExitStack = field(repr=False)
+
+    def key(self, name: str) -> str | None:
+        """The value of a key's variable, None where it is unset or empty."""
+        return self.environ.get(name) or None

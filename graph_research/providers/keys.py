@@ -1,0 +1,22 @@
+"""The keys of all providers. They come from the environment alone and are never stored or shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graph_research.providers.search.catalog import SEARCHES
+
+__all__ = ["KEYS", "keys_present"]
+
+KEYS: Mapping[str, str] = {
+    "OPENAI_API_KEY": "models `openai:MODEL` at OpenAI itself; other servers take a key by the setting `model_keys`",
+    "ANTHROPIC_API_KEY": "models `anthropic:MODEL`",
+    "GEMINI_API_KEY": "models `gemini:MODEL`",
+    **SEARCHES.key_purposes,
+}
+"""The variables of the environment that hold a key, and what each key adds."""
+
+
+def keys_present(environ: Mapping[str, str]) -> dict[str, bool]:
+    """Which keys are set; their values are not returned."""
+    return {name: bool(environ.get(name)) for name in KEYS}

@@ -1,0 +1,64 @@
+"""The description of a search provider that each adapter exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graph_research.providers.clients import Clients
+from graph_research.providers.http.client import Peer
+from graph_research.providers.http.health_check import Probe
+from graph_research.providers.search.base import SearchProvider
+from graph_research.settings.config import Settings
+
+__all__ = ["SearchSpec"]
+
+
+def _any_answer(clients: Clients, peer: Peer) -> Probe:  # noqa: ARG001 -- the signature of every spec's probe
+    """A page that is not a search: it costs no quota, and shows that the server answers."""
+    return Probe(peer=peer)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSpec:
+    """Describes a search provider that is asked over HTTP. Selection, rate limits, `doctor`, `capabilities`, error
+    messages and the tables of the documentation follow from it.
+
+    `summary` says what it finds and `content` which text comes with a result. Without each of `keys` (variables of the
+    environment) and `required_settings` it cannot be used; `optional_keys` maps a key to what it adds. `in_web` makes
+    it one of the searches that `web` stands for. `endpoint` gives its server, also without the keys, and `build` the
+    provider at that server; `probe` is a request that shows at no cost that the server answers.
+    """
+
+    name: str
+    summary: str
+    content: str
+    serves: frozenset[str]
+    endpoint: Callable[[Clients], Peer]
+    build: Callable[[Clients, Peer], SearchProvider]
+    probe: Callable[[Clients, Peer], Probe] = _any_answer
+    keys: Sequence[str] = ()
+    optional_keys: Mapping[str, str] = field(default_factory=dict)
+    required_settings: Sequence[str] = ()
+    in_web: bool = False
+
+    @property
+    def needs(self) -> str:
+        """What it needs, in words: its keys and settings, or `no key` with what an optional one adds."""
+        needed = " and ".join([*self.keys, *self.required_settings]) or "no key"
+        return "; ".join([needed, *(f"{adds} with {key}" for key, adds in self.optional_keys.items())])
+
+    @property
+    def key_purposes(self) -> dict[str, str]:
+        """What each of its keys, required or optional, adds."""
+        required = {
+            key: ", together with ".join([f"search `{self.name}`", *(other for other in self.keys if other != key)])
+            for key in self.keys
+        }
+        optional = {key: f"{adds} with the search `{self.name}`" for key, adds in self.optional_keys.items()}
+        return {**required, **optional}
+
+    def missing(self, environ: Mapping[str, str], settings: Settings) -> tuple[str, ...]:
+        """The keys and settings that it cannot be used without and that are not set."""
+        unset_keys = [key for key in self.keys if not environ.get(key)]
+        return (*unset_keys, *(name for name in self.required_settings if getattr(settings, name) is None))

@@ -117,14 +117,20 @@ class Terminal:
 
             return run
 
+        def counted(move: Callable[[int], Awaitable[Stop]]) -> Callable[[str], Awaitable[None]]:
+            async def run(rest: str) -> None:
+                await self.show_stop(await move(_count(rest)))
+
+            return run
+
         rows: list[tuple[str, str, str, str, Callable[[str], Awaitable[None]]]] = [
-            ("step", "s", "", "to the next moment: before a node or behind it", moving(debugger.step)),
-            ("next", "n", "", "to the next node of this graph; subgraphs run through", moving(debugger.next)),
-            ("into", "i", "", "to the next node, into subgraphs too", moving(debugger.into)),
+            ("step", "s", "[COUNT]", "to the next moment: before a node or behind it", counted(debugger.step)),
+            ("next", "n", "[COUNT]", "to the next node of this graph; subgraphs run through", counted(debugger.next)),
+            ("into", "i", "[COUNT]", "to the next node, into subgraphs too", counted(debugger.into)),
             ("out", "o", "", "until this subgraph has ended", moving(debugger.out)),
             ("continue", "c", "", "to the next breakpoint, failure or question", moving(debugger.proceed)),
             ("until", "u", "WHERE", "to a place, written as for `break`", self._until),
-            ("back", "b", "", "to the node before, in the history", moving(debugger.back)),
+            ("back", "b", "[COUNT]", "to the node before, in the history", counted(debugger.back)),
             ("reverse", "rc", "", "back to the breakpoint before, or to the start", moving(debugger.reverse)),
             ("goto", "g", "STEP", "to a step of the history", self._goto),
             ("break", "br", "[WHERE] [if EXPR]", "NODE[:VISIT], edge A -> B, guard A -> B, FILE:LINE", self._break),
@@ -336,7 +342,14 @@ def _number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise UserMistake(f"{text[:40]!r} is no number", help="give a whole number") from None
+        raise UserMistake(f"{text[:40]!r} is not a number", help="give a whole number") from None
+
+
+def _count(text: str) -> int:
+    count = _number(text) if text else 1
+    if count < 1:
+        raise UserMistake(f"{count} is not a count", help="give a whole number from 1 on")
+    return count
 
 
 def _typed() -> str | None:

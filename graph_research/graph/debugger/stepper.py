@@ -134,18 +134,23 @@ class Debugger:
 
     # Moving
 
-    async def step(self) -> Stop:
-        """On to the next moment: before a node, or behind one."""
-        return await self._run(lambda event: isinstance(event, (NodeStarted, NodeFinished, NodeFailed)))
+    async def step(self, count: int = 1) -> Stop:
+        """On to the next moment, before a node or behind one; `count` times unless something else stops the run."""
+        return await self._run(_nth(lambda event: isinstance(event, (NodeStarted, NodeFinished, NodeFailed)), count))
 
-    async def into(self) -> Stop:
-        """On to the next node, whatever graph it is in."""
-        return await self._run(lambda event: isinstance(event, NodeStarted))
+    async def into(self, count: int = 1) -> Stop:
+        """On to the next node, whatever graph it is in; `count` times unless something else stops the run."""
+        return await self._run(_nth(lambda event: isinstance(event, NodeStarted), count))
 
-    async def next(self) -> Stop:
-        """On to the next node of this graph or of one around it; subgraphs run through."""
+    async def next(self, count: int = 1) -> Stop:
+        """On to the next node of this graph or of one around it, while subgraphs run through; `count` times unless
+        something else stops the run."""
         frame = frame_of(self._now().path)
-        return await self._run(lambda event: isinstance(event, NodeStarted) and is_around(frame_of(event.path), frame))
+
+        def reached(event: Event) -> bool:
+            return isinstance(event, NodeStarted) and is_around(frame_of(event.path), frame)
+
+        return await self._run(_nth(reached, count))
 
     async def out(self) -> Stop:
         """On until the subgraph has ended that the run is in; in the root graph to the end of the run."""
@@ -173,9 +178,12 @@ class Debugger:
         finally:
             self.breakpoints.remove(once)
 
-    async def back(self) -> Stop:
-        """To the moment before, in the stored history."""
-        self._at = self._begun()[-1]
+    async def back(self, count: int = 1) -> Stop:
+        """To the node before, in the stored history; `count` nodes back. Raises `NotPossible` where there are fewer."""
+        places = self._begun()
+        if count > len(places):
+            raise NotPossible(f"the history has only {len(places)} nodes before this one", help="`history` lists them")
+        self._at = places[-count]
         return await self._held("step")
 
     async def reverse(self) -> Stop:
@@ -530,3 +538,15 @@ class Debugger:
         await self.close()
         self._following = Following(self._runtime.resume(self.run_id, answer=answer))
         return await self._run(lambda event: isinstance(event, NodeStarted), "step")
+
+
+def _nth(goal: Goal, count: int) -> Goal:
+    """The goal that is reached when `goal` has been reached `count` times."""
+    reached = 0
+
+    def nth(event: Event) -> bool:
+        nonlocal reached
+        reached += goal(event)
+        return reached == count
+
+    return nth

@@ -1,4 +1,4 @@
-"""A graph as a PNG: our own SVG, drawn by resvg, which the extra `[viz]` installs."""
+"""A graph as a PNG: the SVG drawn by resvg in the font Inter, both of which the extra `viz` installs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ __all__ = ["CannotDraw", "render_png"]
 _SCALE = 2.0
 _MOST_PIXELS = 60_000_000
 _SVG = Hint(Action.SET_OPTION, options={"format": "svg"})
-_PROBE = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20">{}</svg>'
 
 
 class CannotDraw(UserMistake):
-    """What draws pixels is not installed, or has nothing to write letters with."""
+    """The renderer or the font of PNGs is not installed."""
 
     code = "cannot-draw"
 
 
-def render_png(picture: Picture, theme: Theme = "light") -> bytes:
-    """The picture at twice its size in pixels, a very large one at less. `auto` is light. Raises `CannotDraw`."""
+def render_png(picture: Picture, theme: Theme = "light", *, system_fonts: bool = True) -> bytes:
+    """The picture at twice its size in pixels, a very large one at less. `auto` is light.
+
+    The fonts of the system are used only for characters that Inter lacks. Raises `CannotDraw`.
+    """
     try:
+        from fontpkg_inter import FAMILY, ROOT
         from resvg_py import svg_to_bytes
     except ImportError:
         raise CannotDraw(
@@ -31,14 +34,8 @@ def render_png(picture: Picture, theme: Theme = "light") -> bytes:
             help="pip install 'graph-research[viz]', or choose another format",
             hint=_SVG,
         ) from None
-    letters, nothing = _PROBE.format('<text x="5" y="15">M</text>'), _PROBE.format("")
-    if svg_to_bytes(svg_string=letters) == svg_to_bytes(svg_string=nothing):
-        raise CannotDraw(
-            "no font is installed that a PNG could be written with",
-            help="install one, such as fonts-dejavu-core, or choose another format",
-            hint=_SVG,
-        )
     layout = lay_out(picture)
     scale = min(_SCALE, (_MOST_PIXELS / (layout.width * layout.height)) ** 0.5)
-    drawn = render_svg(picture, "dark" if theme == "dark" else "light")
-    return bytes(svg_to_bytes(svg_string=drawn, zoom=scale))
+    svg = render_svg(picture, "dark" if theme == "dark" else "light")
+    fonts = {"font_dirs": [str(ROOT)], "sans_serif_family": FAMILY, "skip_system_fonts": not system_fonts}
+    return bytes(svg_to_bytes(svg_string=svg, zoom=scale, **fonts))

@@ -46,6 +46,17 @@ def test_a_graph_is_stepped_through_edited_and_left(user: User) -> None:
     assert out.rstrip().endswith("(debug) quit")
 
 
+def test_steps_are_counted_on_and_back(user: User) -> None:
+    user.write("countdown.yaml", COUNTDOWN)
+    out = debugged(user, "next 3\nback 1\nback 2\nstep 3\nhelp back\n", "--graph", "countdown.yaml", "--set", "n=5")
+    stops = re.findall(r" · ((?:before|after) tick:\d)", out)
+    assert stops == ["before tick:1", "before tick:4", "before tick:3", "before tick:1", "after tick:2"]
+    assert "back [COUNT]" in out
+    user.write("script", "next 2\nback 3\n")
+    done = user.run("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
+    assert "script:2: the history has only 2 nodes before this one" in done.err
+
+
 def test_a_new_run_says_which_models_it_asks_and_why(user: User) -> None:
     user.write("countdown.yaml", COUNTDOWN)
     user.write("script", "quit\n")
@@ -79,7 +90,10 @@ def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User, he
     ("line", "why"),
     [
         ("goto 99", "there is no step 99; the last so far is 0"),
-        ("step 3", "`step` takes nothing behind it"),
+        ("out 3", "`out` takes nothing behind it"),
+        ("step 0", "0 is not a count; give a whole number from 1 on"),
+        ("next two", "'two' is not a number; give a whole number"),
+        ("back 1", "this is where the history begins"),
         ("break tick:0", "no breakpoint 'tick:0'"),
         ("help flyy", "no command 'flyy'"),
     ],

@@ -80,6 +80,18 @@ async def test_next_goes_node_by_node_and_step_stops_behind_each_too(store: Chec
     assert (await debugger.next()).note.startswith("run r is completed")
 
 
+async def test_a_count_of_steps_ends_at_a_breakpoint_and_is_one_stop(store: Checkpointer) -> None:
+    debugger = debugger_of(graph_of(COUNTDOWN), store)
+    debugger.add_breakpoint("tick:3")
+    await debugger.begin({"n": 5}, run_id="r")
+    assert at(await debugger.next(4)) == ("breakpoint", "tick", 3)
+    assert at(await debugger.next(2)) == ("step", "tick", 5)
+    assert at(await debugger.back(4)) == ("step", "tick", 1)
+    assert await debugger.changes() == {"n": (1, 5), "seen": ([5, 4, 3, 2], [])}
+    assert at(await debugger.step(3)) == ("step", "tick", 2)
+    await debugger.close()
+
+
 async def test_a_breakpoint_stops_at_one_visit_a_condition_where_it_becomes_true(store: Checkpointer) -> None:
     debugger = debugger_of(graph_of(COUNTDOWN), store)
     debugger.add_breakpoint("tick:3")

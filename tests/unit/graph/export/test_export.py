@@ -26,6 +26,7 @@ from graph_research.graph.export import (
 )
 from graph_research.graph.export.layering import layers_of
 from graph_research.graph.export.layout import lay_out
+from graph_research.graph.export.png import render_png
 from graph_research.graph.loader import load_graph
 from tests.support.graph.sample_registry import CHILD, registry
 
@@ -102,13 +103,20 @@ def random_graph(count: int, seed: int) -> GraphSpec:
     return spec
 
 
-def tangled() -> Picture:
-    spec, findings = read_spec(TANGLED, "tangled.yaml", registry().schemas)
+def tangled(text: str = TANGLED) -> Picture:
+    spec, findings = read_spec(text, "tangled.yaml", registry().schemas)
     assert spec
     assert not findings
     child, _ = read_spec(CHILD, "child.yaml", registry().schemas)
     assert child
     return Picture(spec=spec, inner={"c": Picture(spec=child)})
+
+
+def test_a_png_is_the_same_on_a_machine_without_fonts() -> None:
+    graph = replace(tangled(), overlay=OVERLAY)
+    assert render_png(graph, system_fonts=False) == render_png(graph)
+    one, other = tangled(), tangled(TANGLED.replace("rescue", "resque"))
+    assert render_png(one, system_fonts=False) != render_png(other, system_fonts=False)
 
 
 @pytest.mark.parametrize("format", ["mermaid", "dot", "svg"])

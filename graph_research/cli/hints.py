@@ -39,6 +39,7 @@ _OPTIONS = {"timeout_seconds": "timeout", "roles": "role", "assignments": "set"}
 _VALUES = {
     "answer": "TEXT",
     "assignments": "PATH=JSON",
+    "graph": "NAME",
     "library": "DIR",
     "llm": "SPEC",
     "max_cost": "USD",

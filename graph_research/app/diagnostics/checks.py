@@ -27,8 +27,7 @@ from graph_research.app.wiring.search import build_searches, select_searches, se
 from graph_research.app.workspace import Workspace
 from graph_research.errors import GraphResearchError
 from graph_research.providers.http.client import Http
-from graph_research.providers.llm.prices import PRICES
-from graph_research.providers.llm.windows import TOKEN_LIMITS
+from graph_research.providers.llm.model_data import listed_prices, listed_windows
 from graph_research.providers.search.mcp.pins import HomePins, NewPins
 from graph_research.research.report.formats import FORMATS
 from graph_research.settings.config import PHASES, ROLES
@@ -101,8 +100,8 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
     return {
         "models": dict(MODEL_KINDS),
         "roles": role_models(workspace),
-        "windows": {**TOKEN_LIMITS, **settings.model_context_overrides},
-        "prices": {**{name: asdict(price) for name, price in PRICES.items()}, **own},
+        "windows": {**listed_windows(), **settings.model_context_overrides},
+        "prices": {**{name: asdict(price) for name, price in listed_prices().items()}, **own},
         "search": dict(searches.kinds),
         "search_serves": {name: sorted(serves_of(name, workspace)) for name in served},
         "search_keys": {spec.name: list(spec.keys) for spec in searches.specs if spec.keys},

@@ -11,7 +11,7 @@ from graph_research.app.runs.limits import Reached
 from graph_research.errors import UserMistake
 from graph_research.providers.errors import AnswerWithheld
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage
-from graph_research.providers.llm.prices import Prices
+from graph_research.providers.llm.model_data import Prices
 from graph_research.research.services import ModelRouter
 
 __all__ = ["Budget", "BudgetUnknowable", "within_budget"]

@@ -18,7 +18,7 @@ from graph_research.errors import Action, Hint, NameInvalid, UserMistake, check_
 from graph_research.graph.debugger.stepper import Debugged, Debugger
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.events import Event
-from graph_research.providers.llm.prices import Prices
+from graph_research.providers.llm.model_data import Prices
 
 __all__ = ["DebugRequest", "NothingToDebug", "debug"]
 

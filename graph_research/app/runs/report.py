@@ -26,7 +26,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import Event
 from graph_research.graph.export import picture_of, render_svg
-from graph_research.providers.llm.prices import Prices
+from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.build import archived, build_report, cited_texts
 from graph_research.research.report.formats import FORMATS, ProvedReport
 from graph_research.research.report.model import Report

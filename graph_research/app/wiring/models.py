@@ -14,10 +14,9 @@ from graph_research.providers.llm import anthropic, gemini, openai
 from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.command_line import COMMANDS, Command, CommandModel, own_command
 from graph_research.providers.llm.http_model import HttpModelConfig
+from graph_research.providers.llm.model_data import Price, Prices, window_of
 from graph_research.providers.llm.model_spec import CLI, ModelSpec, checked_model, parse_spec
-from graph_research.providers.llm.prices import Price, Prices
 from graph_research.providers.llm.scripted import ScriptedModel, ScriptInvalid
-from graph_research.providers.llm.windows import window_of
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.services import ModelRouter
 from graph_research.settings.config import Settings

@@ -12,7 +12,7 @@ from graph_research import deep_research
 from graph_research.app.runs.budget import Budget
 from graph_research.app.runs.limits import Reached
 from graph_research.providers.llm.base import Usage
-from graph_research.providers.llm.prices import Price, Prices
+from graph_research.providers.llm.model_data import Price, Prices
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
 from tests.support.graph.countdown_graph import COUNTDOWN

@@ -25,8 +25,8 @@ from graph_research.providers.clients import Clients
 from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.llm.base import ModelRequest, Usage
+from graph_research.providers.llm.model_data import Prices
 from graph_research.providers.llm.model_spec import is_local, parse_spec
-from graph_research.providers.llm.prices import Prices
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.services import ModelRouter
 from graph_research.settings.config import SettingInvalid, Settings, load_configuration
@@ -219,7 +219,7 @@ def test_a_command_line_never_takes_more_than_the_whole_window() -> None:
         ("openai:gpt-5-mini@https://api.openai.com/v1", 2.25),
         ("openai:gpt-5-mini@https://resold.example/v1", None),
         ("openai:gpt-5-minimal", None),
-        ("openai:gpt-5-pro", None),
+        ("openai:gpt-5-pro", 135.0),
         ("anthropic:claude-haiku-4-5-20251001", 6.0),
         ("gemini:gemini-3.1-pro-preview", 14.0),
         ("[cli]claude:haiku", None),

@@ -26,7 +26,7 @@ from graph_research.cli.progress import IndexingLines, Progress, make_view
 from graph_research.cli.run_banner import say_providers
 from graph_research.graph.context import SystemClock
 from graph_research.graph.events import Event
-from graph_research.research.report.retrieval_stats import FETCH
+from graph_research.research.report.statistics import FETCH
 
 __all__ = ["go_on", "start", "start_fork", "start_graph"]
 

@@ -30,9 +30,7 @@ from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.build import archived, build_report, cited_texts
 from graph_research.research.report.formats import FORMATS, ProvedReport
 from graph_research.research.report.model import Report
-from graph_research.research.report.model_usage import roles_served
-from graph_research.research.report.retry_stats import retries_of
-from graph_research.research.report.run_metadata import RunFacts, usage_of
+from graph_research.research.report.run_metadata import RunFacts, retries_of, roles_served, usage_of
 from graph_research.settings.config import ROLES
 
 __all__ = ["Built", "NoReport", "build_from_store", "render_report", "write_report"]

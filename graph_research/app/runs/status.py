@@ -18,8 +18,7 @@ from graph_research.graph.events import InputRequested
 from graph_research.graph.state.address import path_of
 from graph_research.graph.values.codec import decode, references
 from graph_research.providers.llm.model_data import Prices
-from graph_research.research.report.retry_stats import retries_of
-from graph_research.research.report.run_metadata import usage_of
+from graph_research.research.report.run_metadata import retries_of, usage_of
 
 __all__ = [
     "RunStatus",

@@ -25,9 +25,8 @@ from graph_research.research.report.model import (
     ReportSource,
     SubQueryOutcome,
 )
-from graph_research.research.report.retrieval_stats import gathering_of
 from graph_research.research.report.run_metadata import RunFacts
-from graph_research.research.report.statistics import statistics_of
+from graph_research.research.report.statistics import gathering_of, statistics_of
 from graph_research.research.scoring.origin import origins
 
 __all__ = ["archived", "build_report", "cited_texts"]

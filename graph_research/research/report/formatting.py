@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from graph_research.research.evidence.citations import CitedContradiction
-from graph_research.research.report.model import Report, ReportGap, ReportSource, RoleUse
+from graph_research.research.report.model import Report, ReportGap, ReportSource, Retries, RoleUse
 
 __all__ = [
     "LEVELS",
@@ -19,6 +20,7 @@ __all__ = [
     "one_line",
     "percent",
     "place",
+    "retries_in_words",
     "source_title",
     "web_link",
     "who_served",
@@ -133,3 +135,8 @@ def who_served(report: Report) -> list[str]:
 def _served(use: RoleUse) -> str:
     passed = [f"{one.model} {one.reason}" for one in use.failures]
     return (", ".join(use.models) or "no model") + (f" ({', '.join(passed)})" if passed else "")
+
+
+def retries_in_words(retries: Iterable[Retries]) -> list[str]:
+    """Such as `3 to 127.0.0.1:8080 (model, report)` and `1 to searxng (search)`."""
+    return [f"{one.requests} to {one.provider} ({one.kind}{f', {one.role}' if one.role else ''})" for one in retries]

@@ -18,9 +18,9 @@ from markupsafe import Markup
 from graph_research.research.evidence.citations import Archive, Citation, CitedStatement
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.report import formatting
+from graph_research.research.report.formatting import retries_in_words
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.picture import safe_picture
-from graph_research.research.report.retry_stats import retries_in_words
 from graph_research.research.report.source_view import Mark, Paragraph, around, paragraphs
 
 __all__ = ["WHOLE_TEXT_BYTES", "render_html"]

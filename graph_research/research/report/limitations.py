@@ -14,7 +14,7 @@ from graph_research.research.report.model import (
     ReportSource,
     SubQueryOutcome,
 )
-from graph_research.research.report.retrieval_stats import FETCH, what_was_lost
+from graph_research.research.report.statistics import FETCH
 
 __all__ = ["limitations_of"]
 
@@ -43,7 +43,7 @@ def limitations_of(
         *_about_sources(sources, origins),
         *_about_the_search(sub_queries, search, search_failures),
         *_about_the_skipped(skipped_searches),
-        *what_was_lost(gathered),
+        *_about_the_gathering(gathered),
         *_about_the_writing(cited, degraded),
         *_about_the_windows(degraded),
         *_about_the_models(degraded),
@@ -90,6 +90,30 @@ def _about_the_search(
 
 def _about_the_skipped(searches: Sequence[str]) -> list[str]:
     return [f"Searches that could not be asked: {'; '.join(searches)}."] if searches else []
+
+
+def _about_the_gathering(gathered: GatheringStatistics) -> list[str]:
+    """A sentence each for pages, queries, summaries and topics that came out less than they were meant to be."""
+    said = []
+    pages = gathered.pages_read + gathered.pages_failed
+    if gathered.pages_failed:
+        said.append(
+            f"{gathered.pages_failed} of {_number(pages, 'page')} could not be read; what the search told of them was "
+            "used instead."
+        )
+    if gathered.queries_limited:
+        said.append(
+            f"Words that stand only in local documents were kept out of {_number(gathered.queries_limited, 'search')} "
+            "over the web."
+        )
+    condensed = gathered.sources_summarized + gathered.summaries_failed
+    if gathered.summaries_failed:
+        said.append(f"{gathered.summaries_failed} of {condensed} summaries of sources could not be made.")
+    topics = gathered.topics_compressed + gathered.compressions_failed
+    if gathered.compressions_failed:
+        of = f"{gathered.compressions_failed} of {_number(topics, 'topic')}"
+        said.append(f"What was found could not be put in order for {of}.")
+    return said
 
 
 def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -17,12 +17,12 @@ from graph_research.research.report.formatting import (
     description_beside_values,
     one_line,
     percent,
+    retries_in_words,
     source_title,
     web_link,
     who_served,
 )
 from graph_research.research.report.model import Report, ReportSource
-from graph_research.research.report.retry_stats import retries_in_words
 
 __all__ = ["escape", "render_markdown"]
 

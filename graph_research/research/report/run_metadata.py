@@ -1,14 +1,28 @@
-"""Facts about a run that its state does not hold: ids, models, times, calls and what they cost."""
+"""What a run's store knows beside its state: ids, models, times, and its calls summed up by role and by phase."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from graph_research.research.report.model import Retries, RoleUse, Usage
+from graph_research.graph.checkpoint.base import CallRecord
+from graph_research.graph.events import Event, Note
+from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage
 
-__all__ = ["Price", "RecordedCall", "RunFacts", "usage_of"]
+__all__ = ["RETRIED", "Price", "RunFacts", "retries_of", "roles_served", "usage_of"]
+
+RETRIED = "wire:retried"
+"""The note of a try that failed and is made again."""
+
+_WHY: Mapping[str, str] = {
+    "ProviderUnavailable": "did not answer",
+    "ProviderRefused": "refused the request",
+    "TimeoutError": "took too long",
+}
+_TOO_LONG = "found the prompt too long"
+_WITHHELD = "declined to answer"
 
 Price = Callable[[str, int, int, int], float | None]
 """USD of a call by model, input tokens, output tokens, and those of the input that were cached; None where the price is
@@ -43,22 +57,7 @@ class RunFacts:
     possibly_paid_twice: int = 0
 
 
-class RecordedCall(Protocol):
-    """A call as the journal keeps it."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def seconds(self) -> float | None: ...
-    @property
-    def answer(self) -> Any: ...
-
-
-def usage_of(
-    calls: Iterable[RecordedCall], price: Price = lambda _model, _input, _output, _cached: None
-) -> list[Usage]:
+def usage_of(calls: Iterable[CallRecord], price: Price = lambda _model, _input, _output, _cached: None) -> list[Usage]:
     """Answered model calls summed by role and phase: phases as they first happened, roles by name within one.
 
     The phase is the root node of the call's path: `gather` of `gather[0]/reflect`. `extractive` costs nothing.
@@ -76,7 +75,7 @@ def usage_of(
     return sorted(rows.values(), key=lambda row: (phases.index(row.phase), row.role))
 
 
-def _with(row: Usage, call: RecordedCall, price: Price) -> Usage:
+def _with(row: Usage, call: CallRecord, price: Price) -> Usage:
     answer = call.answer
     model = str(answer.get("model", ""))
     tokens_in, tokens_out = int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0)
@@ -91,3 +90,78 @@ def _with(row: Usage, call: RecordedCall, price: Price) -> Usage:
         output_tokens=row.output_tokens + tokens_out,
         cost_usd=None if cost is None or row.cost_usd is None else row.cost_usd + cost,
     )
+
+
+def roles_served(calls: Iterable[CallRecord], price: Price) -> dict[str, RoleUse]:
+    """By role, in the order in which they were first asked. No error's own words are in it, which may hold paths."""
+    tallies: dict[str, _Tally] = {}
+    for call in calls:
+        if call.kind != "model" or not isinstance(call.request, Mapping):
+            continue
+        tally = tallies.setdefault(str(call.request.get("role") or ""), _Tally())
+        if call.status == "answered" and isinstance(call.answer, Mapping):
+            tally.answered(call.request, call.answer, price)
+        elif call.status == "failed" and isinstance(call.answer, Mapping):
+            told = str(call.answer.get("type"))
+            tally.failures[str(call.request.get("model")), _WHY.get(told, f"failed ({told})")] += 1
+    return {role: tally.use() for role, tally in tallies.items()}
+
+
+@dataclass
+class _Tally:
+    """One role's numbers while they are added up."""
+
+    models: Counter[str] = field(default_factory=Counter)
+    failures: Counter[tuple[str, str]] = field(default_factory=Counter)
+    repair_turns: int = 0
+    too_long: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    def answered(self, request: Mapping[str, Any], answer: Mapping[str, Any], price: Price) -> None:
+        model = str(answer.get("model") or request.get("model"))
+        if "exceeded" in answer:
+            self.failures[model, _TOO_LONG] += 1
+            self.too_long += 1
+            return
+        if "withheld" in answer:
+            self.failures[model, _WITHHELD] += 1
+        else:
+            self.models[model] += 1
+        self.repair_turns += int(request.get("attempt") or 1) > 1
+        tokens_in, tokens_out = int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0)
+        self.input_tokens += tokens_in
+        self.output_tokens += tokens_out
+        cached = int(answer.get("cached_input_tokens") or 0)
+        cost = 0.0 if model == "extractive" else price(model, tokens_in, tokens_out, cached)
+        self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost
+
+    def use(self) -> RoleUse:
+        return RoleUse(
+            models=dict(self.models),
+            calls=sum(self.models.values()),
+            repair_turns=self.repair_turns,
+            too_long=self.too_long,
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cost_usd=None if self.cost_usd is None else round(self.cost_usd, 6),
+            failures=[
+                ModelFailure(model=model, reason=reason, calls=count)
+                for (model, reason), count in self.failures.items()
+            ],
+        )
+
+
+def retries_of(events: Iterable[Event]) -> list[Retries]:
+    """By kind, provider and role, the most often first. The reasons are left out: they are a server's own words."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for event in events:
+        if isinstance(event, Note) and event.name == RETRIED:
+            told = event.data
+            counts[str(told.get("kind") or "request"), str(told.get("peer") or ""), str(told.get("role") or "")] += 1
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    return [
+        Retries(kind=kind, provider=provider, role=role or None, requests=number)
+        for (kind, provider, role), number in rows
+    ]

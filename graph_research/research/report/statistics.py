@@ -1,25 +1,33 @@
-"""Statistics of a run: seconds, calls, tokens, cost, and how much of the sources the models were shown."""
+"""Statistics of a run: seconds, calls, tokens, cost, searches and pages, and how much of the sources was shown."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
+from graph_research.providers.search.base import provider_name
 from graph_research.research.report.model import (
     ContentFidelity,
     GatheringStatistics,
     ReportSource,
     ReportStatistics,
+    SearchUse,
     Usage,
     UsageTotals,
 )
 from graph_research.research.report.run_metadata import RunFacts
 
-__all__ = ["statistics_of"]
+__all__ = ["FETCH", "gathering_of", "statistics_of"]
+
+FETCH = "fetch"
+"""Stands for a provider among the failures where a page could not be read."""
+
+_ALL = "all"
+"""Stands for all providers where none answered."""
 
 _SHARES = {"full": 1.0, "condensed": 0.7, "compressed": 0.4, "digest": 0.3, "key_points": 0.2, "headline": 0.1}
-"""What a level keeps of a text (requirements 13.4); a digest is expected at under a third."""
+"""What a level keeps of a text; a digest is expected at under a third."""
 
 _FREE = frozenset({"extractive", "local"})
 
@@ -75,9 +83,54 @@ def _fidelity(sources: Sequence[ReportSource]) -> ContentFidelity:
 
 
 def _band(score: float) -> Literal["full", "condensed", "compressed", "minimal"]:
-    """The bands of requirements 13.9."""
+    """A word for a mean share of kept text."""
     if score >= 0.9:
         return "full"
     if score >= 0.6:
         return "condensed"
     return "compressed" if score >= 0.3 else "minimal"
+
+
+def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> GatheringStatistics:
+    """The sums over a state's `searches`, `search_failures`, `condensed` and `topics`; absent channels count as empty.
+
+    `search` names the providers of the run. A search that failed at all of them has no account.
+    """
+    accounts = state.get("searches") or []
+    failures = [row["provider"] for row in state.get("search_failures") or []]
+    nobody = failures.count(_ALL)
+    condensed = state.get("condensed") or []
+    read = {address for row in accounts for address in row["pages_read"]}
+    unread = {address for row in accounts for address in row["pages_failed"]} - read
+    configured = map(provider_name, search)
+    names = dict.fromkeys([*configured, *(name for row in accounts for name in (*row["asked"], *row["skipped"]))])
+    return GatheringStatistics(
+        searches=[
+            SearchUse(
+                provider=name,
+                asked=nobody + sum(name in row["asked"] for row in accounts),
+                failed=nobody + failures.count(name),
+                skipped=sum(name in row["skipped"] for row in accounts),
+            )
+            for name in names
+        ],
+        duplicates_skipped=_duplicates(state.get("topics") or []),
+        queries_limited=sum(bool(row["withheld"]) for row in accounts),
+        pages_read=len(read),
+        pages_failed=len(unread),
+        sources_summarized=_sum(condensed, "summary", "done"),
+        summaries_failed=_sum(condensed, "summary", "failed"),
+        excerpts_dropped=_sum(condensed, "summary", "excerpts_dropped"),
+        topics_compressed=_sum(condensed, "compression", "done"),
+        compressions_failed=_sum(condensed, "compression", "failed"),
+    )
+
+
+def _duplicates(topics: Sequence[Mapping[str, Any]]) -> int:
+    """Results that a topic had already, and sources that several topics found, each but once."""
+    found = [source_id for topic in topics for source_id in topic.get("source_ids") or []]
+    return sum(topic.get("duplicates_skipped") or 0 for topic in topics) + len(found) - len(set(found))
+
+
+def _sum(rows: list[Mapping[str, Any]], kind: str, key: str) -> int:
+    return sum(int(row[key]) for row in rows if row["kind"] == kind)

@@ -14,8 +14,7 @@ from graph_research.research.report.build import build_report
 from graph_research.research.report.html import render_html
 from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report, report_schema
-from graph_research.research.report.model_usage import roles_served
-from graph_research.research.report.run_metadata import usage_of
+from graph_research.research.report.run_metadata import roles_served, usage_of
 from tests.support.research import finished_research
 
 SCHEMA = Path(__file__).parents[4] / "schemas" / "report.json"

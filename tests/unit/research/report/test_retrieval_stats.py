@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graph_research.research.report.model import SearchUse
-from graph_research.research.report.retrieval_stats import gathering_of, what_was_lost
+from graph_research.research.report.statistics import gathering_of
 
 
 def account(**more: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def test_each_search_says_how_often_it_was_asked_failed_and_was_skipped() -> Non
 
 
 def test_what_was_lost_has_a_sentence_each() -> None:
-    assert what_was_lost(gathering_of(STATE)) == [
+    assert _about_the_gathering(gathering_of(STATE)) == [
         "1 of 4 pages could not be read; what the search told of them was used instead.",
         "Words that stand only in local documents were kept out of 1 search over the web.",
         "1 of 5 summaries of sources could not be made.",
@@ -55,5 +55,5 @@ def test_what_was_lost_has_a_sentence_each() -> None:
 
 
 def test_a_run_that_lost_nothing_says_nothing() -> None:
-    assert what_was_lost(gathering_of({})) == []
-    assert what_was_lost(gathering_of({"searches": [account(pages_read=["a"])]})) == []
+    assert _about_the_gathering(gathering_of({})) == []
+    assert _about_the_gathering(gathering_of({"searches": [account(pages_read=["a"])]})) == []

@@ -16,7 +16,6 @@ from graph_research.errors import UserMistake
 
 __all__ = [
     "OutputFailed",
-    "counted",
     "finish_output",
     "in_line",
     "open_streams",
@@ -107,11 +106,6 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 def visible(text: str) -> str:
     """The text without control characters that a terminal would obey; sources may hold any."""
     return text.translate(_CONTROL)
-
-
-def counted(number: int, noun: str) -> str:
-    """ "1 source", "2 sources"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def in_line(value: Any) -> str:

@@ -21,12 +21,13 @@ from graph_research.app.runs.status import check_answered, is_research
 from graph_research.app.workspace import Workspace
 from graph_research.cli.errors import INTERRUPTED
 from graph_research.cli.exit_status import end_of, resume_command
-from graph_research.cli.output import counted, in_line, say, show, show_json
+from graph_research.cli.output import in_line, say, show, show_json
 from graph_research.cli.progress import IndexingLines, Progress, make_view
 from graph_research.cli.run_banner import say_providers
 from graph_research.graph.context import SystemClock
 from graph_research.graph.events import Event
 from graph_research.research.report.statistics import FETCH
+from graph_research.text.wording import counted
 
 __all__ = ["go_on", "start", "start_fork", "start_graph"]
 

@@ -13,9 +13,10 @@ from graph_research.cli.async_runner import wait_for
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.exit_status import resume_command
 from graph_research.cli.options import Json, RunId, examples
-from graph_research.cli.output import counted, in_line, say, show, show_document, show_json, show_table
+from graph_research.cli.output import in_line, say, show, show_document, show_json, show_table
 from graph_research.cli.workspace import open_here
 from graph_research.research.report.formats import FORMATS
+from graph_research.text.wording import counted
 
 if TYPE_CHECKING:
     from graph_research.app.runs.status import RunStatus

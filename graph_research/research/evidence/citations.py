@@ -16,6 +16,7 @@ from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
 from graph_research.text.document import text_hash
 from graph_research.text.locators import resolve
+from graph_research.text.wording import shortened
 
 __all__ = [
     "Archive",
@@ -294,4 +295,4 @@ def _without_markers(statement: Statement) -> tuple[str, list[str], list[str]]:
 
 
 def _shown(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 1] + "…")
+    return repr(shortened(text, _SHOWN_CHARS))

@@ -160,7 +160,7 @@ class _Building:
         failed = bool(self.sub_queries) and all(one.status == "failed" for one in self.sub_queries)
         if self.sources or not failed or not self.state.get("search_failures"):
             return ""
-        return "No search answered. That nothing was found says nothing about the question."
+        return "No search provider answered, so the missing results say nothing about the question."
 
     def _how_it_ended(self) -> str:
         if self.run.status == "completed":

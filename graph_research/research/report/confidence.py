@@ -8,14 +8,16 @@ from typing import Any, Literal
 from graph_research.research.evidence.citations import Cited, CitedStatement
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.finding import Claim, Gap
+from graph_research.research.report.labels import ENGLISH
 from graph_research.research.report.model import ConfidenceFactor, ReportConfidence
+from graph_research.text.wording import counted
 
 __all__ = ["confidence_of"]
 
 _HIGH, _MEDIUM = 0.7, 0.4
 _STRONG_CLAIM = 0.6
 _FULL_SOURCES = 10
-"""Job confidence counts sources up to ten (requirements 17.5)."""
+"""Job confidence counts at most ten sources."""
 
 Level = Literal["high", "medium", "low", "none"]
 
@@ -54,13 +56,13 @@ def _level(value: float | None, origins: int) -> Level:
 
 def _claim_factors(claims: Sequence[Claim], sources: int) -> list[ConfidenceFactor]:
     if not claims:
-        return [ConfidenceFactor(name="Claims", value="none", effect="nothing to be confident about")]
+        return [ConfidenceFactor(name="Claims", value="none", effect="there are no claims to score")]
     mean = sum(claim.confidence for claim in claims) / len(claims)
     return [
         ConfidenceFactor(
             name="Mean confidence of the claims",
             value=f"{mean:.2f}",
-            effect=f"{_count(len(claims), 'claim')}, each scored by the sources that carry it",
+            effect=f"{counted(len(claims), 'claim')}, each scored by its sources",
         ),
         ConfidenceFactor(
             name="Number of sources",
@@ -71,7 +73,7 @@ def _claim_factors(claims: Sequence[Claim], sources: int) -> list[ConfidenceFact
 
 
 def _origins_factor(origins: int) -> ConfidenceFactor:
-    effect = "who stands behind the cited sources; a single one is never rated high"
+    effect = "publishers or authors of the cited sources; a single origin is never rated high"
     return ConfidenceFactor(name="Independent origins", value=str(origins), effect=effect)
 
 
@@ -94,14 +96,10 @@ def _proved_factor(cited: Cited) -> ConfidenceFactor:
 
 def _gaps_factor(gaps: Sequence[Gap]) -> ConfidenceFactor:
     still_open = sum(not gap.addressed for gap in gaps)
-    effect = "see “What is missing”" if still_open else "no open question was noted"
-    return ConfidenceFactor(name="Open gaps", value=str(still_open), effect=effect)
+    effect = "listed in the report" if still_open else "none were noted"
+    return ConfidenceFactor(name=ENGLISH.open_questions, value=str(still_open), effect=effect)
 
 
 def _statements(cited: Cited) -> list[CitedStatement]:
     in_sections = [one for section in cited.sections for one in section.statements]
     return [*cited.short_answer, *in_sections, *cited.conclusions, *cited.more_evidence]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

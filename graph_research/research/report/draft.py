@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.models.draft import Draft, DraftSection, Statement
+from graph_research.research.report.labels import ENGLISH
 
 __all__ = ["checked_draft", "draft_markdown", "findings_draft", "report_metadata"]
 
@@ -69,7 +70,7 @@ def findings_draft(handoff: Mapping[str, Any]) -> dict[str, Any]:
         _side(side, row) for row in handoff.get("contradictions") or [] for side in row["sides"] if side["evidence_ids"]
     ]
     if disputed:
-        sections["Where sources disagree"] = disputed
+        sections[ENGLISH.disagreements] = disputed
     return {
         "notice": "The report could not be written by a model; these are the findings as they were extracted.",
         "found": bool(statements),
@@ -93,24 +94,24 @@ def _said(text: str) -> dict[str, Any]:
 
 
 def draft_markdown(question: str, draft: Draft) -> str:
-    """The draft as Markdown with `[ev-…]` after each statement; numbers and sources are the report's business."""
+    """The draft as Markdown with `[ev-…]` after each statement; the report gives them numbers and sources."""
     parts = [f"# {' '.join(question.split())}"]
     if draft.notice:
         parts.append(f"> {draft.notice}")
-    parts += _section("Short answer" if draft.found else "Not found", draft.summary)
+    parts += _section(ENGLISH.short_answer if draft.found else ENGLISH.not_found, draft.summary)
     if draft.searched and not draft.found:
-        parts.append("Searched for: " + "; ".join(draft.searched) + ".")
+        parts.append(f"{ENGLISH.searched_for}: " + "; ".join(draft.searched) + ".")
     for section in draft.sections:
         parts += _section(section.heading, section.statements)
-    parts += _section("Conclusions", draft.conclusions)
-    parts += _section("More evidence", draft.more)
+    parts += _section(ENGLISH.conclusions, draft.conclusions)
+    parts += _section(ENGLISH.more_evidence, draft.more)
     return "\n\n".join(parts) + "\n"
 
 
 def report_metadata(
     draft: Draft, report: str, findings: Sequence[Mapping[str, Any]], *, fabricated: int, iteration: int
 ) -> dict[str, Any]:
-    """The numbers of requirements 2.8; citations count evidence ids, each time they stand in the text."""
+    """Headings, words, citations (each evidence id as often as it is cited) and findings by confidence."""
     levels = Counter(_SUMMARY_LEVELS[row["confidence"]] for row in findings)
     statements = [*draft.summary, *draft.conclusions, *draft.more]
     statements += [statement for section in draft.sections for statement in section.statements]

@@ -1,4 +1,4 @@
-"""What is shown of foreign texts and how: no control characters, only web links, names and labels in words."""
+"""How values are shown in a report: texts without control characters, web links only, names and dates in words."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from urllib.parse import urlsplit
 
 from graph_research.research.evidence.citations import CitedContradiction
 from graph_research.research.report.model import Report, ReportGap, ReportSource, Retries, RoleUse
+from graph_research.text.wording import shortened
 
 __all__ = [
-    "LEVELS",
-    "TIERS",
     "attribution",
     "clean",
     "closed",
@@ -25,15 +24,6 @@ __all__ = [
     "web_link",
     "who_served",
 ]
-
-TIERS = {
-    "PRIMARY_SOURCE": "primary",
-    "AUTHORITATIVE": "authoritative",
-    "SECONDARY": "secondary",
-    "UNVERIFIED": "unverified",
-    "FLAGGED": "flagged",
-}
-LEVELS = {"high": "High", "medium": "Medium", "low": "Low", "none": "Not assessed"}
 
 # Controls but tab and newline, direction overrides and isolates, and the invisible tag characters; a text must not
 # be able to reorder or hide what stands beside it.
@@ -74,7 +64,7 @@ def source_title(source: ReportSource) -> str:
 def attribution(source: ReportSource) -> str:
     """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`."""
     who = one_line(source.publisher or "") or _authors(source) or source_title(source)
-    who = who if len(who) <= _SHORT_CHARS else who[: _SHORT_CHARS - 1].rstrip() + "…"
+    who = shortened(who, _SHORT_CHARS)
     year = (source.published_at or "")[:4]
     return f"{who}, {year}" if year.isdigit() else who
 
@@ -88,11 +78,10 @@ def description_beside_values(contradiction: CitedContradiction) -> str:
 
 
 def closed(gap: ReportGap) -> str:
-    """What became of a gap that is addressed, which a model may have judged without anything new."""
+    """How a gap was resolved; in its own iteration only the analysis was repeated, without new sources."""
     if gap.addressed_in == gap.iteration:
-        return "no longer open after a second analysis"
-    again = "looked into again" if gap.addressed_in is None else f"looked into again in round {gap.addressed_in}"
-    return f"{again}, and no longer open"
+        return "resolved by a second analysis"
+    return "resolved" if gap.addressed_in is None else f"resolved in iteration {gap.addressed_in}"
 
 
 def day(timestamp: str | None) -> str:

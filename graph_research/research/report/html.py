@@ -18,15 +18,16 @@ from markupsafe import Markup
 from graph_research.research.evidence.citations import Archive, Citation, CitedStatement
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.report import formatting
-from graph_research.research.report.formatting import retries_in_words
+from graph_research.research.report.labels import ENGLISH, Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.picture import safe_picture
 from graph_research.research.report.source_view import Mark, Paragraph, around, paragraphs
+from graph_research.text.wording import counted
 
 __all__ = ["WHOLE_TEXT_BYTES", "render_html"]
 
 WHOLE_TEXT_BYTES = 2_000_000
-"""Whole archived texts are carried up to this many bytes in all (contract)."""
+"""Whole archived texts are carried up to this many bytes in all."""
 
 
 _JOINT = re.compile(r"(?<=[/@:._])(?=[^\s/@:._])")
@@ -39,6 +40,7 @@ def render_html(
     texts: Mapping[str, str],
     layouts: Mapping[str, Mapping[str, Any]] | None = None,
     picture_svg: str = "",
+    labels: Labels = ENGLISH,
 ) -> str:
     """The page. `texts` and `layouts` are keyed by archive hash, as for `build_report`; `picture_svg` is the graph."""
     archive = Archive(texts, layouts)
@@ -58,7 +60,8 @@ def render_html(
         disputed=report.disputed(),
         places=_Places(),
         formatting=formatting,
-        retries_in_words=retries_in_words,
+        labels=labels,
+        counted=counted,
     )
 
 

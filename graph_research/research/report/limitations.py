@@ -1,4 +1,4 @@
-"""Limitations: what a reader has to know before relying on a report, gathered from what the run recorded."""
+"""Limitations: what a reader must know before relying on a report, from what the run recorded."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from graph_research.providers.search.base import provider_name
 from graph_research.research.evidence.citations import Cited
+from graph_research.research.report.labels import ENGLISH
 from graph_research.research.report.model import (
     GatheringStatistics,
     ReportDecision,
@@ -15,8 +16,9 @@ from graph_research.research.report.model import (
     SubQueryOutcome,
 )
 from graph_research.research.report.statistics import FETCH
+from graph_research.text.wording import counted
 
-__all__ = ["limitations_of"]
+__all__ = ["about_the_gathering", "limitations_of"]
 
 _STANDING = "A proved citation shows that the source says so, word for word. It does not show that the source is right."
 
@@ -43,7 +45,7 @@ def limitations_of(
         *_about_sources(sources, origins),
         *_about_the_search(sub_queries, search, search_failures),
         *_about_the_skipped(skipped_searches),
-        *_about_the_gathering(gathered),
+        *about_the_gathering(gathered),
         *_about_the_writing(cited, degraded),
         *_about_the_windows(degraded),
         *_about_the_models(degraded),
@@ -56,63 +58,55 @@ def _about_sources(sources: Sequence[ReportSource], origins: int) -> list[str]:
     cited = [source for source in sources if source.citations]
     said = []
     if cited and origins == 1:
-        said.append("Everything cited comes from one origin; nothing independent confirms it.")
+        said.append("All cited sources have one origin; there is no independent confirmation.")
     undated = sum(source.published_at is None for source in cited)
     if undated:
-        said.append(
-            f"{_of(undated, len(cited), 'cited source')} {_carry(undated)} no date, so recency is unknown there."
-        )
+        said.append(f"Cited sources without a date (recency unknown): {undated} of {len(cited)}.")
     weak = sum(source.tier in ("UNVERIFIED", "FLAGGED") for source in cited)
     if weak:
-        said.append(f"{_of(weak, len(cited), 'cited source')} {_is(weak)} unverified or flagged.")
+        said.append(f"Cited sources that are unverified or flagged: {weak} of {len(cited)}.")
     shortened = sum(source.fidelity != "full" for source in sources)
     if shortened:
-        said.append(f"{_of(shortened, len(sources), 'source')} {_is(shortened)} known in part only.")
+        said.append(f"Sources that are only partly available: {shortened} of {len(sources)}.")
     return said
 
 
 def _about_the_search(
     sub_queries: Sequence[SubQueryOutcome], search: Sequence[str], failures: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    said = [
-        f"A question asked on the way failed and was left out: {one.query}."
-        for one in sub_queries
-        if one.status == "failed"
-    ]
+    said = [f"A sub-question failed and was left out: {one.query}." for one in sub_queries if one.status == "failed"]
     failures = [one for one in failures if one["provider"] != FETCH]
     if failures:
         everyone = " and ".join(map(provider_name, search)) or "all"
         who = {one["provider"]: one["provider"] for one in failures} | {"all": everyone}
         named = dict.fromkeys(f"{who[one['provider']]} on “{one['query']}” ({one['error']})" for one in failures)
-        said.append(f"Searches that failed: {'; '.join(named)}.")
+        said.append(f"Failed searches: {'; '.join(named)}.")
     return said
 
 
 def _about_the_skipped(searches: Sequence[str]) -> list[str]:
-    return [f"Searches that could not be asked: {'; '.join(searches)}."] if searches else []
+    return [f"Search providers not used: {'; '.join(searches)}."] if searches else []
 
 
-def _about_the_gathering(gathered: GatheringStatistics) -> list[str]:
-    """A sentence each for pages, queries, summaries and topics that came out less than they were meant to be."""
+def about_the_gathering(gathered: GatheringStatistics) -> list[str]:
+    """A sentence each for failed pages, summaries and topics, and for limited queries."""
     said = []
     pages = gathered.pages_read + gathered.pages_failed
     if gathered.pages_failed:
         said.append(
-            f"{gathered.pages_failed} of {_number(pages, 'page')} could not be read; what the search told of them was "
-            "used instead."
+            f"{counted(gathered.pages_failed, 'page', of=pages)} could not be read; search results were used instead."
         )
     if gathered.queries_limited:
         said.append(
-            f"Words that stand only in local documents were kept out of {_number(gathered.queries_limited, 'search')} "
-            "over the web."
+            f"Words that occur only in local documents were removed from "
+            f"{counted(gathered.queries_limited, 'web search')}."
         )
     condensed = gathered.sources_summarized + gathered.summaries_failed
     if gathered.summaries_failed:
-        said.append(f"{gathered.summaries_failed} of {condensed} summaries of sources could not be made.")
+        said.append(f"{counted(gathered.summaries_failed, 'source summary', of=condensed)} could not be made.")
     topics = gathered.topics_compressed + gathered.compressions_failed
     if gathered.compressions_failed:
-        of = f"{gathered.compressions_failed} of {_number(topics, 'topic')}"
-        said.append(f"What was found could not be put in order for {of}.")
+        said.append(f"Topic compression failed for {counted(gathered.compressions_failed, 'topic', of=topics)}.")
     return said
 
 
@@ -121,77 +115,58 @@ def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]]) -> l
     invalid = sum(not citation.valid for citation in cited.citations)
     if invalid:
         said.append(
-            f"{_of(invalid, len(cited.citations), 'citation')} could not be proved; what rests on it is marked."
+            f"{counted(invalid, 'citation', of=len(cited.citations))} could not be proved; statements that rest on "
+            "them are marked."
         )
     fallen = dict.fromkeys(row["agent"] for row in degraded if row.get("kind") == "fallback")
     if fallen:
-        said.append(f"No answer of a model could be used, and a fallback answered instead, for: {', '.join(fallen)}.")
+        said.append(f"No model gave a usable answer, so a fallback was used, for: {', '.join(fallen)}.")
     steps = dict.fromkeys(row["agent"] for row in degraded if "kind" not in row)
     steps.pop("gate", None)  # what a gate objected to has a sentence of its own
     if steps:
-        said.append(f"Steps that went on at less than full quality: {', '.join(steps)}.")
+        said.append(f"Steps completed with reduced quality: {', '.join(steps)}.")
     return said
 
 
 def _about_the_windows(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What prompts lacked because a model's window was too small."""
+    """What prompts lacked because a context window was too small."""
     refused: dict[str, int] = {}
     for row in degraded:
         if row.get("kind") == "window":
             refused[row["model"]] = refused.get(row["model"], 0) + row["retries"]
     cuts = dict.fromkeys(f"{row['agent']}: {row['reason']}" for row in degraded if row.get("kind") == "cut")
-    said = [f"The window of {model} was too small; {_prompts_cut(count)}." for model, count in refused.items()]
-    return [*said, *(f"What was cut, in the {cut}." for cut in cuts)]
+    said = [f"The context window of {model} was too small; {_prompts_cut(count)}." for model, count in refused.items()]
+    return [*said, *(f"Prompt shortened for the {cut}." for cut in cuts)]
 
 
 def _prompts_cut(count: int) -> str:
     if count == 0:
-        return "what was asked could not be cut any further"
-    return f"{_number(count, 'prompt')} {_was(count)} cut and sent again"
+        return "the prompt could not be shortened any further"
+    return f"{counted(count, 'prompt')} shortened and sent again"
 
 
 def _about_the_models(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Which models were passed over, for which steps."""
+    """Which steps were served by another model, and why."""
     passed: dict[str, dict[str, None]] = {}
     for row in degraded:
         if row.get("kind") == "failover":
             passed.setdefault(row["reason"], {})[row["agent"]] = None
-    return [f"A model was passed over for {', '.join(agents)}: {reason}." for reason, agents in passed.items()]
+    return [f"Model failover for {', '.join(agents)}: {reason}." for reason, agents in passed.items()]
 
 
 def _about_the_dropped(quotes: int, fabricated: int) -> list[str]:
     said = []
     if quotes:
-        said.append(f"{_number(quotes, 'quote')} of the analysis stood in no archived text and {_was(quotes)} dropped.")
+        said.append(f"Quotes discarded because no archived text holds them: {quotes}.")
     if fabricated:
-        said.append(f"{_number(fabricated, 'citation')} the writer had made up {_was(fabricated)} dropped.")
+        said.append(f"Citations discarded because they name no evidence: {fabricated}.")
     return said
 
 
 def _about_the_gates(decisions: Sequence[ReportDecision], gaps: Sequence[ReportGap]) -> list[str]:
     last = {decision.phase: decision.issues for decision in decisions if decision.action == "evaluate_phase"}
     issues = dict.fromkeys(issue for issues in last.values() for issue in issues)
-    said = [f"Quality checks that were not met: {'; '.join(issues)}."] if issues else []
+    said = [f"Quality checks not met: {'; '.join(issues)}."] if issues else []
     if any(not gap.addressed for gap in gaps):
-        said.append("The research ended with open questions; they are listed under “What is missing”.")
+        said.append(f"Questions remain open; see “{ENGLISH.open_questions}”.")
     return said
-
-
-def _of(number: int, whole: int, noun: str) -> str:
-    return f"{number} of {whole} {noun}" + ("" if whole == 1 else "s")
-
-
-def _number(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _was(number: int) -> str:
-    return "was" if number == 1 else "were"
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
-def _carry(number: int) -> str:
-    return "carries" if number == 1 else "carry"

@@ -9,8 +9,6 @@ from itertools import groupby
 from graph_research.research.evidence.citations import Citation, CitedContradiction, CitedSide, CitedStatement
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.report.formatting import (
-    LEVELS,
-    TIERS,
     attribution,
     closed,
     day,
@@ -22,7 +20,9 @@ from graph_research.research.report.formatting import (
     web_link,
     who_served,
 )
+from graph_research.research.report.labels import ENGLISH, Labels
 from graph_research.research.report.model import Report, ReportSource
+from graph_research.text.wording import counted
 
 __all__ = ["escape", "render_markdown"]
 
@@ -39,24 +39,25 @@ def escape(text: str) -> str:
     return _LINE_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\", line)
 
 
-def render_markdown(report: Report) -> str:
+def render_markdown(report: Report, labels: Labels = ENGLISH) -> str:
     """The report, ending in a newline. It holds no time, duration, absolute path or run id."""
-    blocks = (block for block in _Page(report).blocks() if block)
+    blocks = (block for block in _Page(report, labels).blocks() if block)
     return "\n\n".join(blocks) + "\n"
 
 
 class _Page:
     """One report's blocks from top to bottom; an empty one is left out."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, labels: Labels) -> None:
         self.report = report
+        self.labels = labels
         self.citations = {citation.n: citation for citation in report.citations}
         self.sources = {source.id: source for source in report.sources}
         self.disputed = report.disputed()
 
     def blocks(self) -> Iterator[str]:
         report = self.report
-        yield f"# {escape(report.question) or 'Research'}"
+        yield f"# {escape(report.question) or self.labels.untitled}"
         yield f"> {escape(report.notice)}" if report.notice else ""
         yield from self._answer()
         for section in report.sections:
@@ -64,42 +65,42 @@ class _Page:
             yield from self._statements(section.statements)
         yield from self._disagreements()
         yield from self._gaps()
-        yield from self._titled("Conclusions", report.conclusions)
+        yield from self._titled(self.labels.conclusions, report.conclusions)
         yield from self._confidence()
         yield from self._sources()
-        yield from self._titled("More evidence", report.more_evidence)
-        yield "## Limitations"
+        yield from self._titled(self.labels.more_evidence, report.more_evidence)
+        yield f"## {self.labels.limitations}"
         yield _bullets(escape(line) for line in report.limitations)
-        yield "## How this was made"
+        yield f"## {self.labels.methodology}"
         yield self._how()
 
     def _answer(self) -> Iterator[str]:
-        report = self.report
+        report, labels = self.report, self.labels
         if report.written and report.found:
-            yield "## Short answer"
-            yield from self._statements(report.short_answer) if report.short_answer else iter(["Nothing was written."])
+            yield f"## {labels.short_answer}"
+            yield from self._statements(report.short_answer) if report.short_answer else iter([labels.nothing_written])
             return
-        yield "## Not found" if report.written else "## No report was written"
+        yield f"## {labels.not_found if report.written else labels.no_report_written}"
         yield self._not_found() if report.written else self._what_exists()
         yield from self._statements(report.short_answer)
         if report.searched:
-            yield "Searched for:"
+            yield f"{labels.searched_for}:"
             yield _bullets(escape(query) for query in report.searched)
 
     def _not_found(self) -> str:
         """Said by the writer itself where its answer opens with a connective."""
         opening = self.report.short_answer[:1]
         said = opening and opening[0].kind is StatementKind.CONNECTIVE
-        return "" if said else "The sources do not answer this question; what is quoted here comes nearest."
+        return "" if said else self.labels.not_answered
 
     def _what_exists(self) -> str:
-        report = self.report
+        report, labels = self.report, self.labels
         done = sum(one.status == "completed" for one in report.sub_queries)
         return _bullets(
             [
-                f"Questions asked on the way: {done} of {len(report.sub_queries)} answered by a search.",
-                f"Sources collected: {len(report.sources)}.",
-                f"Claims scored: {len(report.claims)}.",
+                f"{labels.sub_queries_answered}: {done} of {len(report.sub_queries)}",
+                f"{labels.sources_collected}: {len(report.sources)}",
+                f"{labels.claims_scored}: {len(report.claims)}",
             ]
         )
 
@@ -123,7 +124,7 @@ class _Page:
             parts.append(f"*{escape(attribution(first))}*")
         if len(statement.citations) > 1:
             parts[-1] += ";"
-            parts.append("also in " + " ".join(self._numbers(statement.citations[1:])))
+            parts.append(f"{self.labels.also_in} " + " ".join(self._numbers(statement.citations[1:])))
         return " ".join([*parts, *self._marks(statement)])
 
     def _sentence(self, statement: CitedStatement) -> str:
@@ -131,7 +132,14 @@ class _Page:
 
     def _marks(self, statement: CitedStatement) -> list[str]:
         disputed = any(n in self.disputed for n in statement.citations)
-        return [*(["(disputed)"] if disputed else []), *([] if statement.supported else ["**(unsupported)**"])]
+        return [
+            *([f"({self.labels.disputed})"] if disputed else []),
+            *([] if statement.supported else [self._unsupported]),
+        ]
+
+    @property
+    def _unsupported(self) -> str:
+        return f"**({self.labels.unsupported})**"
 
     def _numbers(self, numbers: Iterable[int]) -> list[str]:
         return [f"[{n}]" for n in numbers]
@@ -142,8 +150,8 @@ class _Page:
     def _disagreements(self) -> Iterator[str]:
         if not self.report.contradictions:
             return
-        yield "## Where sources disagree"
-        yield "Every side as it is written; none is chosen. What is quoted from one of them is marked (disputed) above."
+        yield f"## {self.labels.disagreements}"
+        yield f"{self.labels.disagreements_lead} {self.labels.disagreements_marked}"
         for contradiction in self.report.contradictions:
             yield from self._disagreement(contradiction)
 
@@ -164,43 +172,43 @@ class _Page:
 
     def _side_quote(self, citation: Citation) -> str:
         source = self.sources.get(citation.source_id)
-        who = f" *{escape(attribution(source))}* ({TIERS.get(source.tier, source.tier)})" if source else ""
-        return f"“{escape(citation.quote)}” [{citation.n}]{who}" + ("" if citation.valid else " **(unsupported)**")
+        who = f" *{escape(attribution(source))}* ({self.labels.tiers.get(source.tier, source.tier)})" if source else ""
+        return f"“{escape(citation.quote)}” [{citation.n}]{who}" + ("" if citation.valid else f" {self._unsupported}")
 
     def _gaps(self) -> Iterator[str]:
         if not self.report.gaps:
             return
-        yield "## What is missing"
+        yield f"## {self.labels.open_questions}"
         yield _bullets(
             escape(gap.description) + (f" ({closed(gap)})" if gap.addressed else "") for gap in self.report.gaps
         )
 
     def _confidence(self) -> Iterator[str]:
-        confidence = self.report.confidence
+        confidence, labels = self.report.confidence, self.labels
         value = "" if confidence.value is None else f" ({percent(confidence.value)})"
-        yield "## Confidence"
-        yield f"**{LEVELS[confidence.level]}**{value}"
+        yield f"## {labels.confidence}"
+        yield f"**{labels.levels[confidence.level]}**{value}"
         yield _table(
-            ["Factor", "Value", "What it means"],
+            labels.factors,
             [[escape(one.name), escape(one.value), escape(one.effect)] for one in confidence.factors],
         )
         strong, weak = (self._claim_numbers(ids) for ids in (confidence.strong, confidence.weak))
         if strong:
-            yield f"Better supported: {strong}"
+            yield f"{labels.better_supported}: {strong}"
         if weak:
-            yield f"Weakly supported, by one source or by sources of low standing, or contradicted: {weak}"
+            yield f"{labels.weakly_supported}: {weak}"
 
     def _claim_numbers(self, ids: Sequence[str]) -> str:
         numbers = {n for claim in self.report.claims if claim.id in ids for n in claim.citations}
         return " ".join(self._numbers(sorted(numbers)))
 
     def _sources(self) -> Iterator[str]:
-        yield "## Sources"
+        yield f"## {self.labels.sources}"
         if not self.report.sources:
-            yield "None were found."
+            yield self.labels.no_sources
             return
         yield _table(
-            ["Source", "Tier", "Score", "Date", "Cited as"],
+            self.labels.source_columns,
             [self._source_row(source) for source in self.report.sources],
         )
 
@@ -211,24 +219,24 @@ class _Page:
         where = escape(_relative(source.url)) if source.url and not link and one_line(source.url) != title else ""
         named = "<br>".join(part for part in (shown, publisher, where) if part)
         cited = " ".join(self._numbers(source.citations)) or "–"
-        tier = TIERS.get(source.tier, escape(source.tier))
+        tier = self.labels.tiers.get(source.tier, escape(source.tier))
         return [named, tier, f"{source.composite:.2f}", escape(day(source.published_at)), cited]
 
     def _how(self) -> str:
-        report = self.report
+        report, labels = self.report, self.labels
         numbers = report.statistics
-        model = "; ".join(who_served(report)) or "none"
+        model = "; ".join(who_served(report)) or labels.none
+        proved = sum(one.valid for one in report.citations)
         lines = [
-            f"Model: {escape(model)}. Search: {escape(', '.join(report.search)) or 'none'}.",
-            f"Graph: {escape(report.graph)}, {_count(report.iterations, 'iteration')}, "
-            f"{_count(len(report.sub_queries), 'question')} asked on the way.",
-            f"{_count(numbers.sources_found, 'source')} found, {numbers.sources_cited} cited, "
-            f"from {_count(numbers.origins_cited, 'origin')}.",
-            f"Of {_count(len(report.citations), 'citation')} {sum(one.valid for one in report.citations)} found word "
-            "for word in the archived texts.",
+            f"{labels.model}: {escape(model)}. {labels.search}: {escape(', '.join(report.search)) or labels.none}.",
+            f"{labels.graph}: {escape(report.graph)}, {counted(report.iterations, 'iteration')}, "
+            f"{counted(len(report.sub_queries), 'sub-question')}.",
+            f"{counted(numbers.sources_found, 'source')} found, {numbers.sources_cited} cited, "
+            f"from {counted(numbers.origins_cited, 'origin')}.",
+            f"{counted(proved, 'citation', of=len(report.citations))} found word for word in the archived texts.",
         ]
         if again := ", ".join(retries_in_words(numbers.retries)):
-            lines.append(f"Requests sent again after a failure: {escape(again)}.")
+            lines.append(f"{labels.retried_requests}: {escape(again)}.")
         return _bullets(lines)
 
 
@@ -253,7 +261,3 @@ def _relative(url: str) -> str:
     """A local document's path below the folder that was added; of an absolute one only the file's name."""
     path = url.removeprefix("file://")
     return path.rsplit("/", 1)[-1] if path.startswith("/") or re.match(r"[A-Za-z]:[\\/]", path) else url
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

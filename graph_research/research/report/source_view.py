@@ -13,7 +13,7 @@ from graph_research.research.report.formatting import clean
 __all__ = ["CONTEXT_CHARS", "Mark", "Paragraph", "Piece", "around", "paragraphs"]
 
 CONTEXT_CHARS = 2_000
-"""Characters shown on each side of a quote (contract: 2,000 around it)."""
+"""Characters shown on each side of a quote."""
 
 _PAGE_BREAK = re.compile(r"\s*---PAGE (\d+)---\s*")
 _BLANK_LINE = re.compile(r"\n\s*\n")

@@ -10,6 +10,7 @@ from graph_research.research.evidence.claim_support import why_unsupported
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
+from graph_research.text.wording import shortened
 
 __all__ = ["Problem", "Verification", "verify"]
 
@@ -107,5 +108,4 @@ def _fabricated(statement: CitedStatement, proved: Mapping[int, Citation]) -> li
 
 
 def _where(statement: CitedStatement) -> str:
-    text = statement.text if len(statement.text) <= 60 else statement.text[:59] + "…"
-    return f"{statement.id} {text!r}"
+    return f"{statement.id} {shortened(statement.text, 60)!r}"

@@ -49,7 +49,7 @@ def test_requests_that_were_sent_again_are_counted_by_provider_and_role(user: Us
     roles = {one["role"] for one in retries if one["kind"] == "model"}
     assert roles <= set(done.json["statistics"]["model_roles"])
     first = f"{retries[0]['requests']} to {world.host} "
-    assert f"Requests sent again after a failure: {first}(" in (user.folder / "out" / "report.md").read_text()
+    assert f"Retried requests: {first}(" in (user.folder / "out" / "report.md").read_text()
     assert f"<dd>{first}(" in (user.folder / "out" / "report.html").read_text().replace("<wbr>", "")
     assert f"retries:   {first}(" in user.run("status", "again").out
     assert user.run("status", "again", "--json").json["retries"] == retries
@@ -82,8 +82,8 @@ def test_the_state_tells_what_each_phase_and_role_took_as_the_report_does(user: 
 @pytest.mark.parametrize(
     ("agent", "retries", "told"),
     [
-        ("claim_extractor", 1, "; 1 prompt was cut and sent again."),
-        ("decomposer", 0, "; what was asked could not be cut any further."),
+        ("claim_extractor", 1, "; 1 prompt shortened and sent again."),
+        ("decomposer", 0, "; the prompt could not be shortened any further."),
     ],
 )
 def test_a_prompt_that_a_pipeline_had_to_cut_stands_among_what_was_lost(
@@ -95,7 +95,7 @@ def test_a_prompt_that_a_pipeline_had_to_cut_stands_among_what_was_lost(
     done = user.run("run", "How do tide mills store water?", *options, "--json")
     assert done.json["statistics"]["token_limit_retries"] == retries
     limitations = json.loads((user.folder / "out" / "report.json").read_text())["limitations"]
-    assert f"The window of scripted:small.json was too small{told}" in limitations
+    assert f"The context window of scripted:small.json was too small{told}" in limitations
 
 
 def test_searches_that_nobody_chose_are_told_with_the_reason(user: User) -> None:

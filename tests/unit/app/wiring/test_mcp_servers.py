@@ -66,7 +66,7 @@ def test_a_tool_whose_definition_changed_is_used_again_once_it_is_accepted(user:
     refused = user.run("run", QUESTION, "--search", "mcp:library", "--out", "changed")
     assert "mcp:library: the definition of its tools has changed" in refused.err
     assert "doctor --accept mcp:library" in refused.err
-    assert "Searches that failed: mcp:library on" in (user.folder / "changed" / "report.md").read_text()
+    assert "Failed searches: mcp:library on" in (user.folder / "changed" / "report.md").read_text()
     assert "has changed" in user.run("doctor", "mcp:library", expect=(0, 1)).out
 
     accepted = user.run("doctor", "--accept", "mcp:library")

@@ -224,6 +224,6 @@ def test_a_research_whose_searches_all_fail_ends_and_says_so(tmp_path: Path) -> 
     assert "no search answered" in user.run("run", QUESTION, *options, environ=environ).err
     report = user.run("report", "alone", "--format", "json").json
     assert report["sources"] == []
-    assert report["notice"].startswith("No search answered.")
-    assert any(one.startswith("Searches that failed: searxng on “") for one in report["limitations"])
+    assert report["notice"].startswith("No search provider answered")
+    assert any(one.startswith("Failed searches: searxng on “") for one in report["limitations"])
     assert report["confidence"]["value"] == 0

@@ -262,7 +262,7 @@ async def test_a_gap_leads_to_a_second_iteration_that_keeps_what_was_found_and_c
     assert [(gap["id"], gap["addressed"], gap["severity"]) for gap in state["gaps"]] == [(FISH, True, "critical")]
     assert state["gaps"][0]["addressed_in"] == 2
     report = render_markdown(build_report(state, texts={}, run=RunFacts(run_id="run-1", question="q")))
-    assert "looked into again in round 2" in report
+    assert "resolved in iteration 2" in report
     assert [(row["id"], row["gap_id"], row["status"]) for row in state["sub_queries"]][-1] == (
         "sq-2-1",
         FISH,

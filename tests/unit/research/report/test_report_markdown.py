@@ -123,8 +123,8 @@ def test_a_description_that_only_strings_the_values_together_is_left_out():
 def test_a_gap_says_when_it_was_closed_and_no_more_than_that():
     row = {"id": "gap-1", "description": "d", "priority": 1, "severity": None, "addressed": True}
     gap = ReportGap.model_validate({**row, "suggested_queries": [], "addressed_in": 3})
-    assert closed(gap) == "looked into again in round 3, and no longer open"
-    assert closed(gap.model_copy(update={"iteration": 3})) == "no longer open after a second analysis"
+    assert closed(gap) == "resolved in iteration 3"
+    assert closed(gap.model_copy(update={"iteration": 3})) == "resolved by a second analysis"
 
 
 def test_what_has_no_support_is_marked():

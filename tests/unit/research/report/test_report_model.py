@@ -88,9 +88,9 @@ def test_what_was_dropped_degraded_and_failed_is_told_without_the_errors_own_wor
         search_failures=[{"query": "q", "provider": "local", "error": "ProviderUnavailable", "message": "/srv/x"}],
     )
     told = "\n".join(report.limitations)
-    assert "1 quote of the analysis stood in no archived text and was dropped." in told
-    assert "2 citations the writer had made up were dropped." in told
-    assert "less than full quality: planner." in told
+    assert "Quotes discarded because no archived text holds them: 1." in told
+    assert "Citations discarded because they name no evidence: 2." in told
+    assert "reduced quality: planner." in told
     assert "local on “q” (ProviderUnavailable)" in told
     assert "/home" not in render_markdown(report) and "/srv" not in render_markdown(report)
 
@@ -109,7 +109,7 @@ def test_only_what_costs_money_can_have_been_paid_twice():
     assert built(run=finished_research.facts(possibly_paid_twice=2)).statistics.possibly_paid_twice == 0
     paid = finished_research.facts(possibly_paid_twice=2, search=["local", "tavily"])
     assert built(run=paid).statistics.possibly_paid_twice == 2
-    assert "2 calls" in render_html(built(run=paid), texts=finished_research.texts())
+    assert "Calls possibly billed twice</dt><dd>2<" in render_html(built(run=paid), texts=finished_research.texts())
 
 
 @dataclass(frozen=True)
@@ -187,17 +187,17 @@ def test_windows_that_were_too_small_fallbacks_and_models_passed_over_are_limita
     report = built(degraded=degraded)
     assert report.statistics.token_limit_retries == 2
     assert set(report.limitations) >= {
-        "The window of m was too small; 2 prompts were cut and sent again.",
-        "What was cut, in the analyzer: 2 of 3 sources in part.",
-        "A model was passed over for planner: m did not answer; n did.",
-        "No answer of a model could be used, and a fallback answered instead, for: planner.",
+        "The context window of m was too small; 2 prompts shortened and sent again.",
+        "Prompt shortened for the analyzer: 2 of 3 sources in part.",
+        "Model failover for planner: m did not answer; n did.",
+        "No model gave a usable answer, so a fallback was used, for: planner.",
     }
     assert not any("somebody" in line for line in report.limitations)
 
 
 def test_a_window_too_small_for_what_cannot_be_cut_says_so():
     refused = {"node": "clarify", "agent": "clarifier", "kind": "window", "reason": "…", "model": "m", "retries": 0}
-    told = "The window of m was too small; what was asked could not be cut any further."
+    told = "The context window of m was too small; the prompt could not be shortened any further."
     assert told in built(degraded=[{**refused, "window": {"tokens": 100, "prompt_chars": None}}]).limitations
 
 
@@ -234,8 +234,8 @@ def test_a_cancelled_run_without_a_draft_says_what_exists():
     assert report.partial and not report.written
     assert "the run was cancelled in the phase “gathering”" in text
     assert "## No report was written" in text
-    assert "1 of 2 answered by a search" in text
-    assert "Sources collected: 3." in text
+    assert "Sub-questions answered by a search: 1 of 2" in text
+    assert "Sources collected: 3" in text
 
 
 def test_a_run_that_timed_out_after_synthesis_keeps_its_report_and_says_that_it_is_partial():

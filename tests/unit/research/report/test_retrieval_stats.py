@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graph_research.research.report.limitations import about_the_gathering
 from graph_research.research.report.model import SearchUse
 from graph_research.research.report.statistics import gathering_of
 
@@ -46,14 +47,14 @@ def test_each_search_says_how_often_it_was_asked_failed_and_was_skipped() -> Non
 
 
 def test_what_was_lost_has_a_sentence_each() -> None:
-    assert _about_the_gathering(gathering_of(STATE)) == [
-        "1 of 4 pages could not be read; what the search told of them was used instead.",
-        "Words that stand only in local documents were kept out of 1 search over the web.",
-        "1 of 5 summaries of sources could not be made.",
-        "What was found could not be put in order for 1 of 1 topic.",
+    assert about_the_gathering(gathering_of(STATE)) == [
+        "1 of 4 pages could not be read; search results were used instead.",
+        "Words that occur only in local documents were removed from 1 web search.",
+        "1 of 5 source summaries could not be made.",
+        "Topic compression failed for 1 of 1 topic.",
     ]
 
 
 def test_a_run_that_lost_nothing_says_nothing() -> None:
-    assert _about_the_gathering(gathering_of({})) == []
-    assert _about_the_gathering(gathering_of({"searches": [account(pages_read=["a"])]})) == []
+    assert about_the_gathering(gathering_of({})) == []
+    assert about_the_gathering(gathering_of({"searches": [account(pages_read=["a"])]})) == []

@@ -104,8 +104,8 @@ async def test_one_researcher_that_breaks_down_does_not_end_the_others_and_is_in
     assert outcomes == {"opening of the Tarn plant": "completed", "maintenance cost of the Tarn plant": "failed"}
     assert [row["content"] for row in result.state["findings"]] != []
     told = " ".join(report_of(result.state).limitations)
-    assert "A question asked on the way failed and was left out: maintenance cost of the Tarn plant." in told
-    assert "maintenance cost of the Tarn plant" in told.split("Searches that failed:")[1]
+    assert "A sub-question failed and was left out: maintenance cost of the Tarn plant." in told
+    assert "maintenance cost of the Tarn plant" in told.split("Failed searches:")[1]
 
 
 async def test_a_search_that_has_no_such_sources_is_counted_as_skipped() -> None:

@@ -1,0 +1,23 @@
+"""Numbers with their nouns, and texts cut to a length, as messages and reports write them in English."""
+
+from __future__ import annotations
+
+__all__ = ["counted", "shortened"]
+
+
+def counted(number: int, noun: str, *, of: int | None = None) -> str:
+    """`1 source`, `2 searches`, `3 entries`; with `of`, `1 of 3 sources`."""
+    whole = number if of is None else of
+    shown = f"{number}" if of is None else f"{number} of {of}"
+    return f"{shown} {noun if whole == 1 else _plural(noun)}"
+
+
+def shortened(text: str, most_chars: int) -> str:
+    """The text, or its beginning with an ellipsis where it is longer than `most_chars`."""
+    return text if len(text) <= most_chars else text[: most_chars - 1].rstrip() + "…"
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"

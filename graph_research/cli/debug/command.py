@@ -145,7 +145,7 @@ async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list
     text = None if script is None else _read(script)
     async with debug(workspace, request, told=partial(say_providers, workspace)) as debugged:
         for one in breaks:
-            debugged.debugger.add_breakpoint(one)
+            debugged.debugger.triggers.add(one)
         terminal = Terminal(debugged.debugger, history=workspace.home.path / "debug_history")
         await terminal.show_stop(await debugged.start())
         code = await (terminal.converse() if script is None or text is None else terminal.follow(script, text))

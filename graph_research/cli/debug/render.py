@@ -10,8 +10,8 @@ import orjson
 from graph_research.graph.checkpoint.base import CallRecord
 from graph_research.graph.debugger.call_stack import EdgeView, Level
 from graph_research.graph.debugger.dry_run import DryRun
-from graph_research.graph.debugger.stepper import Stop
 from graph_research.graph.debugger.stop_locations import edge_between
+from graph_research.graph.debugger.stops import Stop
 from graph_research.graph.events import (
     EdgeTaken,
     Event,

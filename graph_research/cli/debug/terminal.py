@@ -16,7 +16,8 @@ from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded
 from graph_research.cli.exit_status import resume_command
 from graph_research.cli.output import say, show
 from graph_research.errors import GraphResearchError, UserMistake
-from graph_research.graph.debugger.stepper import Debugger, Stop
+from graph_research.graph.debugger.stepper import Debugger
+from graph_research.graph.debugger.stops import Stop
 from graph_research.graph.errors import GuardFailed
 from graph_research.graph.messages import show_value
 
@@ -94,9 +95,9 @@ class Terminal:
     async def show_stop(self, stop: Stop) -> None:
         """Where the run is held now, and what is watched."""
         self._level = 0
-        for line in lines.stopped(stop, await self._debugger.levels(), self._debugger.run_id):
+        for line in lines.stopped(stop, await self._debugger.inspector.levels(), self._debugger.run_id):
             show(line)
-        for text in self._debugger.watches:
+        for text in self._debugger.triggers.watches:
             show(f"  {text} = {await self._value(text)}")
 
     def _command(self, name: str) -> str:
@@ -188,97 +189,97 @@ class Terminal:
 
     async def _break(self, rest: str) -> None:
         if rest:
-            added = self._debugger.add_breakpoint(rest)
+            added = self._debugger.triggers.add(rest)
             show(f"breakpoint {added.number}: {added}")
             return
-        for one in self._debugger.breakpoints:
+        for one in self._debugger.triggers.breakpoints:
             show(f"{one.number}: {one}")
-        if not self._debugger.breakpoints:
+        if not self._debugger.triggers.breakpoints:
             show("no breakpoints")
 
     async def _delete(self, rest: str) -> None:
-        self._debugger.remove_breakpoint(_number(rest) if rest else 0)
+        self._debugger.triggers.remove(_number(rest) if rest else 0)
 
     async def _catch(self, rest: str) -> None:
         if rest not in ("all", "final", "none"):
             raise UserMistake("`catch` takes all, final or none", help="final: failures that are not tried again")
-        self._debugger.failures = rest  # type: ignore[assignment] # -- one of the three, as was looked
+        self._debugger.triggers.failures = rest  # type: ignore[assignment] # -- one of the three, as was looked
 
     async def _watch(self, rest: str) -> None:
         if rest:
-            await self._debugger.add_watch(rest)
-        for text in self._debugger.watches:
+            await self._debugger.triggers.add_watch(rest)
+        for text in self._debugger.triggers.watches:
             show(f"  {text} = {await self._value(text)}")
 
     async def _unwatch(self, rest: str) -> None:
-        self._debugger.remove_watch(rest)
+        self._debugger.triggers.remove_watch(rest)
 
     # Looking
 
     async def _print(self, rest: str) -> None:
-        show(lines.full(await self._debugger.evaluate(rest, self._level)))
+        show(lines.full(await self._debugger.inspector.evaluate(rest, self._level)))
 
     async def _state(self, rest: str) -> None:
         if rest:
             await self._print(rest)
             return
-        level = await self._debugger.level(self._level)
+        level = await self._debugger.inspector.level(self._level)
         for name, value in {**level.state, "loops": level.scope["loops"]}.items():
             show(f"{name} = {show_value(value)}")
 
     async def _diff(self, _: str) -> None:
-        changes = await self._debugger.changes()
+        changes = await self._debugger.inspector.changes()
         for name, (old, new) in changes.items():
             show(lines.changed(name, old, new))
         if not changes:
             show("nothing has changed since the stop before")
 
     async def _edges(self, _: str) -> None:
-        for line in lines.edge_lines(await self._debugger.edges(self._level), values=False):
+        for line in lines.edge_lines(await self._debugger.inspector.edges(self._level), values=False):
             show(line)
 
     async def _guards(self, _: str) -> None:
-        for line in lines.edge_lines(await self._debugger.edges(self._level), values=True):
+        for line in lines.edge_lines(await self._debugger.inspector.edges(self._level), values=True):
             show(line)
 
     async def _prompt(self, rest: str) -> None:
-        made = [] if rest else await self._debugger.calls(here=True)
+        made = [] if rest else await self._debugger.inspector.calls(here=True)
         for call in made:
             show(f"call {call.seq}, {call.kind}, {call.status}, as it was sent:")
             for line in lines.request_lines(call.request):
                 show(line)
         if not made:
-            for line in lines.dry_run_lines(await self._debugger.dry_run(_number(rest) if rest else 0)):
+            for line in lines.dry_run_lines(await self._debugger.inspector.dry_run(_number(rest) if rest else 0)):
                 show(line)
 
     async def _calls(self, rest: str) -> None:
-        records = await self._debugger.calls(here=rest == "here")
+        records = await self._debugger.inspector.calls(here=rest == "here")
         for line in lines.calls(records, [self._debugger.cost(record.answer) for record in records]):
             show(line)
 
     async def _show_history(self, _: str) -> None:
         if self._debugger.stop is not None:
-            for line in lines.history(self._debugger.history(), self._debugger.stop.event):
+            for line in lines.history(self._debugger.timeline.moments(), self._debugger.stop.event):
                 show(line)
 
     async def _where(self, _: str) -> None:
-        for number, level in enumerate(await self._debugger.levels()):
+        for number, level in enumerate(await self._debugger.inspector.levels()):
             mark = "->" if number == self._level else "  "
             place = level.graph.spec.nodes[level.node].place
             show(f"{mark} {number}  {level.path}:{level.visit} in {level.graph.spec.name} ({place.file}:{place.line})")
 
     async def _up(self, _: str) -> None:
-        await self._debugger.level(self._level + 1)
+        await self._debugger.inspector.level(self._level + 1)
         self._level += 1
         await self._where("")
 
     async def _down(self, _: str) -> None:
-        await self._debugger.level(self._level - 1)
+        await self._debugger.inspector.level(self._level - 1)
         self._level -= 1
         await self._where("")
 
     async def _list(self, _: str) -> None:
-        level = await self._debugger.level(self._level)
+        level = await self._debugger.inspector.level(self._level)
         if self._debugger.stop is not None:
             for line in lines.source(level, self._debugger.stop.event, _SOURCE_LINES):
                 show(line)
@@ -297,7 +298,7 @@ class Terminal:
 
     async def _value(self, text: str) -> str:
         try:
-            return show_value(await self._debugger.evaluate(text, self._level))
+            return show_value(await self._debugger.inspector.evaluate(text, self._level))
         except (UserMistake, GuardFailed) as problem:
             return f"({problem.message})"
 
@@ -333,7 +334,7 @@ class Terminal:
                 await asyncio.wait(telling)
 
     async def _tell_work(self) -> None:
-        for one in await self._debugger.work():
+        for one in await self._debugger.inspector.work():
             say(f"  {one}")
         say("it is held at its next event; Ctrl-C again leaves the debugger, and the run can be resumed")
 

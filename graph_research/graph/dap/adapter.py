@@ -15,8 +15,9 @@ from graph_research.graph.dap.presenter import QUESTION, Presenter, exit_code, s
 from graph_research.graph.dap.variables import Variables
 from graph_research.graph.dap.wire import encode_message, read_message
 from graph_research.graph.debugger.breakpoints import Breakpoint, BreakpointInvalid
-from graph_research.graph.debugger.stepper import Debugged, Debugger, NotPossible, Stop
+from graph_research.graph.debugger.stepper import Debugged, Debugger
 from graph_research.graph.debugger.stop_locations import all_graphs, stop_lines
+from graph_research.graph.debugger.stops import NotPossible, Stop
 from graph_research.graph.events import Event, NodeFailed
 
 __all__ = ["Adapter", "Launch"]
@@ -115,7 +116,7 @@ class Adapter:
         self.launched = True
         self._debugger.listeners.append(self._heard)
         for text in arguments.get("break") or ():
-            self._debugger.add_breakpoint(str(text))
+            self._debugger.triggers.add(str(text))
         self._after.append(lambda: self._event("initialized"))
         for line in self._debugged.said:
             self._after.append(partial(self._output, line, "console"))
@@ -167,7 +168,7 @@ class Adapter:
 
         def add(one: Mapping[str, Any]) -> Breakpoint:
             condition, hits = str(one.get("condition") or ""), _hits(one.get("hitCondition"))
-            return self._debugger.break_at(file, int(one["line"]), condition=condition, hits=hits)
+            return self._debugger.triggers.add_line(file, int(one["line"]), condition=condition, hits=hits)
 
         return {"breakpoints": [self._added(one, add, numbers) for one in wanted]}
 
@@ -177,13 +178,13 @@ class Adapter:
 
         def add(one: Mapping[str, Any]) -> Breakpoint:
             condition = f" if {one['condition']}" if one.get("condition") else ""
-            return self._debugger.add_breakpoint(f"{one['name']}{condition}", hits=_hits(one.get("hitCondition")))
+            return self._debugger.triggers.add(f"{one['name']}{condition}", hits=_hits(one.get("hitCondition")))
 
         return {"breakpoints": [self._added(one, add, self._functions) for one in arguments["breakpoints"]]}
 
     async def _on_set_exception_breakpoints(self, arguments: Mapping[str, Any]) -> None:
         filters = arguments.get("filters") or ()
-        self._debugger.failures = "all" if "all" in filters else "final" if "final" in filters else "none"
+        self._debugger.triggers.failures = "all" if "all" in filters else "final" if "final" in filters else "none"
 
     async def _on_breakpoint_locations(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         first = int(arguments["line"])
@@ -203,7 +204,7 @@ class Adapter:
 
     def _forget(self, numbers: list[int]) -> None:
         for number in numbers:
-            self._debugger.remove_breakpoint(number)
+            self._debugger.triggers.remove(number)
 
     # Moving
 
@@ -291,7 +292,7 @@ class Adapter:
 
     async def _on_evaluate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         level = int(arguments.get("frameId") or 1) - 1
-        value = await self._idle.evaluate(str(arguments["expression"]), level)
+        value = await self._idle.inspector.evaluate(str(arguments["expression"]), level)
         shown = self._variables.shown(value)
         return {"result": shown.pop("value"), **shown}
 
@@ -300,7 +301,7 @@ class Adapter:
         if node is None or node.level is None:
             raise NotPossible("only the state can be set", help="set a channel of the root graph")
         debugger = self._idle
-        value = await debugger.evaluate(str(arguments["value"]), node.level)
+        value = await debugger.inspector.evaluate(str(arguments["value"]), node.level)
         if (stop := debugger.stop) is not None and stop.reason == "question" and node.path == QUESTION:
             stop = await debugger.answer(value)
         else:

@@ -9,8 +9,9 @@ from typing import Any
 from graph_research.errors import GraphResearchError
 from graph_research.graph.dap.variables import Node, Variables
 from graph_research.graph.debugger.call_stack import Level, edges_of
-from graph_research.graph.debugger.stepper import Debugger, NotPossible, Stop
+from graph_research.graph.debugger.stepper import Debugger
 from graph_research.graph.debugger.stop_locations import all_graphs, edge_between
+from graph_research.graph.debugger.stops import NotPossible, Stop
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import EdgeTaken, Event, InputRequested, NodeFailed, RunEnded
 
@@ -44,7 +45,7 @@ class Presenter:
     async def frames(self) -> list[dict[str, Any]]:
         """The stack, the innermost graph first; ids count from 1."""
         graphs = {graph.spec.name: number for number, graph in enumerate(all_graphs(self._debugger.graph), start=1)}
-        levels = await self._debugger.levels()
+        levels = await self._debugger.inspector.levels()
         stop = self._debugger.stop
         return [
             {
@@ -59,8 +60,8 @@ class Presenter:
 
     async def scopes(self, number: int) -> list[dict[str, Any]]:
         """State, handoff, edges, loops, calls, and the question that waits for an answer."""
-        level = await self._debugger.level(number)
-        root = not level.key
+        level = await self._debugger.inspector.level(number)
+        root = not level.namespace
         state = Node(value=level.state, level=number if root else None)
         loops = Node(value=dict(level.scope["loops"]))
         scopes = [
@@ -81,7 +82,7 @@ class Presenter:
         """The node with the parts that were left out until now."""
         if not isinstance(node.value, _Later):
             return node
-        level = await self._debugger.level(node.value.level)
+        level = await self._debugger.inspector.level(node.value.level)
         if node.value.what == "Node handoff":
             return Node(value=await self._handoff(level))
         if node.value.what == "Edges":
@@ -92,7 +93,7 @@ class Presenter:
         """Set a part of the state of the root graph, in a fork of the run."""
         path = [*node.path, int(name[1:-1]) if isinstance(node.value, list) else name]
         channel = str(path[0])
-        state = (await self._debugger.levels())[-1].state
+        state = (await self._debugger.inspector.levels())[-1].state
         if channel not in state:
             raise NotPossible(f'the root graph has no channel "{channel}"')
         return await self._debugger.fork(values={channel: _with(state[channel], path[1:], value)})
@@ -101,12 +102,12 @@ class Presenter:
         if level.graph.spec.nodes[level.node].kind not in {"run", "prompt", "graph"}:
             return {}
         try:
-            return await self._debugger.handoff(level)
+            return await self._debugger.inspector.handoff(level)
         except GraphResearchError as failed:
             return {"error": failed.message}
 
     async def _calls(self) -> dict[str, Any]:
-        calls = await self._debugger.calls()
+        calls = await self._debugger.inspector.calls()
         return {
             f"{call.seq} {call.path}:{call.visit}": {
                 "kind": call.kind,

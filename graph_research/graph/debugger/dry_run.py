@@ -9,7 +9,7 @@ from typing import Any
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer
 from graph_research.graph.context import Clock
 from graph_research.graph.debugger.call_stack import Level
-from graph_research.graph.debugger.stop import NotPossible
+from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.node_run import NodeRun
@@ -87,13 +87,13 @@ async def _node_run(
     row = await store.run_row(run_id)
     session.seed = row.seed
     session.answer_source = first_call = _FirstCall(store, [run_id, *await ancestors(store, row)])
-    folded = await fold(store, run_id, level.key, level.step)
+    folded = await fold(store, run_id, level.namespace, level.step)
     assert folded is not None, "a level of the stack has begun"
-    graph_run = GraphRun(level.graph, session, level.key, folded, loaded=False)
+    graph_run = GraphRun(level.graph, session, level.namespace, folded, loaded=False)
     place = (level.node, level.visit)
     standing = (active for active in folded.position.active if (active.node, active.visit) == place)
     active = next(standing, ActiveNode(*place, level.step))
-    rows = await store.step_rows(run_id, level.key, active.entered, level.step)
+    rows = await store.step_rows(run_id, level.namespace, active.entered, level.step)
     earlier = [row for row in rows if (row.node, row.visit) == place]
     return NodeRun(graph_run, RunLoop(graph_run).child, active, earlier), first_call
 

@@ -347,7 +347,7 @@ async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path)
     await client.ask("initialize", adapterID="graph-research")
     assert "cannot be entered" in (await client.try_("launch", graph="test.yaml", cwd="nowhere"))["message"]
     refused = await client.try_("launch", graph="nowhere.yaml")
-    assert "no graph file" in refused["message"]
+    assert "is not a graph file" in refused["message"]
     (project / "answers.json").write_text("{}")
     launch = {"graph": file, "cwd": str(project), "input": {"n": 2}, "llm": ["scripted:answers.json"]}
     await client.ask("launch", **launch, newRunId="mine")

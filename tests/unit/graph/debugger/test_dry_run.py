@@ -11,7 +11,8 @@ import pytest
 
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
-from graph_research.graph.debugger.stepper import Debugger, NotPossible
+from graph_research.graph.debugger.stepper import Debugger
+from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import NodeStarted
 from graph_research.graph.loader import load_graph
@@ -58,7 +59,7 @@ async def requests_of_dry_runs(debugger: Debugger, *paths: str) -> dict[tuple[st
     requests = {}
     while (stop := await debugger.into()).reason != "end":
         if stop.event.path in paths:
-            requests[stop.event.path, stop.event.visit] = (await debugger.dry_run()).request
+            requests[stop.event.path, stop.event.visit] = (await debugger.inspector.dry_run()).request
     return requests
 
 
@@ -78,7 +79,7 @@ async def test_in_a_fork_the_request_is_that_of_the_run_it_comes_from(store: Che
     await debugger.attach("r")
     stop = await debugger.fork(before)
     assert stop.event.path == "sum_up"
-    shown = (await debugger.dry_run()).request
+    shown = (await debugger.inspector.dry_run()).request
     await debugger.proceed()
     (made,) = [call.request for call in await store.calls(debugger.run_id) if call.path == "sum_up" and call.request]
     assert shown["ids"] == made["ids"]
@@ -88,7 +89,7 @@ async def test_in_a_fork_the_request_is_that_of_the_run_it_comes_from(store: Che
 async def test_every_item_of_a_fan_out_can_be_shown(store: Checkpointer) -> None:
     debugger = debugger_of(graph_of(ITEMS, work=draw), store)
     await debugger.begin({}, run_id="r")
-    shown = [(await debugger.dry_run(item)).request for item in range(3)]
+    shown = [(await debugger.inspector.dry_run(item)).request for item in range(3)]
     await debugger.proceed()
     assert shown == [call.request for call in await store.calls("r") if call.kind == "model"]
 
@@ -101,23 +102,23 @@ async def test_after_a_failure_that_is_retried_the_next_attempt_is_shown(store: 
 
     node = "{run: only, retry: {attempts: 2, backoff: {initial_seconds: 0.001}}, output: {into: {said: output.said}}}"
     debugger = debugger_of(graph_of(SINGLE.replace("NODE", node), only=first_fails), store)
-    debugger.failures = "all"
+    debugger.triggers.failures = "all"
     await debugger.begin({}, run_id="r")
     assert (await debugger.proceed()).reason == "failure"
-    shown = (await debugger.dry_run()).request
+    shown = (await debugger.inspector.dry_run()).request
     await debugger.proceed()
     assert shown == (await store.calls("r"))[-1].request
 
 
 async def test_nothing_is_written(store: Checkpointer) -> None:
     debugger = debugger_of(DRAWN, store)
-    debugger.add_breakpoint("sum_up")
+    debugger.triggers.add("sum_up")
     await debugger.begin({}, run_id="r")
     await debugger.proceed()
     before = [await store.steps("r"), await store.calls("r"), await store.events("r"), await store.run("r")]
     heard: list[Any] = []
     debugger.listeners.append(heard.append)
-    assert (await debugger.dry_run()).kind == "model"
+    assert (await debugger.inspector.dry_run()).kind == "model"
     assert [await store.steps("r"), await store.calls("r"), await store.events("r"), await store.run("r")] == before
     assert heard == []
     assert (await debugger.proceed()).reason == "end"
@@ -126,7 +127,7 @@ async def test_nothing_is_written(store: Checkpointer) -> None:
 async def test_a_handler_gets_the_types_that_the_graph_declares(store: Checkpointer) -> None:
     debugger = debugger_of(TYPED, store)
     await debugger.begin({"claim": Claim("tides", 2)}, run_id="r")
-    dry_run = await debugger.dry_run()
+    dry_run = await debugger.inspector.dry_run()
     assert (dry_run.kind, dry_run.request) == ("model", {"user": "tides x 2"})
     assert dry_run.handoff == {"claim": {"text": "tides", "times": 2}}
     await debugger.close()
@@ -169,7 +170,7 @@ async def test_a_node_that_makes_several_calls_at_once_shows_the_first(store: Ch
 
     debugger = debugger_of(graph_of(ITEMS, work=several), store)
     await debugger.begin({}, run_id="r")
-    assert (await debugger.dry_run()).request == {"user": "say 0"}
+    assert (await debugger.inspector.dry_run()).request == {"user": "say 0"}
     await debugger.close()
 
 
@@ -193,7 +194,7 @@ async def test_a_node_without_a_call_says_why(store: Checkpointer, handler: str 
     graph = graph_of(SINGLE.replace("NODE", node), **handlers)
     debugger = debugger_of(graph, store)
     await debugger.begin({}, run_id="r")
-    dry_run = await debugger.dry_run()
+    dry_run = await debugger.inspector.dry_run()
     assert (dry_run.kind, dry_run.why) == (None, why)
     await debugger.close()
 
@@ -214,7 +215,7 @@ async def test_a_request_is_shown_for_a_run_that_was_cut(store: Checkpointer) ->
     await until(runtime(DRAWN, store).stream({}, run_id="r"), NodeStarted, "sum_up")
     debugger = debugger_of(DRAWN, store)
     await debugger.attach("r")
-    shown = (await debugger.dry_run()).request
+    shown = (await debugger.inspector.dry_run()).request
     await debugger.proceed()
     assert shown == next(call.request for call in await store.calls("r") if call.path == "sum_up" and call.request)
 
@@ -223,5 +224,5 @@ async def test_an_item_that_the_node_does_not_have_is_refused(store: Checkpointe
     debugger = debugger_of(graph_of(ITEMS, work=draw), store)
     await debugger.begin({}, run_id="r")
     with pytest.raises(NotPossible, match="has 3 items, no item 3"):
-        await debugger.dry_run(3)
+        await debugger.inspector.dry_run(3)
     await debugger.close()

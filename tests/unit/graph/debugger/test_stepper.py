@@ -12,7 +12,8 @@ import pytest
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.debugger.breakpoints import BreakpointInvalid
-from graph_research.graph.debugger.stepper import Debugger, NotPossible, Stop
+from graph_research.graph.debugger.stepper import Debugger
+from graph_research.graph.debugger.stops import NotPossible, Stop
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import InputInvalid, RunBusy
 from graph_research.graph.events import NodeFinished, NodeStarted
@@ -73,7 +74,7 @@ async def test_next_goes_node_by_node_and_step_stops_behind_each_too(store: Chec
     assert at(await debugger.next()) == ("step", "tick", 2)
     behind = await debugger.step()
     assert isinstance(behind.event, NodeFinished)
-    assert (await debugger.level()).state == {"n": 1, "seen": [3, 2]}
+    assert (await debugger.inspector.level()).state == {"n": 1, "seen": [3, 2]}
     assert at(await debugger.next()) == ("step", "tick", 3)
     assert at(await debugger.next())[0] == "end"
     assert (await store.run("r")).status == "completed"
@@ -82,21 +83,21 @@ async def test_next_goes_node_by_node_and_step_stops_behind_each_too(store: Chec
 
 async def test_a_count_of_steps_ends_at_a_breakpoint_and_is_one_stop(store: Checkpointer) -> None:
     debugger = debugger_of(graph_of(COUNTDOWN), store)
-    debugger.add_breakpoint("tick:3")
+    debugger.triggers.add("tick:3")
     await debugger.begin({"n": 5}, run_id="r")
     assert at(await debugger.next(4)) == ("breakpoint", "tick", 3)
     assert at(await debugger.next(2)) == ("step", "tick", 5)
     assert at(await debugger.back(4)) == ("step", "tick", 1)
-    assert await debugger.changes() == {"n": (1, 5), "seen": ([5, 4, 3, 2], [])}
+    assert await debugger.inspector.changes() == {"n": (1, 5), "seen": ([5, 4, 3, 2], [])}
     assert at(await debugger.step(3)) == ("step", "tick", 2)
     await debugger.close()
 
 
 async def test_a_breakpoint_stops_at_one_visit_a_condition_where_it_becomes_true(store: Checkpointer) -> None:
     debugger = debugger_of(graph_of(COUNTDOWN), store)
-    debugger.add_breakpoint("tick:3")
-    debugger.add_breakpoint("if n == 2")
-    debugger.add_breakpoint("tick if n > 99")
+    debugger.triggers.add("tick:3")
+    debugger.triggers.add("if n == 2")
+    debugger.triggers.add("tick if n > 99")
     await debugger.begin({}, run_id="r")
     stop = await debugger.proceed()
     assert (at(stop), [str(one) for one in stop.hit]) == (("breakpoint", "tick", 2), ["if n == 2"])
@@ -115,7 +116,7 @@ async def test_hits_edges_guards_and_lines_are_stopped_at(store: Checkpointer) -
         (":6", 3, ("breakpoint", "tick", 3)),
     ]:
         debugger = debugger_of(graph, store)
-        debugger.add_breakpoint(text, hits=hits)
+        debugger.triggers.add(text, hits=hits)
         await debugger.begin({})
         assert at(await debugger.proceed()) == expected, text
         await debugger.close()
@@ -135,19 +136,19 @@ async def test_hits_edges_guards_and_lines_are_stopped_at(store: Checkpointer) -
 )
 async def test_a_breakpoint_that_nothing_answers_to_is_refused(store: Checkpointer, text: str, message: str) -> None:
     with pytest.raises(BreakpointInvalid, match=message):
-        debugger_of(graph_of(COUNTDOWN), store).add_breakpoint(text)
+        debugger_of(graph_of(COUNTDOWN), store).triggers.add(text)
 
 
 async def test_subgraphs_are_stepped_into_over_and_out_of(store: Checkpointer) -> None:
     debugger = debugger_of(NESTED, store)
     assert at(await debugger.begin({}, run_id="r"))[1] == "ask_all"
     assert at(await debugger.into())[1] == "ask_all[0]/name"
-    assert [(level.path, level.node) for level in await debugger.levels()] == [
+    assert [(level.path, level.node) for level in await debugger.inspector.levels()] == [
         ("ask_all[0]/name", "name"),
         ("ask_all[0]", "ask_all"),
     ]
-    assert await debugger.evaluate("word") == "a"
-    assert await debugger.evaluate("rounds", 1) == 0
+    assert await debugger.inspector.evaluate("word") == "a"
+    assert await debugger.inspector.evaluate("rounds", 1) == 0
     assert at(await debugger.next())[1] == "ask_all[0]/say"
     assert at(await debugger.out())[1] == "ask_all"
     assert at(await debugger.next())[1] == "count"
@@ -161,7 +162,7 @@ async def test_edges_tell_why_they_hold_or_not_with_values(store: Checkpointer) 
     await debugger.begin({"n": 1}, run_id="r")
     stop = await debugger.step()
     assert isinstance(stop.event, NodeFinished)
-    first, second = await debugger.edges()
+    first, second = await debugger.inspector.edges()
     assert (first.holds, first.taken, first.values) == (False, False, {"n": 0})
     assert first.why == "when n > 0: no"
     assert (second.holds, second.taken, second.why) == (True, True, "no guard")
@@ -171,16 +172,16 @@ async def test_what_changed_since_the_last_stop_is_told(store: Checkpointer) -> 
     debugger = debugger_of(graph_of(COUNTDOWN), store)
     await debugger.begin({}, run_id="r")
     await debugger.next()
-    assert await debugger.changes() == {"n": (3, 2), "seen": ([], [3])}
+    assert await debugger.inspector.changes() == {"n": (3, 2), "seen": ([], [3])}
     await debugger.back()
-    assert await debugger.changes() == {"n": (2, 3), "seen": ([3], [])}
+    assert await debugger.inspector.changes() == {"n": (2, 3), "seen": ([3], [])}
     await debugger.close()
 
 
 async def test_a_watched_value_is_stopped_at_where_it_changes(store: Checkpointer) -> None:
     debugger = debugger_of(graph_of(COUNTDOWN), store)
     await debugger.begin({}, run_id="r")
-    await debugger.add_watch("n > 1")
+    await debugger.triggers.add_watch("n > 1")
     stop = await debugger.proceed()
     assert (at(stop), stop.note) == (("breakpoint", "tick", 3), "n > 1 has changed")
     await debugger.close()
@@ -194,13 +195,13 @@ async def test_back_reads_the_history_and_runs_nothing_again(store: Checkpointer
         return await work(handoff, ctx)
 
     debugger = debugger_of(graph_of(PARENT, {"child": CHILD}, work=counted), store)
-    debugger.add_breakpoint("sum_up")
+    debugger.triggers.add("sum_up")
     await debugger.begin({}, run_id="r")
     await debugger.proceed()
     before = len(asked)
     stop = await debugger.back()
     assert (stop.event.path, stop.live) == ("count", False)
-    assert (await debugger.level()).state["rounds"] == 1
+    assert (await debugger.inspector.level()).state["rounds"] == 1
     assert at(await debugger.proceed()) == ("breakpoint", "sum_up", 1)
     assert len(asked) == before
     assert (await debugger.proceed()).reason == "end"
@@ -214,9 +215,9 @@ async def test_an_edit_goes_on_as_a_fork_and_leaves_the_run_as_it_was(store: Che
     stop = await debugger.assign("n", "n + 5")
     assert debugger.run_id == "new-1"
     assert (at(stop), stop.note) == (("step", "tick", 2), "forked from r at step 1")
-    assert await debugger.evaluate("n") == 7
+    assert await debugger.inspector.evaluate("n") == 7
     await debugger.assign("seen", "[]")
-    assert (debugger.run_id, await debugger.evaluate("[n, seen]")) == ("new-2", [7, []])
+    assert (debugger.run_id, await debugger.inspector.evaluate("[n, seen]")) == ("new-2", [7, []])
     await debugger.attach("new-1")
     assert (await debugger.proceed()).reason == "end"
     assert (await store.state("new-1"))["seen"] == [3, 7, 6, 5, 4, 3, 2, 1]
@@ -230,12 +231,12 @@ async def test_a_completed_run_is_walked_from_its_start_and_forked_in_its_middle
     assert at(await debugger.attach("r")) == ("entry", "tick", 1)
     assert not (await debugger.next()).live
     assert at(await debugger.goto(2)) == ("goto", "tick", 3)
-    assert (await debugger.level()).state == {"n": 1, "seen": [3, 2]}
+    assert (await debugger.inspector.level()).state == {"n": 1, "seen": [3, 2]}
     assert at(await debugger.reverse()) == ("step", "tick", 1)
     with pytest.raises(NotPossible, match="history begins"):
         await debugger.back()
     assert at(await debugger.fork(0, {"n": 1})) == ("step", "tick", 1)
-    assert await debugger.evaluate("n") == 1
+    assert await debugger.inspector.evaluate("n") == 1
     assert (await debugger.proceed()).reason == "end"
     assert (await store.state(debugger.run_id))["seen"] == [1]
 
@@ -257,7 +258,7 @@ async def test_the_way_back_stops_where_the_way_on_would(
     debugger = debugger_of(graph_of(COUNTDOWN), store)
     await debugger.begin({"n": 6}, run_id="r")
     assert (await debugger.proceed()).reason == "end"
-    debugger.add_breakpoint(where, hits=hits)
+    debugger.triggers.add(where, hits=hits)
     for visit in stops:
         stop = await debugger.reverse()
         assert (stop.reason, stop.event.visit or getattr(stop.event, "step", 0)) == ("breakpoint", visit), where
@@ -272,8 +273,8 @@ async def test_a_cut_run_goes_on_under_the_debugger(store: Checkpointer) -> None
     debugger = debugger_of(NESTED, store)
     stop = await debugger.attach("r")
     assert stop.note == "run r is running"
-    assert [level.node for level in await debugger.levels()][-1] == "ask_all"
-    debugger.add_breakpoint("sum_up")
+    assert [level.node for level in await debugger.inspector.levels()][-1] == "ask_all"
+    debugger.triggers.add("sum_up")
     assert at(await debugger.proceed()) == ("breakpoint", "sum_up", 1)
     assert (await debugger.proceed()).reason == "end"
     assert (await store.run("r")).status == "completed"
@@ -310,7 +311,7 @@ async def test_restart_begins_a_new_run_with_the_same_input(store: Checkpointer)
     await debugger.proceed()
     assert at(await debugger.restart()) == ("entry", "tick", 1)
     assert debugger.run_id == "new-1"
-    assert await debugger.evaluate("n") == 2
+    assert await debugger.inspector.evaluate("n") == 2
     await debugger.close()
 
 
@@ -320,7 +321,7 @@ async def test_a_run_that_another_drives_can_be_looked_at_and_not_moved(store: C
     await driver.begin({}, run_id="r")
     debugger = debugger_of(graph, store)
     await debugger.attach("r")
-    assert await debugger.evaluate("n") == 3
+    assert await debugger.inspector.evaluate("n") == 3
     with pytest.raises(RunBusy):
         await debugger.next()
     await driver.close()
@@ -333,7 +334,7 @@ async def test_debugging_changes_nothing_of_what_a_run_does(store: Checkpointer)
     debugger = debugger_of(NESTED, store)
     stop = await debugger.begin({}, run_id="r")
     while stop.reason != "end":
-        await debugger.levels()
+        await debugger.inspector.levels()
         stop = await debugger.step()
     assert await store.state("r") == plain.state
     assert {(step.path, step.visit, step.item): step.hash for step in await store.steps("r")} == hashes
@@ -368,12 +369,12 @@ async def test_branches_are_stopped_at_one_by_one_before_any_of_them_runs(store:
 
 async def test_the_root_is_edited_from_inside_of_a_subgraph(store: Checkpointer) -> None:
     debugger = debugger_of(NESTED, store)
-    debugger.add_breakpoint("ask_all[2]/say")
+    debugger.triggers.add("ask_all[2]/say")
     await debugger.begin({}, run_id="r")
     await debugger.proceed()
     await debugger.assign("answer", '"from outside"')
-    assert (await debugger.levels())[-1].state["answer"] == "from outside"
-    debugger.remove_breakpoint(0)
+    assert (await debugger.inspector.levels())[-1].state["answer"] == "from outside"
+    debugger.triggers.remove(0)
     assert (await debugger.proceed()).reason == "end"
     assert (await store.run(debugger.run_id)).status == "completed"
     with pytest.raises(InputInvalid, match="no channel"):
@@ -419,7 +420,7 @@ async def test_a_pause_in_the_midst_of_a_long_call_holds_at_once_and_breaks_noth
     stop = await moving
     assert at(stop) == ("pause", "ask", 1)
     assert stop.note == "ask:1 is at work for 0.0 s, a model call is under way for 0.0 s"
-    assert await debugger.evaluate("told") == ""
+    assert await debugger.inspector.evaluate("told") == ""
     slow.answered.set()
     assert (await debugger.proceed()).reason == "end"
     assert (await store.state("r"))["told"] == "here"
@@ -433,13 +434,15 @@ async def test_a_pause_tells_what_the_run_is_doing_and_holds_at_the_next_event(s
     moving = asyncio.create_task(debugger.proceed())
     await slow.asked.wait()
     debugger.pause()
-    assert [(work.path, [kind for kind, _ in work.calls]) for work in await debugger.work()] == [("ask", ["model"])]
+    assert [(work.path, [kind for kind, _ in work.calls]) for work in await debugger.inspector.work()] == [
+        ("ask", ["model"])
+    ]
     assert not moving.done()
     slow.answered.set()
     assert (await moving).reason == "pause"
-    assert [(work.path, work.calls) for work in await debugger.work()] == [("ask", [])]
+    assert [(work.path, work.calls) for work in await debugger.inspector.work()] == [("ask", [])]
     await debugger.proceed()
-    assert await debugger.work() == []
+    assert await debugger.inspector.work() == []
 
 
 async def test_what_was_called_away_from_can_be_left_and_resumed(store: Checkpointer) -> None:

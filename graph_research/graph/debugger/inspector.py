@@ -1,0 +1,145 @@
+"""What can be seen where the debugger holds a run: stack, state, expressions, edges, the next call, recorded calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from graph_research.graph.checkpoint.base import CallRecord, Checkpointer
+from graph_research.graph.context import Clock
+from graph_research.graph.debugger.breakpoints import compiled
+from graph_research.graph.debugger.call_stack import EdgeView, Level, StackReader, edges_of
+from graph_research.graph.debugger.dry_run import DryRun, dry_run, handoff_of
+from graph_research.graph.debugger.stop_locations import plain_path
+from graph_research.graph.debugger.stops import NotPossible
+from graph_research.graph.debugger.timeline import Timeline
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.events import Event, NodeFailed, NodeFinished, NodeStarted, RunEnded
+
+__all__ = ["Inspector", "Work"]
+
+_MOST_CALLS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """A node at work for so many `seconds`; `calls` are the kinds of the calls under way and their seconds."""
+
+    path: str
+    visit: int
+    seconds: float
+    calls: Sequence[tuple[str, float]] = ()
+
+    def __str__(self) -> str:
+        calls = [f"a {kind} call is under way for {seconds:.1f} s" for kind, seconds in self.calls[:_MOST_CALLS]]
+        more = len(self.calls) - _MOST_CALLS
+        rest = [f"{more} more"] if more > 0 else []
+        return ", ".join([f"{self.path}:{self.visit} is at work for {self.seconds:.1f} s", *calls, *rest])
+
+
+class Inspector:
+    """Reads the store at the present event of `timeline`; changes nothing. Levels count from 0, the innermost graph."""
+
+    def __init__(
+        self, graph: Graph, store: Checkpointer, timeline: Timeline, *, clock: Clock, interactive: bool
+    ) -> None:
+        self._graph = graph
+        self._store = store
+        self._timeline = timeline
+        self._clock = clock
+        self._interactive = interactive
+        self._reader = StackReader(store, "", graph)
+
+    @property
+    def reader(self) -> StackReader:
+        """The stored states of the run that the timeline shows."""
+        if self._reader.run_id != self._timeline.run_id:
+            self._reader = StackReader(self._store, self._timeline.run_id, self._graph)
+        return self._reader
+
+    async def levels(self) -> list[Level]:
+        """The stack, the innermost graph first; empty before anything ran."""
+        return await self.reader.levels(self._timeline.now)
+
+    async def level(self, number: int = 0) -> Level:
+        """One level of the stack. Raises `NotPossible`."""
+        levels = await self.levels()
+        if not 0 <= number < len(levels):
+            raise NotPossible(f"the stack has no level {number}", help=f"it has {len(levels)}, counted from 0")
+        return levels[number]
+
+    async def evaluate(self, text: str, number: int = 0) -> Any:
+        """The value of an expression of the graph language. Raises `BreakpointInvalid`, `GuardFailed`."""
+        level = await self.level(number)
+        return compiled(text, self._graph, level.scope).evaluate(level.scope)
+
+    async def changes(self) -> dict[str, tuple[Any, Any]]:
+        """Channels of the innermost graph that differ from where the run was held before: old and new value."""
+        level = await self.level()
+        run_id, step = self._timeline.previous or (self._timeline.run_id, -1)
+        reader = self.reader if run_id == self.reader.run_id else StackReader(self._store, run_id, self._graph)
+        old, new = await reader.state(level.namespace, step), level.state
+        return {name: (old.get(name), value) for name, value in new.items() if old.get(name) != value}
+
+    async def edges(self, number: int = 0) -> list[EdgeView]:
+        """The edges of the current node in the order they are tried, judged by the state as it is shown."""
+        return edges_of(await self.level(number))
+
+    async def dry_run(self, item: int = 0) -> DryRun:
+        """The handoff of the current node and the first call it would make; nothing is sent and nothing stored."""
+        level, run_id = await self.level(), self._timeline.run_id
+        return await dry_run(level, self._store, run_id, clock=self._clock, interactive=self._interactive, item=item)
+
+    async def handoff(self, level: Level) -> dict[str, Any]:
+        """What the node of `level` would be given now. Raises `GuardFailed`, `HandoffInvalid`, `NodeFailed`."""
+        return await handoff_of(level, self._store, self._timeline.run_id, clock=self._clock)
+
+    async def calls(self, *, here: bool = False) -> list[CallRecord]:
+        """The recorded outside calls of the run, or only of the current node's visit."""
+        records = await self._store.calls(self._timeline.run_id)
+        if not here:
+            return records
+        level = await self.level()
+        path, visit = plain_path(level.path), level.visit
+        return [call for call in records if plain_path(call.path) == path and call.visit == visit]
+
+    async def work(self) -> list[Work]:
+        """The nodes that have begun and not ended, with the calls that each waits for."""
+        return await _work_of(self._timeline.events, self._store, self._timeline.run_id, self._clock.now())
+
+
+async def _work_of(events: Sequence[Event], store: Checkpointer, run_id: str, now: datetime) -> list[Work]:
+    """The nodes at work after `events`, the one that began last first; those that hold others are left
+    out."""
+    begun: dict[tuple[str, int], datetime] = {}
+    for event in events:
+        if isinstance(event, NodeStarted):
+            begun[event.path, event.visit] = event.at
+        elif isinstance(event, NodeFinished) or (
+            isinstance(event, NodeFailed) and event.item is None and not event.will_retry
+        ):
+            begun.pop((event.path, event.visit), None)
+        elif isinstance(event, RunEnded):
+            begun.clear()
+    sent = [call for call in await store.calls(run_id) if call.status == "sent"] if begun else []
+    return [
+        Work(
+            path=path,
+            visit=visit,
+            seconds=max(0.0, (now - at).total_seconds()),
+            calls=[
+                (call.kind, max(0.0, (now - call.started_at).total_seconds()))
+                for call in sent
+                if call.visit == visit and plain_path(call.path) == plain_path(path)
+            ],
+        )
+        for (path, visit), at in sorted(begun.items(), key=lambda item: item[1], reverse=True)
+        if not any(_inside(other, path) for other, _ in begun)
+    ]
+
+
+def _inside(inner: str, outer: str) -> bool:
+    """Whether a node stands in the subgraph of another, or of one of its items."""
+    return inner.startswith((f"{outer}/", f"{outer}["))

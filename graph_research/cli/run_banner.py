@@ -32,7 +32,8 @@ def provider_lines(workspace: Workspace, request: ResearchRequest | GraphRequest
 
 def _models(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool) -> list[str]:
     why = why_default(workspace.environ) if new and not workspace.settings.default_provider else None
-    return [*([why] if why else []), f"models: {'; '.join([_in_order(request.models), *_own_models(request)])}"]
+    said = [f"{why}; --llm chooses another, --llm extractive none"] if why else []
+    return [*said, f"models: {'; '.join([_in_order(request.models), *_own_models(request)])}"]
 
 
 def _searches(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool) -> list[str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from graph_research.providers.llm.catalog import HOSTINGS
 from graph_research.providers.search.catalog import SEARCHES
 
 __all__ = ["KEYS", "keys_present"]
 
 KEYS: Mapping[str, str] = {
-    "OPENAI_API_KEY": "models `openai:MODEL` at OpenAI itself; other servers take a key by the setting `model_keys`",
-    "ANTHROPIC_API_KEY": "models `anthropic:MODEL`",
-    "GEMINI_API_KEY": "models `gemini:MODEL`",
+    **{hosting.key: f"models `{kind}:MODEL`" for kind, hosting in HOSTINGS.items()},
     **SEARCHES.key_purposes,
 }
 """The variables of the environment that hold a key, and what each key adds."""

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from graph_research.app.wiring.models import MODELS
 from graph_research.providers.keys import KEYS
 from graph_research.providers.search.catalog import SEARCHES
 
 DOCS = Path(__file__).parents[2] / "docs"
-VARIABLE = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|\b(?:searxng_url|wikipedia_language)\b")
+VARIABLE = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|\b(?:searxng_url|wikipedia_language|cli_commands)\b")
 
 
 def marked(text: str) -> str:
@@ -30,7 +31,13 @@ def keys() -> list[str]:
     return [f"| `{name}` | {marked(purpose)} |" for name, purpose in KEYS.items()]
 
 
+def models() -> list[str]:
+    usages = {spec.name: " or ".join(f"`{usage}`" for usage in spec.usage.split(" or ")) for spec in MODELS.values()}
+    return [f"| {usages[spec.name]} | {marked(spec.summary)} | {marked(spec.needs)} |" for spec in MODELS.values()]
+
+
 TABLES = {
+    "how-to/use-a-model.md": ("| `extractive` |", models()),
     "how-to/search-the-web.md": ("| `tavily` |", searches()),
     "reference/settings.md": (f"| `{next(iter(KEYS))}` |", keys()),
 }

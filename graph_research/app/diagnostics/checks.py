@@ -22,7 +22,7 @@ from graph_research.app.library import count_documents, pdf_child_works
 from graph_research.app.store import open_store
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.mcp_servers import build_mcp, mcp_names
-from graph_research.app.wiring.models import MODEL_KINDS, build_router, default_models, default_roles, why_default
+from graph_research.app.wiring.models import MODELS, build_router, default_models, default_roles, why_default
 from graph_research.app.wiring.search import build_searches, select_searches, serves_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import GraphResearchError
@@ -98,7 +98,7 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
     searches = workspace.searches
     served = ("local", *searches.names, *mcp_names(workspace))
     return {
-        "models": dict(MODEL_KINDS),
+        "models": {name: f"{spec.usage}: {spec.summary}; needs {spec.needs}" for name, spec in MODELS.items()},
         "roles": role_models(workspace),
         "windows": {**listed_windows(), **settings.model_context_overrides},
         "prices": {**{name: asdict(price) for name, price in listed_prices().items()}, **own},

@@ -6,21 +6,19 @@ import asyncio
 import difflib
 import shutil
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, mcp_names, unset_of_mcp
-from graph_research.app.wiring.models import DEFAULTS, EXTRACTIVE, MODEL_KINDS, build_model
+from graph_research.app.wiring.models import EXTRACTIVE, MODELS
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, UnknownModel
-from graph_research.providers.http.endpoint import Peer
-from graph_research.providers.http.health_check import PROBE_SECONDS, HealthResult, Probe, check_health
+from graph_research.providers.http.health_check import PROBE_SECONDS, HealthResult, check_health
 from graph_research.providers.keys import KEYS
-from graph_research.providers.llm import anthropic, gemini, openai
-from graph_research.providers.llm.base import Model
+from graph_research.providers.llm.catalog import HOSTINGS
 from graph_research.providers.llm.command_line import COMMANDS
 from graph_research.providers.llm.model_spec import CLI, parse_spec
 from graph_research.providers.search.catalog import MCP
@@ -29,13 +27,6 @@ from graph_research.providers.search.mcp.search import load_client as load_mcp_c
 from graph_research.providers.search.spec import SearchSpec
 
 __all__ = ["Provider", "ProviderHealth", "check_providers", "name_of_model", "providers_of", "with_names"]
-
-_HOSTED: Mapping[str, tuple[str, Probe]] = {
-    "openai": ("OPENAI_API_KEY", Probe(peer=Peer(name="openai", base_url=openai.OFFICIAL_URL), path="/models")),
-    "anthropic": ("ANTHROPIC_API_KEY", Probe(peer=Peer(name="anthropic", base_url=anthropic.URL), path="/v1/models")),
-    "gemini": ("GEMINI_API_KEY", Probe(peer=Peer(name="gemini", base_url=gemini.URL), path="/models")),
-}
-"""By kind of model, the variable of its key, and what shows without a key that the provider's own server is there."""
 
 HealthCheck = Callable[[Clients], Awaitable[HealthResult]]
 
@@ -108,12 +99,12 @@ def name_of_model(spec: str) -> str:
     parsed = parse_spec(spec)
     if parsed.kind == CLI:
         return f"{CLI}{parsed.command}"
-    return spec if parsed.url is not None or parsed.kind not in _HOSTED else parsed.kind
+    return spec if parsed.url is not None or parsed.kind not in HOSTINGS else parsed.kind
 
 
 def _models(workspace: Workspace, specs: Sequence[str]) -> Iterator[Provider]:
-    yield Provider(name=EXTRACTIVE, kind="model", text=MODEL_KINDS[EXTRACTIVE])
-    for kind in _HOSTED:
+    yield Provider(name=EXTRACTIVE, kind="model", text=MODELS[EXTRACTIVE].summary)
+    for kind in HOSTINGS:
         yield _hosted(workspace, kind)
     for command in sorted({*COMMANDS, *workspace.settings.cli_commands}):
         yield _command(workspace, command)
@@ -131,10 +122,11 @@ def _has_address(spec: str) -> bool:
 
 
 def _hosted(workspace: Workspace, kind: str) -> Provider:
-    key, without = _HOSTED[kind]
-    if workspace.environ.get(key):
-        return Provider(name=kind, kind="model", check=_check_model(DEFAULTS[key][0]))
-    return Provider(name=kind, kind="model", lacks=_not_set(key), adds=KEYS[key], check=_by_probe(without))
+    hosting = HOSTINGS[kind]
+    check = _check_model(hosting.default_specs[0])
+    if workspace.environ.get(hosting.key):
+        return Provider(name=kind, kind="model", check=check)
+    return Provider(name=kind, kind="model", lacks=_not_set(hosting.key), adds=KEYS[hosting.key], check=check)
 
 
 def _command(workspace: Workspace, command: str) -> Provider:
@@ -210,18 +202,16 @@ async def _check_mcp(workspace: Workspace, name: str) -> HealthResult:
         return HealthResult(latency_ms=_since(began))
 
 
-def _by_probe(probe: Probe) -> HealthCheck:
-    return lambda clients: check_health(clients.http, probe)
+def _check_model(text: str) -> HealthCheck:
+    """Checks the server of a hosted model or of one with an address."""
 
-
-def _check_model(spec: str) -> HealthCheck:
     async def check(clients: Clients) -> HealthResult:
         try:
-            model: Model = build_model(spec, clients)
+            spec = parse_spec(text)
+            probe = HOSTINGS[spec.kind].probe(spec, clients)
         except UserMistake as error:
             return HealthResult(latency_ms=None, text=f"{error.message}; {error.help}")
-        assert isinstance(model, (openai.OpenAIModel, anthropic.AnthropicModel, gemini.GeminiModel))
-        return await check_health(clients.http, model.probe)
+        return await check_health(clients.http, probe)
 
     return check
 
@@ -230,7 +220,7 @@ def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:
     """A model by its spec, whether it is in use or not."""
     if name.startswith(f"{MCP}:"):
         check_mcp(workspace, name)
-    served = name_of_model(name) if name.startswith(CLI) or name.partition(":")[0] in _HOSTED else ""
+    served = name_of_model(name) if name.startswith(CLI) or name.partition(":")[0] in HOSTINGS else ""
     if served in known:
         return next(one for one in providers_of(workspace, ()) if one.name == served)
     if served and served == name:

@@ -19,7 +19,7 @@ from graph_research.providers.search.base import SOURCE_TYPES, SearchProvider
 from graph_research.providers.search.cache import CachedSearch
 from graph_research.providers.search.catalog import MCP, SCRIPTED
 from graph_research.providers.search.local import Library, LocalSearch
-from graph_research.providers.search.scripted import ScriptedSearch, SearchScriptInvalid
+from graph_research.providers.search.scripted import ScriptedSearch
 from graph_research.settings.config import SettingInvalid, Settings
 
 __all__ = [
@@ -186,21 +186,13 @@ def _build(
     if kind == MCP:
         return build_mcp(workspace, name, clients.closing)
     if kind == SCRIPTED:
-        return _scripted(Path(rest))
+        return ScriptedSearch.from_file(Path(rest))
     spec = workspace.searches.find(kind)
     if spec is None:
         raise NoProvider(f"search {name[:80]!r} stands for several", help="name them one by one")
     if missing := spec.missing(clients.environ, clients.settings):
         raise NoProvider(f"search {_left_out(name, missing)}", help="set what is missing")
     return spec.build(clients, _paced(spec.endpoint(clients), clients.settings))
-
-
-def _scripted(path: Path) -> SearchProvider:
-    try:
-        return ScriptedSearch.from_file(path)
-    except SearchScriptInvalid as error:
-        error.message = f"--search or search_providers: {error.message}"
-        raise
 
 
 def _paced(peer: Peer, settings: Settings) -> Peer:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
-from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.error_mapping import ParameterRefused
 from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
+from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside
 
-__all__ = ["ANTHROPIC_VERSION", "URL", "AnthropicModel", "reasons"]
+__all__ = ["ANTHROPIC_VERSION", "URL", "AnthropicModel", "is_reasoning"]
 
 URL = "https://api.anthropic.com"
 ANTHROPIC_VERSION = "2023-06-01"
@@ -124,33 +123,22 @@ class _Gathered:
             self.usage = self.usage.model_copy(update=usage.model_dump(exclude_none=True))
 
 
-class AnthropicModel(HttpModel):
+class AnthropicModel(HttpModel[_Gathered]):
     """One of Anthropic's models.
 
     The system prompt is marked for caching: it is the same for all calls of an agent. Models that think cannot be made
     to call a tool, which the server says once; from then on they are asked to.
     """
 
-    def __init__(self, service: HttpModelConfig) -> None:
-        super().__init__(service, _OPTIONAL, set() if _TAKES_TEMPERATURE.match(service.model) else {"temperature"})
+    optional = _OPTIONAL
+    models_path = "/v1/models"
+    models_params: ClassVar[Mapping[str, str]] = {"limit": "1"}
+
+    def __init__(self, config: HttpModelConfig) -> None:
+        super().__init__(config)
+        if not _TAKES_TEMPERATURE.match(config.model):
+            self._left_out.add("temperature")
         self._peer = replace(self._peer, headers={**self._peer.headers, "anthropic-version": ANTHROPIC_VERSION})
-
-    @property
-    def probe(self) -> Probe:
-        """What shows that the server is there and takes the key: its list of models."""
-        return Probe(peer=self._peer, path="/v1/models", params={"limit": "1"}, tells_key=bool(self._peer.secrets))
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        while True:
-            body = self._body(request)
-            try:
-                answer = await (self._whole(body) if request.on_text is None else self._streamed(body, request.on_text))
-            except ParameterRefused as refusal:
-                if refusal.parameter not in body or refusal.parameter in self._left_out:
-                    raise
-                self._left_out.add(refusal.parameter)
-            else:
-                return self._reply(answer, request)
 
     async def _whole(self, body: dict[str, Any]) -> _Gathered:
         reply = await self._http.ask(self._peer, "POST", _PATH, json=body)
@@ -177,10 +165,10 @@ class AnthropicModel(HttpModel):
                     raise self._told(loaded)
                 answer.take(event, on_text)
         if answer.stop is None:
-            raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
+            raise self._unavailable("the answer broke off")
         return answer
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
+    def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self._model,
             "max_tokens": request.max_output_tokens,
@@ -192,7 +180,7 @@ class AnthropicModel(HttpModel):
             body["temperature"] = 0
         if self._effort is not None:
             body["output_config"] = {"effort": self._effort}
-        schema = request.schema
+        schema = request.schema if constrained else None
         if schema is None or not is_object(schema) or refers_outside(schema) or "tools" in self._left_out:
             return body
         described = "Give the answer. Call this once, with the whole answer."
@@ -206,14 +194,12 @@ class AnthropicModel(HttpModel):
     def _told(self, loaded: Any) -> Exception:
         error = loaded.get("error") or {}
         kind = error.get("type") if isinstance(error, dict) else None
-        return self._errors.of(_STATUS.get(str(kind), 500), loaded) or ProviderUnavailable(
-            f"{self._peer.name}: {kind or 'an error'} while the answer was written", provider=self._peer.name
+        return self._errors.of(_STATUS.get(str(kind), 500), loaded) or self._unavailable(
+            f"{kind or 'an error'} while the answer was written"
         )
 
     def _unreadable(self) -> ProviderUnavailable:
-        return ProviderUnavailable(
-            f"{self._peer.name}: the answer is not in the format of Messages", provider=self._peer.name
-        )
+        return self._unavailable("the answer is not in the format of Messages")
 
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = answer.tool[0] if len(answer.tool) == 1 else "".join(answer.tool or answer.text)
@@ -233,7 +219,7 @@ class AnthropicModel(HttpModel):
         )
 
 
-def reasons(model: str) -> bool:
+def is_reasoning(model: str) -> bool:
     """Whether a model can be told how much to think, by its name."""
     return _REASONS.match(model) is not None
 
@@ -248,3 +234,23 @@ def _counted(usage: _Usage, request: ModelRequest, text: str) -> Usage:
         output_tokens=guess.output_tokens if usage.output_tokens is None else usage.output_tokens,
         cached_input_tokens=cached,
     )
+
+
+_HOSTING = Hosting(
+    kind="anthropic",
+    key="ANTHROPIC_API_KEY",
+    base_url=URL,
+    key_headers=lambda key: {"x-api-key": key},
+    is_reasoning=lambda model, _: is_reasoning(model),
+    protocol=AnthropicModel,
+    default_model="claude-sonnet-5-5",
+    cheap_model="claude-haiku-4-5",
+)
+SPEC = ModelProviderSpec(
+    name="anthropic",
+    usage="anthropic:MODEL",
+    summary="a model of Anthropic",
+    needs="ANTHROPIC_API_KEY",
+    build=_HOSTING.build,
+    hosting=_HOSTING,
+)

@@ -12,12 +12,21 @@ from typing import Any, Literal
 
 import orjson
 
-from graph_research.providers.errors import CommandMissing, ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.clients import Clients
+from graph_research.providers.errors import (
+    CommandMissing,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+    UnknownModel,
+)
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.error_mapping import context_error
+from graph_research.providers.llm.model_spec import CLI, ModelSpec
+from graph_research.providers.llm.provider_spec import OWN_SECONDS, ModelProviderSpec, window_in
 from graph_research.providers.llm.subprocess_run import OutputTooLong, ProgramResult, ProgramTimedOut, run_program
 
-__all__ = ["COMMANDS", "Command", "CommandModel", "own_command"]
+__all__ = ["COMMANDS", "SPEC", "Command", "CommandModel"]
 
 _MOST_BYTES = 8_000_000
 _MOST_CHARS = 300
@@ -217,11 +226,6 @@ class Command:
         return [one.replace("{model}", model).replace("{policy}", policy) for one in self.arguments]
 
 
-def own_command(arguments: Sequence[str], key_name: str) -> Command:
-    """A command line of the user's own, whose standard output is the answer, or a document that has it."""
-    return Command(arguments=tuple(arguments), key_name=key_name)
-
-
 COMMANDS: Mapping[str, Command] = {
     "claude": Command(
         arguments=(
@@ -259,3 +263,36 @@ COMMANDS: Mapping[str, Command] = {
 }
 """The tools that are known by name. Each is started without tools of its own: no shell, no files, no web, no servers,
 and without what its user configured for other work."""
+
+
+def _build(spec: ModelSpec, clients: Clients) -> CommandModel:
+    settings = clients.settings
+    command = COMMANDS.get(spec.command)
+    if spec.command in settings.cli_commands:
+        key_name = settings.model_keys.get(f"{CLI}{spec.command}", "")
+        command = Command(arguments=tuple(settings.cli_commands[spec.command]), key_name=key_name)
+    if command is None:
+        known = ", ".join(sorted({*COMMANDS, *settings.cli_commands}))
+        raise UnknownModel(
+            f"no command line {spec.command!r}", help=f"there are {known}; add yours with the setting `cli_commands`"
+        )
+    if command.wants_model != bool(spec.model):
+        lacks = "names no model" if command.wants_model else "names a model that its command line has no {model} for"
+        raise UnknownModel(f"model {spec.text!r} {lacks}", help=f"write it as [cli]{spec.command}:MODEL")
+    return CommandModel(
+        command,
+        spec=spec.text,
+        model=spec.model,
+        environ=clients.environ,
+        timeout_seconds=settings.model_timeout or OWN_SECONDS,
+        window_tokens=window_in(spec, settings),
+    )
+
+
+SPEC = ModelProviderSpec(
+    name=CLI,
+    usage="[cli]NAME:MODEL",
+    summary=f"a command-line agent that is used as a model: {', '.join(COMMANDS)}, or one of the setting cli_commands",
+    needs="the program",
+    build=_build,
+)

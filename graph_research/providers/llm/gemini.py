@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
-from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.error_mapping import ParameterRefused
 from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
+from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, openapi_schema
 
-__all__ = ["URL", "GeminiModel", "reasons"]
+__all__ = ["URL", "GeminiModel", "is_reasoning"]
 
 URL = "https://generativelanguage.googleapis.com/v1beta"
 
@@ -99,32 +98,24 @@ class _Gathered:
                         on_text(one.text)
 
 
-class GeminiModel(HttpModel):
+class GeminiModel(HttpModel[_Gathered]):
     """One Gemini model. An effort is its level of thinking.
 
     Temperature 0 goes to the models before Gemini 3 alone: later ones are to be left at their default.
     """
 
-    def __init__(self, service: HttpModelConfig) -> None:
-        super().__init__(service, _OPTIONAL, set() if _TAKES_TEMPERATURE.match(service.model) else {"temperature"})
-        self._path = f"/models/{service.model.removeprefix('models/')}"
+    optional = _OPTIONAL
+    models_path = "/models"
+    models_params: ClassVar[Mapping[str, str]] = {"pageSize": "1"}
 
-    @property
-    def probe(self) -> Probe:
-        """What shows that the server is there and takes the key: its list of models."""
-        return Probe(peer=self._peer, path="/models", params={"pageSize": "1"}, tells_key=bool(self._peer.secrets))
+    def __init__(self, config: HttpModelConfig) -> None:
+        super().__init__(config)
+        if not _TAKES_TEMPERATURE.match(config.model):
+            self._left_out.add("temperature")
+        self._path = f"/models/{config.model.removeprefix('models/')}"
 
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        while True:
-            body = self._body(request)
-            try:
-                answer = await (self._whole(body) if request.on_text is None else self._streamed(body, request.on_text))
-            except ParameterRefused as refusal:
-                if refusal.parameter not in {*body, *body["generationConfig"]} - self._left_out:
-                    raise
-                self._left_out.add(refusal.parameter)
-            else:
-                return self._reply(answer, request)
+    def _parameters_of(self, body: Mapping[str, Any]) -> set[str]:
+        return {*body, *body["generationConfig"]}
 
     async def _whole(self, body: dict[str, Any]) -> _Gathered:
         reply = await self._http.ask(self._peer, "POST", f"{self._path}:generateContent", json=body)
@@ -144,10 +135,10 @@ class GeminiModel(HttpModel):
             async for loaded in events:
                 answer.take(self._response(loaded), on_text)
         if answer.finish is None and answer.blocked is None:
-            raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
+            raise self._unavailable("the answer broke off")
         return answer
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
+    def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
         settings: dict[str, Any] = {
             "maxOutputTokens": min(request.max_output_tokens + _THINKING_ROOM_TOKENS, _MOST_OUTPUT_TOKENS)
         }
@@ -157,7 +148,7 @@ class GeminiModel(HttpModel):
             settings["seed"] = 0
         if self._effort is not None:
             settings["thinkingConfig"] = {"thinkingLevel": self._effort}
-        if request.schema is not None and "responseMimeType" not in self._left_out:
+        if constrained and request.schema is not None and "responseMimeType" not in self._left_out:
             settings["responseMimeType"] = "application/json"
             wanted = openapi_schema(request.schema) if is_object(request.schema) else None
             if wanted is not None and "responseSchema" not in self._left_out:
@@ -179,17 +170,15 @@ class GeminiModel(HttpModel):
             raise self._unreadable() from error
         if part.error:
             code = part.error.get("code") if isinstance(part.error, dict) else None
-            raise self._errors.of(code if isinstance(code, int) else 500, loaded) or ProviderUnavailable(
-                f"{self._peer.name}: an error {code or ''} while the answer was written", provider=self._peer.name
+            raise self._errors.of(code if isinstance(code, int) else 500, loaded) or self._unavailable(
+                f"an error {code or ''} while the answer was written"
             )
         if not part.candidates and part.feedback is None and part.usage is None:
             raise self._unreadable()
         return part
 
     def _unreadable(self) -> ProviderUnavailable:
-        return ProviderUnavailable(
-            f"{self._peer.name}: the answer is not in the format of generateContent", provider=self._peer.name
-        )
+        return self._unavailable("the answer is not in the format of generateContent")
 
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = "".join(answer.text)
@@ -207,7 +196,7 @@ class GeminiModel(HttpModel):
         return ModelReply(text=text, usage=usage, model=self._spec, cut=cut)
 
 
-def reasons(model: str) -> bool:
+def is_reasoning(model: str) -> bool:
     """Whether a model can be told how much to think, by its name."""
     return _REASONS.match(model) is not None
 
@@ -227,3 +216,23 @@ def _counted(told: _Usage | None, request: ModelRequest, text: str) -> Usage:
         output_tokens=output or guess.output_tokens,
         cached_input_tokens=told.cached or 0,
     )
+
+
+_HOSTING = Hosting(
+    kind="gemini",
+    key="GEMINI_API_KEY",
+    base_url=URL,
+    key_headers=lambda key: {"x-goog-api-key": key},
+    is_reasoning=lambda model, _: is_reasoning(model),
+    protocol=GeminiModel,
+    default_model="gemini-3.7-flash",
+    cheap_model="gemini-3.1-flash-lite",
+)
+SPEC = ModelProviderSpec(
+    name="gemini",
+    usage="gemini:MODEL",
+    summary="a Gemini model of Google",
+    needs="GEMINI_API_KEY",
+    build=_HOSTING.build,
+    hosting=_HOSTING,
+)

@@ -1,15 +1,25 @@
-"""A model that a server answers for over HTTP: what the adapters of all protocols have in common."""
+"""The base of the models that a server answers for over HTTP."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, TypeVar
 
+from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.http.client import Http, Peer
-from graph_research.providers.llm.error_mapping import ErrorMapper
+from graph_research.providers.http.health_check import Probe
+from graph_research.providers.llm.base import ModelReply, ModelRequest
+from graph_research.providers.llm.error_mapping import ConstraintFailed, ErrorMapper, ParameterRefused
 
 __all__ = ["HttpModel", "HttpModelConfig"]
+
+_MOST_REQUESTS = 12
+"""More than there are parameters to leave out, one after the other."""
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +27,7 @@ class HttpModelConfig:
     """One model of one server.
 
     `effort` is the effort of reasoning where the user wants a certain one. `key_name` is the variable that the peer's
-    key stands in, for messages.
+    key stands in, for messages. `official` is true at the provider's own server.
     """
 
     http: Http
@@ -27,24 +37,32 @@ class HttpModelConfig:
     window_tokens: int | None = None
     effort: str | None = None
     key_name: str = ""
+    official: bool = False
 
 
-class HttpModel:
-    """A `Model` but for the asking. `parameters` are those that a request can do without where an error's words match;
-    what the server refused is left out from then on, for as long as the model object lives."""
+class HttpModel(ABC, Generic[_Answer]):
+    """A `Model` whose subclasses know one protocol.
+
+    `optional` maps a parameter that a request can do without to what an error about it says. What the server refuses is
+    left out from then on, for as long as the model object lives.
+    """
 
     in_process = False
+    optional: ClassVar[Mapping[str, re.Pattern[str]]]
+    models_path: ClassVar[str]
+    models_params: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, service: HttpModelConfig, parameters: Mapping[str, re.Pattern[str]], left_out: set[str]) -> None:
-        peer, model = service.peer, service.model
-        self._http = service.http
-        self._errors = ErrorMapper(peer.name, model=model, key_name=service.key_name, parameters=parameters)
-        self._peer = replace(peer, classify=self._errors)
-        self._service = service
-        self._spec = service.spec
-        self._model = model
-        self._effort = service.effort
-        self._left_out = left_out
+    def __init__(self, config: HttpModelConfig) -> None:
+        self._errors = ErrorMapper(
+            config.peer.name, model=config.model, key_name=config.key_name, parameters=self.optional
+        )
+        self._http = config.http
+        self._peer = replace(config.peer, classify=self._errors)
+        self._config = config
+        self._spec = config.spec
+        self._model = config.model
+        self._effort = config.effort
+        self._left_out: set[str] = set()
 
     @property
     def spec(self) -> str:
@@ -52,4 +70,56 @@ class HttpModel:
 
     @property
     def window_tokens(self) -> int | None:
-        return self._service.window_tokens
+        return self._config.window_tokens
+
+    @property
+    def probe(self) -> Probe:
+        """A request that shows that the server answers and takes the key: for its list of models."""
+        return Probe(
+            peer=self._peer, path=self.models_path, params=self.models_params, tells_key=bool(self._peer.secrets)
+        )
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """The answer. A request that the server refuses for a parameter is sent again without it, and one whose answer
+        the server could not bend into the schema without that."""
+        constrained = request.schema is not None
+        for _ in range(_MOST_REQUESTS):
+            body = self._body(request, constrained=constrained)
+            try:
+                if request.on_text is None:
+                    return self._reply(await self._whole(body), request)
+                return self._reply(await self._streamed(body, request.on_text), request)
+            except ParameterRefused as refusal:
+                if not self._leave_out(refusal.parameter, body):
+                    raise
+            except ConstraintFailed:
+                if not constrained:
+                    raise
+                constrained = False
+        raise ProviderUnavailable(f"{self._peer.name} refuses one parameter after the other", provider=self._peer.name)
+
+    def _leave_out(self, parameter: str, body: Mapping[str, Any]) -> bool:
+        """Leave a parameter out from now on; false where this request did not have it."""
+        if parameter in self._left_out or parameter not in self._parameters_of(body):
+            return False
+        self._left_out.add(parameter)
+        return True
+
+    def _parameters_of(self, body: Mapping[str, Any]) -> set[str]:
+        return set(body)
+
+    def _unavailable(self, what: str) -> ProviderUnavailable:
+        return ProviderUnavailable(f"{self._peer.name}: {what}", provider=self._peer.name)
+
+    @abstractmethod
+    def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
+        """What is sent, with the answer held to the request's schema where it is `constrained`."""
+
+    @abstractmethod
+    async def _whole(self, body: dict[str, Any]) -> _Answer: ...
+
+    @abstractmethod
+    async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Answer: ...
+
+    @abstractmethod
+    def _reply(self, answer: _Answer, request: ModelRequest) -> ModelReply: ...

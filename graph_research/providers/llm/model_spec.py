@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 
 from graph_research.providers.errors import UnknownModel
 
-__all__ = ["CLI", "EFFORTS", "REMOTE", "ModelSpec", "checked_model", "is_local", "parse_spec"]
+__all__ = ["CLI", "EFFORTS", "ModelSpec", "checked_model", "is_local", "parse_spec"]
 
 CLI = "[cli]"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """The efforts of reasoning that one provider or another knows."""
 
-REMOTE = ("openai", "anthropic", "gemini")
-"""The kinds that are asked over HTTP."""
+_UNPARSED = ("extractive", "scripted")
+"""The kinds whose spec holds neither options nor an address."""
 
 _AT_URL = re.compile(r"@(?=https?://)", re.IGNORECASE)
 _BARE_HOST = re.compile(r"@([\w.-]+:\d+|localhost\b|\d+(\.\d+){3})", re.IGNORECASE)
@@ -56,7 +56,7 @@ def parse_spec(text: str) -> ModelSpec:
     if text.startswith(CLI):
         return _command_spec(text)
     kind, _, rest = text.partition(":")
-    if kind not in REMOTE:
+    if kind in _UNPARSED:
         return ModelSpec(text=text, kind=kind, model=rest)
     named, *addresses = _AT_URL.split(rest, maxsplit=1)
     model, mark, options = named.partition("?")

@@ -14,17 +14,16 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from graph_research.providers.errors import AnswerWithheld, ProviderError, ProviderUnavailable
-from graph_research.providers.http.health_check import Probe
+from graph_research.providers.errors import AnswerWithheld, ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.error_mapping import ConstraintFailed, ParameterRefused
 from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
+from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside, strict_schema
 
-__all__ = ["OFFICIAL_URL", "OpenAIModel", "reasons"]
+__all__ = ["URL", "OpenAIModel", "is_reasoning"]
 
-OFFICIAL_URL = "https://api.openai.com/v1"
+URL = "https://api.openai.com/v1"
 
 _REASONS = re.compile(r"(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*-chat)")
 _REASONING_ROOM_TOKENS = 16_384
@@ -107,7 +106,7 @@ class _Gathered:
                 on_text(piece)
 
 
-class OpenAIModel(HttpModel):
+class OpenAIModel(HttpModel[_Gathered]):
     """One model of one server. `official` is OpenAI's own, whose reasoning models take other parameters.
 
     Temperature 0 and a seed are sent where they are taken, so that the same request is
@@ -115,39 +114,23 @@ class OpenAIModel(HttpModel):
     that the server could not bend into the schema is asked for again without.
     """
 
-    def __init__(self, service: HttpModelConfig, *, official: bool) -> None:
-        self._reasons = official and reasons(service.model)
-        super().__init__(service, _OPTIONAL, {"temperature", "seed"} if self._reasons else set())
+    optional = _OPTIONAL
+    models_path = "/models"
+
+    def __init__(self, config: HttpModelConfig) -> None:
+        super().__init__(config)
+        self._reasons = config.official and is_reasoning(config.model)
+        if self._reasons:
+            self._left_out |= {"temperature", "seed"}
         self._format = 0
-        self._limit_name = "max_completion_tokens" if official else "max_tokens"
-
-    @property
-    def probe(self) -> Probe:
-        """What shows that the server is there and takes the key: its list of models."""
-        return Probe(peer=self._peer, path="/models", tells_key=bool(self._peer.secrets))
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        schema = request.schema
-        while True:
-            body = self._body(request, schema)
-            try:
-                answer = await (self._whole(body) if request.on_text is None else self._streamed(body, request.on_text))
-            except ParameterRefused as refusal:
-                if not self._do_without(refusal.parameter, body):
-                    raise
-            except ConstraintFailed:
-                if schema is None:
-                    raise
-                schema = None
-            else:
-                return self._reply(answer, request)
+        self._limit_name = "max_completion_tokens" if config.official else "max_tokens"
 
     async def _whole(self, body: dict[str, Any]) -> _Gathered:
         reply = await self._http.ask(self._peer, "POST", "/chat/completions", json=body)
         try:
             loaded = reply.json()
         except ValueError as error:
-            raise self._unreadable("no JSON") from error
+            raise self._unavailable("the answer is no JSON") from error
         answer = _Gathered()
         answer.take(self._completion(loaded), None)
         return answer
@@ -165,10 +148,10 @@ class OpenAIModel(HttpModel):
                 else:
                     answer.take(self._completion(event), on_text)
         if not ended and answer.finish is None:
-            raise ProviderUnavailable(f"{self._peer.name}: the answer broke off", provider=self._peer.name)
+            raise self._unavailable("the answer broke off")
         return answer
 
-    def _body(self, request: ModelRequest, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
         room = _REASONING_ROOM_TOKENS if self._reasons else 0
         body: dict[str, Any] = {
             "model": self._model,
@@ -181,7 +164,7 @@ class OpenAIModel(HttpModel):
             body["seed"] = 0
         if self._effort is not None:
             body["reasoning_effort"] = self._effort
-        wanted = self._response_format(schema)
+        wanted = self._response_format(request.schema if constrained else None)
         return body if wanted is None else {**body, "response_format": wanted}
 
     def _messages(self, request: ModelRequest) -> list[dict[str, str]]:
@@ -202,8 +185,8 @@ class OpenAIModel(HttpModel):
         described = {"name": "answer", "strict": strict is not None, "schema": strict or dict(schema)}
         return {"type": "json_schema", "json_schema": described}
 
-    def _do_without(self, parameter: str, body: Mapping[str, Any]) -> bool:
-        """Remember that the server does not take a parameter; false where the request did not have it either."""
+    def _leave_out(self, parameter: str, body: Mapping[str, Any]) -> bool:
+        """A stricter format gives way to a looser one, and `max_tokens` to its newer name."""
         if parameter == "response_format":
             if "response_format" not in body:
                 return False
@@ -213,33 +196,28 @@ class OpenAIModel(HttpModel):
             changed = self._limit_name != "max_completion_tokens"
             self._limit_name = "max_completion_tokens"
             return changed
-        if parameter in self._left_out:
-            return False
-        self._left_out.add(parameter)
-        return True
+        return super()._leave_out(parameter, body)
+
+    def _parameters_of(self, body: Mapping[str, Any]) -> set[str]:
+        return {*body, "system", "stream_options"}
 
     def _completion(self, loaded: Any) -> _Completion:
         """What a server said with status 200, which may be an error all the same."""
         try:
             part = _Completion.model_validate(loaded)
         except ValidationError as error:
-            raise self._unreadable("not in the format of Chat Completions") from error
+            raise self._unavailable("the answer is not in the format of Chat Completions") from error
         if part.error:
             raise self._told(loaded)
         if not part.choices and part.usage is None and "choices" not in loaded:
-            raise self._unreadable("not in the format of Chat Completions")
+            raise self._unavailable("the answer is not in the format of Chat Completions")
         return part
 
     def _told(self, loaded: Mapping[str, Any]) -> ProviderError:
         error = loaded["error"]
         code = error.get("code") if isinstance(error, Mapping) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 400
-        return self._errors.of(status, loaded) or ProviderUnavailable(
-            f"{self._peer.name}: an error {status} in place of an answer", provider=self._peer.name
-        )
-
-    def _unreadable(self, what: str) -> ProviderUnavailable:
-        return ProviderUnavailable(f"{self._peer.name}: the answer is {what}", provider=self._peer.name)
+        return self._errors.of(status, loaded) or self._unavailable(f"an error {status} in place of an answer")
 
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = _THINKING.sub("", "".join(answer.text))
@@ -260,7 +238,7 @@ class OpenAIModel(HttpModel):
         )
 
 
-def reasons(model: str) -> bool:
+def is_reasoning(model: str) -> bool:
     """Whether a model of OpenAI's own thinks before it answers, by its name."""
     return _REASONS.match(model) is not None
 
@@ -283,3 +261,23 @@ def _usage(told: _Usage | None, request: ModelRequest, text: str) -> Usage:
         output_tokens=guess.output_tokens if told.completion_tokens is None else told.completion_tokens,
         cached_input_tokens=(details.cached_tokens or 0) if details else 0,
     )
+
+
+_HOSTING = Hosting(
+    kind="openai",
+    key="OPENAI_API_KEY",
+    base_url=URL,
+    key_headers=lambda key: {"Authorization": f"Bearer {key}"},
+    is_reasoning=lambda model, official: official and is_reasoning(model),
+    protocol=OpenAIModel,
+    default_model="gpt-5.4-mini",
+    cheap_model="gpt-5.4-nano",
+)
+SPEC = ModelProviderSpec(
+    name="openai",
+    usage="openai:MODEL or openai:MODEL@URL",
+    summary="a model of OpenAI, or of any server that speaks its protocol: Ollama, vLLM, llama.cpp, OpenRouter, …",
+    needs="OPENAI_API_KEY at OpenAI, the address at others",
+    build=_HOSTING.build,
+    hosting=_HOSTING,
+)

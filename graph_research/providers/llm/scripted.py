@@ -10,10 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from graph_research.errors import UserMistake, why_unreadable
-from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.clients import Clients
+from graph_research.providers.errors import (
+    ContextExceeded,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+    UnknownModel,
+)
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
+from graph_research.providers.llm.model_spec import ModelSpec
+from graph_research.providers.llm.provider_spec import ModelProviderSpec, window_in
 
-__all__ = ["ScriptExhausted", "ScriptInvalid", "ScriptedModel"]
+__all__ = ["SPEC", "ScriptExhausted", "ScriptInvalid", "ScriptedModel"]
 
 _ERRORS: Mapping[str, type[ProviderError]] = {
     "unavailable": ProviderUnavailable,
@@ -117,3 +126,21 @@ class ScriptedModel:
     def _error(self, reply: Mapping[str, Any]) -> ProviderError:
         kind = _ERRORS.get(str(reply["error"]), ProviderError)
         return kind(str(reply.get("message", "as the script says")), provider=self.spec)
+
+
+def _build(spec: ModelSpec, clients: Clients) -> ScriptedModel:
+    if not spec.model:
+        raise UnknownModel(f"model {spec.text!r} names no file", help="write it as scripted:FILE")
+    path = Path(spec.model)
+    model = ScriptedModel.from_file(path, spec=f"scripted:{path.name}")
+    model.window_tokens = window_in(spec, clients.settings)
+    return model
+
+
+SPEC = ModelProviderSpec(
+    name="scripted",
+    usage="scripted:FILE",
+    summary="answers from a JSON file, for tests and your own graphs",
+    needs="the file",
+    build=_build,
+)

@@ -59,9 +59,8 @@ def peer(url: str, headers: Mapping[str, str], **changes: Any) -> Peer:
 
 
 def _openai(http: HttpClient, url: str, **changes: Any) -> Model:
-    official = changes.pop("official", False)
     headers = {"Authorization": f"Bearer {KEY}"}
-    return OpenAIModel(_service(http, url + "/v1", headers, "openai", "some-model", **changes), official=official)
+    return OpenAIModel(_service(http, url + "/v1", headers, "openai", "some-model", **changes))
 
 
 def _anthropic(http: HttpClient, url: str, **changes: Any) -> Model:
@@ -77,12 +76,14 @@ def _service(
     http: HttpClient, url: str, headers: Mapping[str, str], kind: str, usual_model: str, **changes: Any
 ) -> HttpModelConfig:
     model, effort = changes.pop("model", usual_model), changes.pop("effort", None)
+    official = changes.pop("official", False)
     return HttpModelConfig(
         http=http,
         peer=peer(url, headers, **changes),
         spec=f"{kind}:{model}",
         model=model,
         effort=effort,
+        official=official,
         key_name=f"{kind.upper()}_API_KEY",
     )
 

@@ -30,47 +30,47 @@ def files(user: User) -> User:
     [
         (
             (*RUN, "--llm", "scripted:none"),
-            "/none: --llm or default_provider: the model's script cannot be read: there is no such file",
+            "/none: the model's script cannot be read: there is no such file",
             MODEL,
         ),
         (
             (*RUN, "--llm", "scripted:folder"),
-            "/folder: --llm or default_provider: the model's script cannot be read: it is a folder",
+            "/folder: the model's script cannot be read: it is a folder",
             MODEL,
         ),
         (
             (*RUN, "--llm", "scripted:bytes"),
-            "/bytes: --llm or default_provider: the model's script cannot be read: byte 3 is no UTF-8",
+            "/bytes: the model's script cannot be read: byte 3 is no UTF-8",
             MODEL,
         ),
         (
             (*RUN, "--llm", "scripted:half.json"),
-            "/half.json:1:14: --llm or default_provider: the model's script is no JSON",
+            "/half.json:1:14: the model's script is no JSON",
             MODEL,
         ),
         (
             (*RUN, "--llm", "scripted:shape.json"),
-            "/shape.json: --llm or default_provider: the model's script is no JSON object",
+            "/shape.json: the model's script is no JSON object",
             MODEL,
         ),
         (
             (*RUN, "--role", "report=scripted:none"),
-            "/none: --role report or report_model: the model's script cannot be read",
+            "/none: the model's script cannot be read",
             MODEL,
         ),
         (
             (*RUN, "--search", "scripted:none"),
-            "/none: --search or search_providers: the search's script cannot be read: there is",
+            "/none: the search's script cannot be read: there is",
             SEARCH,
         ),
         (
             (*RUN, "--search", "scripted:half.json"),
-            "/half.json:1:14: --search or search_providers: the search's script is no YAML",
+            "/half.json:1:14: the search's script is no YAML",
             SEARCH,
         ),
         (
             (*RUN, "--search", "scripted:shape.json"),
-            "/shape.json: --search or search_providers: the search's script is no list",
+            "/shape.json: the search's script is no list",
             SEARCH,
         ),
         ((*RUN, "--graph", "none.yaml"), "none.yaml' is no graph file", "name a .yaml file"),
@@ -87,7 +87,7 @@ def files(user: User) -> User:
         ),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named_with_its_option(
+def test_a_file_that_cannot_be_read_is_named_with_what_it_is_for(
     files: User, here: Run, arguments: tuple[str, ...], told: str, remedy: str
 ) -> None:
     said = here(*arguments, expect=2).err

@@ -11,7 +11,6 @@ import pytest
 from graph_research.app.request import request_for
 from graph_research.app.runs.budget import Budget, BudgetUnknowable, within_budget
 from graph_research.app.wiring.models import (
-    DEFAULTS,
     build_model,
     build_router,
     default_models,
@@ -25,6 +24,7 @@ from graph_research.providers.clients import Clients
 from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.llm.base import ModelRequest, Usage
+from graph_research.providers.llm.catalog import HOSTINGS
 from graph_research.providers.llm.model_data import Prices
 from graph_research.providers.llm.model_spec import is_local, parse_spec
 from graph_research.providers.llm.scripted import ScriptedModel
@@ -159,9 +159,9 @@ def test_one_spec_is_built_once_however_many_roles_name_it() -> None:
     [
         ({}, "extractive"),
         ({"OPENAI_API_KEY": ""}, "extractive"),
-        ({"GEMINI_API_KEY": "k"}, DEFAULTS["GEMINI_API_KEY"][0]),
-        ({"GEMINI_API_KEY": "k", "OPENAI_API_KEY": "k"}, DEFAULTS["OPENAI_API_KEY"][0]),
-        (KEYS, DEFAULTS["ANTHROPIC_API_KEY"][0]),
+        ({"GEMINI_API_KEY": "k"}, HOSTINGS["gemini"].default_specs[0]),
+        ({"GEMINI_API_KEY": "k", "OPENAI_API_KEY": "k"}, HOSTINGS["openai"].default_specs[0]),
+        (KEYS, HOSTINGS["anthropic"].default_specs[0]),
     ],
 )
 def test_without_a_spec_the_first_key_that_is_set_chooses(environ: dict[str, str], model: str) -> None:
@@ -173,7 +173,7 @@ def test_a_default_model_brings_a_cheap_one_that_summarizes_and_a_named_one_does
         environ = {"GRAPH_RESEARCH_HOME": str(tmp_path / "home"), "GEMINI_API_KEY": "k"}
         return request_for(open_workspace(environ, tmp_path, may_use=lambda _: False, options=options), "why?")
 
-    default, cheap = DEFAULTS["GEMINI_API_KEY"]
+    default, cheap = HOSTINGS["gemini"].default_specs
     assert (asked().models, asked().roles) == ((default,), {"summarization": (cheap, default)})
     named = asked(default_provider="extractive")
     assert (named.models, named.roles) == (("extractive",), {})

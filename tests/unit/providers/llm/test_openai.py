@@ -11,7 +11,7 @@ import pytest
 
 from graph_research.providers.errors import ContextExceeded, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.client import HttpClient
-from graph_research.providers.llm.openai import reasons
+from graph_research.providers.llm.openai import is_reasoning
 from tests.support.network.http_server import Answer, Received, WireServer
 from tests.support.providers.model_protocols import OPENAI, asked
 
@@ -78,7 +78,7 @@ async def test_the_effort_is_sent_where_the_user_wants_one(http: HttpClient, ser
      ("gpt-4.1", False), ("gpt-5-chat-latest", False)],
 )  # fmt: skip
 def test_reasoning_models_are_known_by_their_names(model: str, thinks: bool) -> None:
-    assert reasons(model) == thinks
+    assert is_reasoning(model) == thinks
 
 
 async def test_what_a_server_does_not_take_is_left_out_and_remembered(http: HttpClient, server: WireServer) -> None:

@@ -17,11 +17,12 @@ from graph_research.graph.definition.identity import changes, definition
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, NodeStarted, RunEnded, RunResumed, RunStarted
 from graph_research.graph.execution.event_channel import EventChannel
-from graph_research.graph.execution.failures import Suspended
-from graph_research.graph.execution.graph_run import GraphRun, NewRun
+from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.inputs import refuse_unstorable
+from graph_research.graph.execution.node_result import Suspended
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
+from graph_research.graph.execution.step_writer import NewRun
 from graph_research.graph.history.fork import fork
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode, unstorable

@@ -51,7 +51,7 @@ async def dry_run(
         raise NotPossible(f'node "{level.node}" has {count} items, no item {item}', help="they count from 0")
     handoff, why = None, "the node makes no outside call"
     try:
-        handoff = node_run.handoff(index)
+        handoff = node_run.next_handoff(index)
         if spec.kind == "graph":
             return DryRun(handoff=handoff, why="the nodes of its graph make the outside calls")
         await node_run.call(handoff, index)
@@ -73,8 +73,8 @@ async def handoff_of(level: Level, store: Checkpointer, run_id: str, *, clock: C
     """What the node of `level` would be given now; with `each` for its first item, empty where there is none."""
     node_run, _ = await _node_run(level, store, run_id, clock, interactive=False)
     if not level.graph.spec.nodes[level.node].each:
-        return node_run.handoff()
-    return node_run.handoff(0) if node_run.items() else {}
+        return node_run.next_handoff()
+    return node_run.next_handoff(0) if node_run.items() else {}
 
 
 async def _node_run(

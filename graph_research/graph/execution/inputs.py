@@ -7,7 +7,6 @@ from typing import Any
 
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import HandoffInvalid, InputInvalid
-from graph_research.graph.execution.node_run import check
 from graph_research.graph.state.reducers import DeltaRefused, make_delta
 from graph_research.graph.values.codec import duplicate, unstorable
 
@@ -35,7 +34,7 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
         given = duplicate(given)
     for name, value in given.items():
         try:
-            check(graph.channels[name], value, graph.spec.start)
+            graph.channels[name].check(value, graph.spec.start)
         except HandoffInvalid as problem:
             raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {problem.message}') from problem
     try:

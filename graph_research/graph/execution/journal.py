@@ -26,7 +26,7 @@ _Request = tuple[str, bytes, int]
 
 
 class JournalContext:
-    """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `taken` empties them."""
+    """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `pending` empties them."""
 
     _recorded: Mapping[_Request, CallRow] = {}
     _inherited: Mapping[_Request, CallRow] = {}
@@ -85,7 +85,7 @@ class JournalContext:
             return await self._session.value(known.answer)
         texts: dict[str, str] = {}
         sent = self._row(kind, digest, ordinal, CallStatus.SENT, request=encode(request, texts))
-        calls, events = self.taken()
+        calls, events = self.pending()
         await self._session.write(calls=[*calls, sent], events=events, texts=texts)
         return await self._answered(sent, fn)
 
@@ -123,7 +123,7 @@ class JournalContext:
     def progress(self, name: str, **data: Any) -> None:
         self._session.send_ephemeral(Progress, path=self.path, visit=self.visit, name=name, data=data)
 
-    def taken(self) -> tuple[list[CallRow], list[Draft]]:
+    def pending(self) -> tuple[list[CallRow], list[Draft]]:
         """What waits for the attempt's next write; whoever takes it writes it."""
         calls, events = self._calls, self._events
         self._calls, self._events = [], []
@@ -152,7 +152,7 @@ class JournalContext:
             await self._session.write(calls=[failed], texts=texts)
             raise
         seconds = clock.monotonic() - began
-        calls, events = self.taken()
+        calls, events = self.pending()
         await self._session.write(
             calls=[*calls, sent._replace(status=CallStatus.ANSWERED, seconds=seconds, answer=answer)],
             events=[*events, self._told(sent.kind, seconds, reused=False)],

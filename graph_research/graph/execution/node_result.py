@@ -1,23 +1,65 @@
-"""What came of one visit of a node: its update or its failure, and the row of the update log that says so."""
+"""What comes of running a node: its update, its failure, or a stop to wait for a human."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from graph_research.graph.checkpoint.base import CallRow, StepRow
+from graph_research.graph.errors import InputInvalid
 from graph_research.graph.events import Draft
-from graph_research.graph.execution.failures import Failure
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
-from graph_research.graph.state.statuses import StepStatus
+from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 
-__all__ = ["NodeResult"]
+__all__ = ["Failure", "NodeResult", "Suspended", "failure_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a node gave up. `error` is `{node, visit, type, message, attempts}`."""
+
+    event: Cause
+    error: Mapping[str, Any]
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any]) -> Failure:
+        """The failure whose `stored` form this is; one that was stored without its event is an error."""
+        error = dict(values)
+        return cls(event=Cause(error.pop("event", Cause.ERROR)), error=error)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The failure as the update log holds it: the error and its event."""
+        return {**self.error, "event": self.event.value}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The error as events show it: `{type, message}`."""
+        return {"type": self.error["type"], "message": self.error["message"]}
+
+
+def failure_of(active: ActiveNode, event: Cause, kind: str, message: str, attempts: int = 1) -> Failure:
+    """A failure at `active`, with the fields that expressions and events see."""
+    error = {"node": active.node, "visit": active.visit, "type": kind, "message": message, "attempts": attempts}
+    return Failure(event=event, error=error)
+
+
+class Suspended(Exception):
+    """The run stops here, to be resumed: it waits for an answer, or pauses. `draft` is the event that says so."""
+
+    def __init__(self, status: RunStatus, key: str, draft: Draft, refused: InputInvalid | None = None) -> None:
+        super().__init__(status)
+        self.status = status
+        self.key = key
+        self.draft = draft
+        self.refused = refused
 
 
 class NodeResult(NamedTuple):
-    """A visit that has ended, and what is to be written with its row (`written` when that has happened). `data` is the
-    update, or the error, as it is stored."""
+    """A node that has ended, and what is stored with its row. `data` is the encoded update or failure; `written` says
+    that the row is stored already."""
 
     active: ActiveNode
     step: int
@@ -34,7 +76,7 @@ class NodeResult(NamedTuple):
     written: bool = False
 
     def row(self, namespace: str, position: bytes | None = None) -> StepRow:
-        """The row of the update log that says so."""
+        """Its row of the update log."""
         active, step, attempt, started_at, seconds, hashed, data, _, failure, _, _, _, _ = self
         (node, visit), status = active[:2], StepStatus.FINISHED if failure is None else StepStatus.FAILED
         return StepRow(step, namespace, node, visit, None, attempt, status, started_at, seconds, hashed, data, position)

@@ -14,9 +14,10 @@ from graph_research.graph.expressions.compiled import Compiled
 from graph_research.graph.messages import show_value
 from graph_research.graph.state.statuses import RunStatus
 
-__all__ = ["Routes"]
+__all__ = ["ANY", "Routes"]
 
-_ANY = "*"
+ANY = "*"
+"""The source of an edge that holds for every node."""
 
 
 class _Way(NamedTuple):
@@ -47,8 +48,8 @@ class Routes:
     """By loop those that begin anew whenever it takes its edge."""
     pausing: frozenset[str]
     """Nodes with a `pause`."""
-    single_exit: frozenset[str]
-    """Nodes left over one edge to a node that waits for no others, in a graph that pauses nowhere."""
+    joins: Mapping[str, frozenset[str]]
+    """By node with a `join` the nodes that it waits for."""
     covered_by_wildcard: frozenset[str]
     """Nodes that the edges from `*` hold for: all but those that only such edges reach."""
 
@@ -70,7 +71,6 @@ class Routes:
                 events[edge.source, event].append(way)
         pausing = frozenset(name for name, node in graph.spec.nodes.items() if node.pause)
         forking = frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all)
-        joining = {edge.source for edge in graph.spec.edges if graph.spec.nodes[edge.target].join}
         return cls(
             graph=graph,
             order={name: place for place, name in enumerate(graph.spec.nodes)},
@@ -87,50 +87,41 @@ class Routes:
                 loop: [name for name, spec in graph.spec.loops.items() if spec.per == loop] for loop in graph.spec.loops
             },
             pausing=pausing,
-            single_exit=frozenset(() if pausing else graph.spec.nodes.keys() - forking - joining),
+            joins={name: frozenset(node.join) for name, node in graph.spec.nodes.items() if node.join},
             covered_by_wildcard=_reached(
-                [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != _ANY]
+                [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != ANY]
             ),
         )
 
-    def leave(self, node: str, scope: Mapping[str, Any], loops: dict[str, int]) -> list[EdgeSpec]:
-        """The edges that a finished node takes; counts their loops in `loops`. Raises `NodeFailed` when none applies,
-        `GuardFailed` when a guard cannot be evaluated."""
-        if node not in self.forking:
-            edge = self.first(node, scope, loops)
-            self.count(edge, loops)
-            return [edge]
+    def exits(
+        self, node: str, scope: Mapping[str, Any], loops: Mapping[str, int]
+    ) -> tuple[list[EdgeSpec], Mapping[str, int]]:
+        """The edges that a node which has ended takes, and the loops after them: the first edge that holds, with
+        `fork: all` each. Raises `NodeFailed` when none holds, `GuardFailed` when a guard cannot be evaluated."""
         taken: list[EdgeSpec] = []
         for way in self.leaving.get(node, ()):
             if _holds(way, scope, loops):
-                self.count(way.edge, loops)
+                loops = self.counted(way.edge, loops)
                 taken.append(way.edge)
+                if node not in self.forking:
+                    break
         if not taken:
             raise self._no_edge_error(node, scope)
-        return taken
+        return taken, loops
 
-    def first(self, node: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec:
-        """The first edge out of `node` that holds. Raises `NodeFailed` and `GuardFailed` as `leave` does."""
-        for way in self.leaving.get(node, ()):
-            if _holds(way, scope, loops):
-                return way.edge
-        raise self._no_edge_error(node, scope)
-
-    def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: dict[str, int]) -> EdgeSpec | None:
+    def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec | None:
         """The edge for an event at `node`: its own before that of `*`; None when there is none."""
-        for source in (node, *((_ANY,) if node in self.covered_by_wildcard else ())):
+        for source in (node, *((ANY,) if node in self.covered_by_wildcard else ())):
             for way in self.events.get((source, event), ()):
                 if _holds(way, scope, loops):
-                    self.count(way.edge, loops)
                     return way.edge
         return None
 
-    def count(self, edge: EdgeSpec, loops: dict[str, int]) -> None:
-        """Take the edge: its loop has turned once more, and those inside of it begin anew."""
-        if edge.loop is not None:
-            loops[edge.loop] = loops.get(edge.loop, 0) + 1
-            for name in self.inner.get(edge.loop, ()):
-                loops[name] = 0
+    def counted(self, edge: EdgeSpec, loops: Mapping[str, int]) -> Mapping[str, int]:
+        """The loops after the edge: its own has turned once more, and those inside of it begin anew."""
+        if edge.loop is None:
+            return loops
+        return {**loops, edge.loop: loops.get(edge.loop, 0) + 1, **dict.fromkeys(self.inner.get(edge.loop, ()), 0)}
 
     def _no_edge_error(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:
         guards = [way.guard for way in self.leaving.get(node, ()) if way.guard is not None]

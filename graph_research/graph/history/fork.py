@@ -14,11 +14,9 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import definition
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import unpacked_events
-from graph_research.graph.execution.node_run import check
 from graph_research.graph.state.address import Address
-from graph_research.graph.state.position import Position
+from graph_research.graph.state.position import Position, digest, joined
 from graph_research.graph.state.statuses import CLEARS_FAILURES, RunStatus, StepStatus
-from graph_research.graph.state.step_hash import digest, joined
 from graph_research.graph.values.codec import duplicate, encode
 
 __all__ = ["fork", "log_until"]
@@ -183,7 +181,7 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
                 f'graph "{graph.spec.name}" has no channel "{name}"', help=f"channels are {', '.join(channels)}"
             )
         try:
-            check(graph.channels[name], value, graph.spec.start)
+            graph.channels[name].check(value, graph.spec.start)
         except HandoffInvalid as problem:
             raise InputInvalid(f'channel "{name}" cannot be set: {problem.message}') from problem
     edit = {**{name: spec.default for name, spec in channels.items() if name not in known}, **values}

@@ -20,10 +20,11 @@ from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.execution.event_channel import EventChannel
-from graph_research.graph.execution.failures import Suspended
-from graph_research.graph.execution.graph_run import GraphRun, NewRun
+from graph_research.graph.execution.graph_run import GraphRun
+from graph_research.graph.execution.node_result import Suspended
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
+from graph_research.graph.execution.step_writer import NewRun
 from graph_research.graph.history.fork import log_until
 from graph_research.graph.history.state_diff import apart, first_difference
 from graph_research.graph.state.address import Address

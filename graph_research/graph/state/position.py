@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import orjson
 
 from graph_research.graph.state.statuses import Cause
 
-__all__ = ["ActiveNode", "Interruption", "Position"]
+__all__ = ["ActiveNode", "Interruption", "Position", "digest", "joined"]
 
 _NONE: Mapping[str, Any] = {}
 _ONLY_TO_RUN = (False, False, None)
@@ -127,3 +128,16 @@ def _interruption(values: Mapping[str, Any]) -> Interruption:
 
 def _actives(values: list[list[Any]]) -> tuple[ActiveNode, ...]:
     return tuple(ActiveNode(*value) for value in values)
+
+
+def digest(*parts: bytes) -> bytes:
+    """SHA-256 of texts without NUL, such as JSON, and of other digests: all of one length, so no two lists of parts
+    read the same."""
+    return sha256(b"\0".join(parts)).digest()
+
+
+def joined(chain: bytes, hashes: Sequence[bytes]) -> bytes:
+    """The chain after the nodes with these hashes; that of one alone chains its predecessor itself."""
+    if len(hashes) == 1:
+        return hashes[0]
+    return digest(chain, *hashes) if hashes else chain

@@ -12,6 +12,7 @@ import jsonschema_rs
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.messages import show_value
 from graph_research.graph.registry import Resolver
+from graph_research.graph.values.codec import without_tags
 
 __all__ = ["Contract", "SchemaInvalid"]
 
@@ -52,9 +53,15 @@ class Contract:
         """Whether a value fits."""
 
     def check(self, value: Any, node: str) -> None:
-        """Return if `value` fits, else raise `HandoffInvalid` for the first misfit, naming up to three."""
-        if self.fits(value):
-            return
+        """Raise `HandoffInvalid` if `value` does not fit, naming up to three misfits. Datetimes and other typed values
+        count as their JSON texts."""
+        try:
+            if self.fits(value):
+                return
+        except ValueError:
+            value = without_tags(value)
+            if self.fits(value):
+                return
         problems = list(islice(self._validator.iter_errors(value), _MOST_SHOWN + 1))
         first = problems[0]
         lines = [f"{pointer(problem.instance_path) or 'it'}: {_reason(problem)}" for problem in problems[:_MOST_SHOWN]]

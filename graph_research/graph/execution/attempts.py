@@ -1,0 +1,130 @@
+"""The attempts of a node or of one of its items: handler, prompt or subgraph, with a time limit and retries."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from graph_research.graph.definition.spec import RetrySpec
+from graph_research.graph.errors import NodeFailed, StoreDamaged
+from graph_research.graph.execution.journal import JournalContext
+from graph_research.graph.execution.node_result import Suspended
+from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
+from graph_research.graph.state.address import Address
+from graph_research.graph.state.statuses import Cause, StepStatus
+
+__all__ = ["Attempts", "Child", "first_of"]
+
+Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
+"""Runs a subgraph: name, handoff and address to output and chain of hashes."""
+
+_LONGEST_WAIT_SECONDS = 300.0
+"""The longest wait that an error may ask for (`retry_after_seconds`)."""
+
+
+class Attempts:
+    """Makes the attempts of one visit."""
+
+    def __init__(self, visit: NodeVisit, child: Child) -> None:
+        self._visit = visit
+        self._child = child
+
+    async def run(
+        self, item: int | None, scope: Mapping[str, Any], made: Callable[[Any], Any], began: float
+    ) -> tuple[Any, JournalContext]:
+        """What `made` makes of the output of the first attempt that succeeds, and the context of that attempt; the
+        first attempt began at `began`. Raises `GaveUp`."""
+        visit, retry, clock = self._visit, self._visit.spec.retry, self._visit.session.clock
+        attempt, used = self.next_attempt(item) if visit.earlier else (1, 0)
+        while True:
+            context = await self.context(item, attempt)
+            seconds = visit.spec.timeout_seconds
+            timeout = None if seconds is None else asyncio.timeout(seconds)
+            try:
+                handoff = visit.handoff(scope)
+                if timeout is None:
+                    output = await self.call(handoff, context)
+                else:
+                    async with timeout:
+                        if (recorded := visit.session.recorded_interruptions) is not None:
+                            await recorded.fenced(context.address, timeout, nested=visit.spec.kind == "graph")
+                        output = await self.call(handoff, context)
+                return made(visit.accepted(output, scope)), context
+            except (Suspended, StoreDamaged):
+                raise
+            except Exception as problem:
+                expired = timeout is not None and isinstance(problem, TimeoutError) and timeout.expired()
+                event = Cause.TIMEOUT if expired else Cause.ERROR
+                shown = TimeoutError("it took longer than its timeout_seconds") if expired else problem
+                failure = visit.failure(event, shown, attempt)
+                if used + 1 >= retry.attempts or not _is_retried(retry, problem, event):
+                    raise GaveUp(failure, context, attempt) from problem
+                await visit.record_retry(context, failure, clock.monotonic() - began)
+                wait = _seconds_until_next(retry, used, problem)
+            if visit.session.recorded_interruptions is None:
+                await asyncio.sleep(wait)
+            attempt, used, began = attempt + 1, used + 1, clock.monotonic()
+
+    async def context(self, item: int | None, attempt: int) -> JournalContext:
+        """The context of an attempt, with what is recorded of it."""
+        visit = self._visit
+        node, count = visit.active[:2]
+        context = JournalContext(visit.session, visit.graph_run.namespace, node, count, item, attempt, visit.spec.role)
+        if visit.session.remembers:
+            await context.remember()
+        return context
+
+    def call(self, handoff: Mapping[str, Any], context: JournalContext) -> Awaitable[Any]:
+        """Call the node's handler, prompt or subgraph."""
+        graph, spec = self._visit.graph_run.graph, self._visit.spec
+        if spec.kind == "run":
+            if self._visit.program.typed:
+                handoff = self._visit.program.built(handoff, spec.name)
+            return graph.registry.handlers[spec.target or ""](handoff, context)
+        if spec.kind == "graph":
+            return self._subgraph(spec.target or "", handoff, context)
+        if graph.registry.prompter is None:
+            raise NodeFailed(f'node "{spec.name}": no prompter is registered', help="register a prompter")
+        schema = spec.output.schema if spec.output else None
+        contract = graph.contracts[schema].schema if schema else None
+        return graph.registry.prompter(spec.target or "", spec.role or "", handoff, contract, context)
+
+    def next_attempt(self, item: int | None) -> tuple[int, int]:
+        """The number of the next attempt, and how many of the allowed attempts are used up.
+
+        A node that gave up is allowed all of them again; a subgraph goes on where it failed, in the same attempt.
+        """
+        statuses = [row.status for row in self._visit.earlier if row.item == item]
+        retried, failed = statuses.count(StepStatus.RETRIED), statuses.count(StepStatus.FAILED)
+        used = list(reversed(statuses)).index(StepStatus.FAILED) if failed else retried
+        return 1 + retried + (failed if self._visit.spec.kind != "graph" else 0), used
+
+    async def _subgraph(self, name: str, handoff: Mapping[str, Any], context: JournalContext) -> Any:
+        output, self._visit.chains[context.item] = await self._child(name, handoff, context.address)
+        return output
+
+
+def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Of what parallel work raised: a broken store first, then the first failure."""
+    flat = [problem for problem in several.exceptions if not isinstance(problem, asyncio.CancelledError)]
+    return next((problem for problem in flat if isinstance(problem, StoreDamaged)), flat[0])
+
+
+def _is_retried(retry: RetrySpec, problem: Exception, event: Cause) -> bool:
+    names = {kind.__name__ for kind in type(problem).__mro__} | {event.value}
+    return not retry.on or not names.isdisjoint(retry.on)
+
+
+def _seconds_until_next(retry: RetrySpec, used: int, problem: Exception) -> float:
+    """Seconds until the next attempt: the backoff, or longer where the error says `retry_after_seconds`."""
+    requested = getattr(problem, "retry_after_seconds", None)
+    least = min(requested, _LONGEST_WAIT_SECONDS) if isinstance(requested, int | float) else 0.0
+    return max(_backoff(retry, used), least)
+
+
+def _backoff(retry: RetrySpec, used: int) -> float:
+    try:
+        return min(retry.initial_seconds * retry.factor**used, retry.most_seconds)
+    except OverflowError:
+        return retry.most_seconds if retry.initial_seconds else 0.0

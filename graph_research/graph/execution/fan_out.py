@@ -1,0 +1,164 @@
+"""A node with `each`: its items run side by side, each durable as it ends, and are joined to one update."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from graph_research.errors import GraphResearchError
+from graph_research.graph.errors import NodeFailed
+from graph_research.graph.events import ItemFinished
+from graph_research.graph.execution.attempts import Attempts, first_of
+from graph_research.graph.execution.journal import JournalContext
+from graph_research.graph.execution.node_result import Failure, Suspended
+from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
+from graph_research.graph.state.reducers import Delta
+from graph_research.graph.state.statuses import StepStatus
+from graph_research.graph.values.codec import encode
+
+__all__ = ["FanOut", "items_of"]
+
+
+class _EndedItem(NamedTuple):
+    """An item: its output or its failure, and the hash of either."""
+
+    output: Any
+    failure: Failure | None
+    hash: bytes
+
+
+def items_of(visit: NodeVisit) -> list[Any]:
+    """What a node with `each` runs for. Raises `GuardFailed`, `NodeFailed`."""
+    assert visit.program.each is not None
+    items = visit.program.each.evaluate(visit.scope)
+    if not isinstance(items, list):
+        raise NodeFailed(f'node "{visit.spec.name}": `each` gave {items!r:.80}, which is not an array')
+    return items
+
+
+def item_scope(visit: NodeVisit, index: int, item: Any) -> Mapping[str, Any]:
+    """What the expressions of one item see."""
+    return {**visit.scope, visit.spec.item_name: item, "index": index}
+
+
+class FanOut:
+    """Runs the items of one visit."""
+
+    def __init__(self, visit: NodeVisit, attempts: Attempts) -> None:
+        self._visit = visit
+        self._attempts = attempts
+        self._suspended: dict[int, Suspended] = {}
+
+    async def run(self) -> tuple[Delta, Sequence[bytes]]:
+        """The update of all items, and the hashes of their ends. Raises `GaveUp`, `Suspended`."""
+        items = items_of(self._visit)
+        ended = await self._ended_before()
+        waiting = iter([index for index in range(len(items)) if index not in ended])
+
+        async def work() -> None:
+            for index in waiting:
+                ended[index] = await self._run_item(index, items[index])
+                if self._suspended:
+                    return
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self._visit.spec.at_once, len(items) - len(ended))):
+                    group.create_task(self._guarded(work))
+        except BaseExceptionGroup as several:
+            raise first_of(several) from None
+        if self._suspended:
+            raise self._suspended[min(self._suspended)]
+        return self._joined(items, [ended[index] for index in range(len(items))])
+
+    async def finished_items(self) -> Delta | None:
+        """The update of the items that have finished so far; None if there are none, or if the update cannot be made
+        without the others."""
+        done: dict[int, bytes] = {}
+        for row in self._visit.earlier:
+            if row.item is not None and row.delta is not None and row.status == StepStatus.FINISHED:
+                done[row.item] = row.delta
+        outputs = [await self._visit.session.value(done[item]) for item in sorted(done)]
+        if not outputs:
+            return None
+        try:
+            return self._visit.delta(
+                self._visit.program.update({**self._visit.scope, "outputs": outputs, "errors": []})
+            )
+        except GraphResearchError:
+            return None
+
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
+        """When an item has to wait for a human, those that run beside it are brought to their ends."""
+        try:
+            await work()
+        except Suspended as stop:
+            inside = stop.key[len(self._visit.graph_run.namespace) :]
+            self._suspended[int(inside.partition("[")[2].partition("]")[0])] = stop
+
+    def _joined(self, items: Sequence[Any], ended: Sequence[_EndedItem]) -> tuple[Delta, Sequence[bytes]]:
+        errors = [
+            {"index": index, "item": item, **end.failure.summary}
+            for index, (item, end) in enumerate(zip(items, ended, strict=True))
+            if end.failure is not None
+        ]
+        outputs = [end.output for end in ended if end.failure is None]
+        update = self._visit.program.update({**self._visit.scope, "outputs": outputs, "errors": errors})
+        return self._visit.delta(update), [end.hash for end in ended]
+
+    async def _ended_before(self) -> dict[int, _EndedItem]:
+        """The items that ended before the run was interrupted. The failure of one is that of the node, unless the node
+        has failed since and is tried again."""
+        ended = {}
+        earlier = self._visit.earlier
+        failed = (row.step for row in earlier if row.item is None and row.status == StepStatus.FAILED)
+        gave_up = max(failed, default=-1)
+        for row in earlier:
+            if row.item is None or row.delta is None or row.status == StepStatus.RETRIED:
+                continue
+            value = await self._visit.session.value(row.delta)
+            if row.status == StepStatus.FINISHED:
+                ended[row.item] = _EndedItem(output=value, failure=None, hash=row.hash)
+                continue
+            failure = Failure.from_stored(value)
+            if self._visit.spec.on_item_error == "keep_going":
+                ended[row.item] = _EndedItem(output=None, failure=failure, hash=row.hash)
+            elif row.step > gave_up:
+                raise GaveUp(failure)
+        return ended
+
+    async def _run_item(self, index: int, item: Any) -> _EndedItem:
+        clock, scope = self._visit.session.clock, item_scope(self._visit, index, item)
+        began = clock.monotonic()
+        try:
+            output, context = await self._attempts.run(index, scope, _unchanged, began)
+        except GaveUp as end:
+            assert end.context is not None
+            ended = await self._end_item(end.context, None, end.failure, clock.monotonic() - began)
+            if self._visit.spec.on_item_error == "fail":
+                raise GaveUp(end.failure) from end
+            return ended
+        return await self._end_item(context, output, None, clock.monotonic() - began)
+
+    async def _end_item(
+        self, context: JournalContext, output: Any, failure: Failure | None, seconds: float
+    ) -> _EndedItem:
+        visit, item = self._visit, context.item
+        texts: dict[str, str] = {}
+        data = encode(output if failure is None else failure.error, texts)
+        hashed = visit.hash(item, data, *(visit.chains[item],) if item in visit.chains else ())
+        status = StepStatus.FINISHED
+        calls, events = context.pending()
+        if failure is not None:
+            status, data = StepStatus.FAILED, encode(failure.stored, texts)
+            events.append(visit.failed_event(context, failure, retry=False))
+        place = {"path": visit.path, "visit": context.visit, "node": visit.spec.name, "item": item}
+        events.append({"type": ItemFinished.type, **place, "status": status, "seconds": seconds})
+        row = visit.row(item, context.attempt, status, seconds, hashed, data)
+        await visit.graph_run.writer.record(row, calls, events, texts)
+        return _EndedItem(output=output, failure=failure, hash=hashed)
+
+
+def _unchanged(output: Any) -> Any:
+    return output

@@ -1,0 +1,150 @@
+"""One visit of a node: what it sees, the checks of what it is given and gives, and the rows that it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from graph_research.errors import GraphResearchError
+from graph_research.graph.checkpoint.base import StepRow
+from graph_research.graph.definition.spec import InputSpec, OutputSpec
+from graph_research.graph.errors import HandoffInvalid
+from graph_research.graph.events import Draft, NodeFailed
+from graph_research.graph.execution.graph_run import GraphRun
+from graph_research.graph.execution.journal import JournalContext
+from graph_research.graph.execution.node_result import Failure, failure_of
+from graph_research.graph.state.address import key_of
+from graph_research.graph.state.position import ActiveNode, digest
+from graph_research.graph.state.reducers import Delta, make_delta
+from graph_research.graph.state.statuses import Cause, StepStatus
+from graph_research.graph.values.codec import NotStorable, duplicate, encode, unstorable
+
+__all__ = ["GaveUp", "NodeVisit"]
+
+
+class GaveUp(Exception):
+    """The last attempt of a node or of one of its items has failed."""
+
+    def __init__(self, failure: Failure, context: JournalContext | None = None, attempt: int = 1) -> None:
+        super().__init__(failure.error["message"])
+        self.failure = failure
+        self.context = context
+        self.attempt = attempt
+
+
+class NodeVisit:
+    """`earlier` are the rows that an interrupted run stored of this visit."""
+
+    def __init__(self, graph_run: GraphRun, active: ActiveNode, earlier: Sequence[StepRow] = ()) -> None:
+        self.graph_run = graph_run
+        self.session = graph_run.session
+        self.active = active
+        self.spec = graph_run.graph.spec.nodes[active.node]
+        self.program = graph_run.graph.programs[active.node]
+        self.path = graph_run.path + active.node
+        self.earlier = earlier
+        self.chains: dict[int | None, bytes] = {}
+        """The hashes that subgraph runs ended with, by item."""
+        scope = graph_run.scope_values
+        self.scope = scope if active.error is None else {**scope, "error": active.error}
+
+    def key(self, item: int | None = None) -> str:
+        """The key of the visit or of one of its items."""
+        return key_of(self.graph_run.namespace, self.active.node, self.active.visit, item)
+
+    def delta(self, update: Mapping[str, Any]) -> Delta:
+        """The update sorted by reducers, every operand checked against its channel."""
+        graph, values = self.graph_run.graph, self.graph_run.state.values
+        if graph.typed:
+            update = graph.plain(update, values, self.spec.name)
+        if self.spec.name in graph.replacing:
+            self._check_channels(update)
+            return {"replace": update}
+        delta = make_delta(graph.spec.channels, update, values)
+        for reducer, operands in delta.items():
+            if reducer == "merge":
+                operands = {name: {**(values.get(name) or {}), **(operand or {})} for name, operand in operands.items()}
+            if reducer != "add":
+                self._check_channels(operands)
+        return delta
+
+    def handoff(self, scope: Mapping[str, Any]) -> dict[str, Any]:
+        """What the handler, prompt or subgraph is given, made from `scope` and checked."""
+        handoff: dict[str, Any] = duplicate(self.program.handoff(scope))
+        if self.spec.input is not None:
+            self._check(self.spec.input, handoff)
+        return handoff
+
+    def accepted(self, output: Any, scope: Mapping[str, Any]) -> Any:
+        """A copy of an output, checked."""
+        try:
+            output = duplicate(output)
+        except NotStorable as problem:
+            update = self.program.update({**scope, "output": output, "outputs": [output], "errors": []})
+            raise self.unstorable([update], problem) from problem
+        if self.spec.output is not None:
+            self._check(self.spec.output, output)
+        return output
+
+    def unstorable(self, updates: Iterable[Mapping[str, Any]], problem: NotStorable) -> GraphResearchError:
+        """The error for what cannot be stored, with the channel that would have got it; `problem` if none would."""
+        for update in updates:
+            for channel, value in update.items():
+                if found := unstorable(value):
+                    return HandoffInvalid(
+                        f'node "{self.spec.name}": channel "{channel}" would hold {found}, which cannot be stored',
+                        node=self.spec.name,
+                        schema=channel,
+                        path=found.partition(" at ")[2],
+                        value=value,
+                        help=problem.help,
+                    )
+        return problem
+
+    def failure(self, event: Cause, problem: BaseException, attempts: int) -> Failure:
+        """The failure of this visit that `problem` is."""
+        return failure_of(self.active, event, type(problem).__name__, str(problem), attempts)
+
+    def failed_event(self, context: JournalContext, failure: Failure, *, retry: bool) -> Draft:
+        """The event of a failed attempt."""
+        return {
+            "type": NodeFailed.type,
+            "path": context.path,
+            "visit": context.visit,
+            "node": self.spec.name,
+            "error": failure.summary,
+            "will_retry": retry,
+            "attempt": context.attempt,
+            "item": context.item,
+        }
+
+    async def record_retry(self, context: JournalContext, failure: Failure, seconds: float) -> None:
+        """Store an attempt that failed and that another follows."""
+        calls, events = context.pending()
+        texts: dict[str, str] = {}
+        data, chain = encode(failure.stored, texts), self.graph_run.position.chain
+        row = self.row(context.item, context.attempt, StepStatus.RETRIED, seconds, chain, data)
+        failed = self.failed_event(context, failure, retry=True)
+        await self.graph_run.writer.record(row, calls, [*events, failed], texts)
+
+    def row(
+        self, item: int | None, attempt: int, status: StepStatus, seconds: float, hashed: bytes, data: bytes | None
+    ) -> StepRow:
+        """A row of an item or an attempt that ends now."""
+        step, namespace, (node, visit) = self.session.next_step(), self.graph_run.namespace, self.active[:2]
+        started_at = self.session.clock.now().timestamp() - seconds
+        return StepRow(step, namespace, node, visit, item, attempt, status, started_at, seconds, hashed, data, None)
+
+    def hash(self, item: int | None, data: bytes, *parts: bytes) -> bytes:
+        """The chain of hashes after this visit or one of its items."""
+        return digest(self.graph_run.position.chain, self.key(item).encode(), data, *parts)
+
+    def _check_channels(self, values: Mapping[str, Any]) -> None:
+        channels, node = self.graph_run.graph.channels, self.spec.name
+        for channel, value in values.items():
+            if value is not None:
+                channels[channel].check(value, node)
+
+    def _check(self, side: InputSpec | OutputSpec, value: Any) -> None:
+        if side.schema is not None:
+            self.graph_run.graph.contracts[side.schema].check(value, self.spec.name)

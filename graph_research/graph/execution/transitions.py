@@ -1,0 +1,167 @@
+"""Where a graph goes after a superstep: pure functions from a position and the results of its nodes to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from graph_research.graph.definition.spec import EdgeSpec
+from graph_research.graph.errors import GuardFailed, NodeFailed
+from graph_research.graph.execution.node_result import Failure, NodeResult, failure_of
+from graph_research.graph.execution.routing import ANY, Routes
+from graph_research.graph.state.position import ActiveNode, Interruption, Position, joined
+from graph_research.graph.state.statuses import Cause
+
+__all__ = ["NoExit", "TakenEdge", "Unhandled", "event_edge", "exit_edges", "follow", "reduced", "without_conflicts"]
+
+Loops = Mapping[str, int]
+
+
+class TakenEdge(NamedTuple):
+    """An edge out of a node, with the failure if it is an event edge."""
+
+    source: ActiveNode
+    edge: EdgeSpec
+    failure: Failure | None = None
+
+
+class Unhandled(Exception):
+    """No edge takes the failure: the graph ends."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.error["message"])
+        self.failure = failure
+
+
+class NoExit(Exception):
+    """A node has ended and no edge out of it can be taken, which is the node's failure."""
+
+    def __init__(self, active: ActiveNode, problem: GuardFailed | NodeFailed) -> None:
+        super().__init__(str(problem))
+        self.active = active
+        self.failure = failure_of(active, Cause.ERROR, type(problem).__name__, str(problem))
+
+
+def without_conflicts(results: Sequence[NodeResult], routes: Routes) -> Sequence[NodeResult]:
+    """The results in the order of the file. Nodes of one superstep may not replace the same channel: all but the first
+    that do have failed."""
+    writers: dict[str, str] = {}
+    checked = []
+    for result in sorted(results, key=lambda result: routes.order[result.active.node]):
+        for channel in (result.delta or {}).get("replace", {}):
+            other = writers.setdefault(channel, result.active.node)
+            if other != result.active.node:
+                message = f'"{other}" and "{result.active.node}" replaced channel "{channel}" in the same step'
+                failure = failure_of(result.active, Cause.ERROR, "NodeFailed", message)
+                result = result._replace(failure=failure, delta=None)
+                break
+        checked.append(result)
+    return checked
+
+
+def reduced(position: Position, results: Sequence[NodeResult], routes: Routes) -> Position:
+    """The position whose state includes the updates of `results`, before an edge is taken."""
+    active, chain, loops, join_arrivals, interruption, _, abandoned = position
+    if len(active) > 1:
+        active = tuple(sorted(active, key=lambda node: routes.order[node.node]))
+    applied: Sequence[int] | None = None
+    if len(results) == 1 and not results[0].written:
+        chain = results[0].hash if results[0].delta is not None else chain
+    else:
+        updates = [result for result in results if result.delta is not None]
+        chain = joined(chain, [result.hash for result in updates])
+        applied = [result.step for result in updates]
+    return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned)
+
+
+def event_edge(
+    active: ActiveNode, failure: Failure, routes: Routes, scope: Mapping[str, Any], loops: Loops
+) -> tuple[TakenEdge, Loops]:
+    """The edge that takes a failure, and the loops after it. Raises `Unhandled`: with the failure, or with that of a
+    guard that could not be evaluated."""
+    try:
+        edge = routes.divert(active.node, failure.event, {**scope, "error": failure.error}, loops)
+    except (GuardFailed, NodeFailed) as problem:
+        raise Unhandled(failure_of(active, Cause.ERROR, type(problem).__name__, str(problem))) from problem
+    if edge is None:
+        raise Unhandled(failure)
+    return TakenEdge(active, edge, failure), routes.counted(edge, loops)
+
+
+def exit_edges(
+    nodes: Iterable[ActiveNode], routes: Routes, scope: Mapping[str, Any], loops: Loops
+) -> tuple[list[TakenEdge], Loops]:
+    """The edges that nodes which have ended take, and the loops after them. Raises `NoExit`."""
+    taken: list[TakenEdge] = []
+    for active in nodes:
+        try:
+            edges, loops = routes.exits(active.node, scope, loops)
+        except (GuardFailed, NodeFailed) as problem:
+            raise NoExit(active, problem) from problem
+        taken += [TakenEdge(active, edge) for edge in edges]
+    return taken, loops
+
+
+def follow(
+    taken: Sequence[TakenEdge],
+    position: Position,
+    routes: Routes,
+    loops: Loops,
+    *,
+    step: int,
+    visits: Mapping[str, int],
+    before: tuple[int, Position],
+) -> tuple[Position, Sequence[TakenEdge]]:
+    """The position after the edges, entered by `step`, and those of the edges that count: of event edges from `*` the
+    first, and nothing beside it. `before` is the step and position that `resume` goes back to after a failure."""
+    if len(taken) == 1 and taken[0].failure is None and taken[0].edge.target not in routes.joins:
+        target = taken[0].edge.target
+        active: tuple[ActiveNode, ...] = (ActiveNode(target, visits.get(target, 0) + 1, step),)
+        interruption = None if target in routes.can_complete else position.interruption
+        _, chain, _, join_arrivals, _, applied, abandoned = position
+        return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), taken
+    taken = [edge for edge in taken if edge.edge.source == ANY][:1] or taken
+    failed = next((edge.failure for edge in taken if edge.failure is not None), None)
+    active, join_arrivals = _entered(taken, position.join_arrivals, routes, step, visits)
+    interruption = position.interruption if failed is None else _interruption(failed, *before)
+    if any(node.node in routes.can_complete for node in active):
+        interruption = None
+    _, chain, _, _, _, applied, abandoned = position
+    return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), taken
+
+
+def _entered(
+    taken: Iterable[TakenEdge], arrivals: Mapping[str, Sequence[str]], routes: Routes, step: int, visits: Loops
+) -> tuple[tuple[ActiveNode, ...], Mapping[str, Sequence[str]]]:
+    """The nodes that become active in the order of the file, and the arrivals at joins that still wait. Where nothing
+    else is active, the joins wait no longer."""
+    arrived = {node: list(sources) for node, sources in arrivals.items()}
+    targets: dict[str, Failure | None] = {}
+    for source, edge, failure in taken:
+        join = routes.joins.get(edge.target)
+        if join is None or failure is not None:
+            targets[edge.target] = failure
+            continue
+        arrived.setdefault(edge.target, []).append(source.node)
+        if join <= set(arrived[edge.target]):
+            del arrived[edge.target]
+            targets[edge.target] = None
+    if not targets:
+        targets, arrived = dict.fromkeys(arrived), {}
+    active = []
+    for target in sorted(targets, key=routes.order.__getitem__):
+        cause = targets[target]
+        active.append(ActiveNode(target, visits.get(target, 0) + 1, step, error=None if cause is None else cause.error))
+    return tuple(active), arrived
+
+
+def _interruption(failure: Failure, step: int, position: Position) -> Interruption:
+    return Interruption(
+        cause=failure.event,
+        step=step,
+        chain=position.chain.hex(),
+        active=position.active,
+        loops=position.loops,
+        join_arrivals=position.join_arrivals,
+        error=failure.error,
+    )

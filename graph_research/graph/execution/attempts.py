@@ -11,13 +11,9 @@ from graph_research.graph.errors import NodeFailed, StoreDamaged
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Suspended
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
-from graph_research.graph.state.address import Address
 from graph_research.graph.state.statuses import Cause, StepStatus
 
-__all__ = ["Attempts", "Child", "first_of"]
-
-Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
-"""Runs a subgraph: name, handoff and address to output and chain of hashes."""
+__all__ = ["Attempts", "first_of"]
 
 _LONGEST_WAIT_SECONDS = 300.0
 """The longest wait that an error may ask for (`retry_after_seconds`)."""
@@ -26,9 +22,8 @@ _LONGEST_WAIT_SECONDS = 300.0
 class Attempts:
     """Makes the attempts of one visit."""
 
-    def __init__(self, visit: NodeVisit, child: Child) -> None:
+    def __init__(self, visit: NodeVisit) -> None:
         self._visit = visit
-        self._child = child
 
     async def run(
         self, item: int | None, scope: Mapping[str, Any], made: Callable[[Any], Any], began: float
@@ -101,7 +96,7 @@ class Attempts:
         return 1 + retried + (failed if self._visit.spec.kind != "graph" else 0), used
 
     async def _subgraph(self, name: str, handoff: Mapping[str, Any], context: JournalContext) -> Any:
-        output, self._visit.chains[context.item] = await self._child(name, handoff, context.address)
+        output, self._visit.chains[context.item] = await self._visit.child(name, handoff, context.address)
         return output
 
 

@@ -41,18 +41,25 @@ class GraphRun(GraphState):
         except Unhandled as end:
             await self._end(end.failure, results)
             return
-        failing = {edge.source.node for edge in taken}
         before = (self.step, self.position)
-        self._reduce(results)
+        for result in results:
+            if result.delta is not None:
+                self.state.apply(result.delta)
+                self.writer.count(result.data)
+        self.position = transitions.reduced(self.position, results, routes)
+        self.refresh_scope()
         if routes.pausing:
             await self._pause_after(results)
-        leaving = [node for node in self.position.active if node.node not in failing]
+        leaving: Sequence[ActiveNode] = self.position.active
+        if taken:
+            failing = {edge.source.node for edge in taken}
+            leaving = [node for node in leaving if node.node not in failing]
         try:
             exits, loops = transitions.exit_edges(leaving, routes, self.scope_values, loops)
         except NoExit as stuck:
             await self._fail_exit(stuck, results)
             return
-        await self._follow([*taken, *exits], loops, results, before)
+        await self._follow(taken + exits, loops, results, before)
 
     async def interrupt(self, failure: Failure, kept: Callable[[], Awaitable[Sequence[Delta]]]) -> bool:
         """Take the edge for an event that concerns the graph as a whole, after the updates that `kept` returns; without
@@ -83,14 +90,6 @@ class GraphRun(GraphState):
         await self.edit_state(StepStatus.PAUSED, {})
         raise self._pausing(active, "before")
 
-    def _reduce(self, results: Sequence[NodeResult]) -> None:
-        for result in results:
-            if result.delta is not None:
-                self.state.apply(result.delta)
-                self.writer.count(result.data)
-        self.position = transitions.reduced(self.position, results, self.routes)
-        self.refresh_scope()
-
     def _follow(
         self,
         taken: Sequence[TakenEdge],
@@ -104,7 +103,7 @@ class GraphRun(GraphState):
         own = _own(results)
         step = own.step if own else self.session.next_step()
         turned = loops is not self.position.loops
-        position, taken = transitions.follow(
+        position, taken, failed = transitions.follow(
             taken, self.position, self.routes, loops, step=step, visits=self.visits, before=before
         )
         self.position, self.step, self.ended = position, step, self.end_of(position)
@@ -119,9 +118,9 @@ class GraphRun(GraphState):
             own=own,
             rows=rows,
             status=status,
-            events=[*(self._edge_event(edge) for edge in taken), *self.node_events(position.active)],
+            events=[*map(self._edge_event, taken), *self.node_events(position.active)],
             ended=self.ended,
-            cancel_done=any(edge.failure is not None and edge.failure.event == Cause.CANCELLED for edge in taken),
+            cancel_done=failed is not None and failed.event == Cause.CANCELLED,
         )
 
     async def _fail_exit(self, stuck: NoExit, results: Sequence[NodeResult]) -> None:
@@ -181,4 +180,4 @@ class GraphRun(GraphState):
 
 def _own(results: Sequence[NodeResult]) -> NodeResult | None:
     """The result of the only node of a superstep, which is still to be written."""
-    return next((result for result in results if not result.written), None)
+    return results[0] if len(results) == 1 and not results[0].written else None

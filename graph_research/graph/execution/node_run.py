@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +13,12 @@ from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, NodeFailed, StoreDamaged
 from graph_research.graph.events import InputRequested, NodeFinished
 from graph_research.graph.events import NodeFailed as NodeFailedEvent
-from graph_research.graph.execution.attempts import Attempts, Child
+from graph_research.graph.execution.attempts import Attempts
 from graph_research.graph.execution.fan_out import FanOut, item_scope, items_of
-from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
-from graph_research.graph.state.position import ActiveNode
+from graph_research.graph.state.address import key_of
 from graph_research.graph.state.reducers import Delta, DeltaRefused
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode
@@ -31,11 +30,7 @@ _CALLING = frozenset({"run", "prompt", "graph"})
 
 
 class NodeRun(NodeVisit):
-    """A visit that is run. `child` runs a subgraph."""
-
-    def __init__(self, graph_run: GraphRun, child: Child, active: ActiveNode, earlier: Sequence[StepRow] = ()) -> None:
-        super().__init__(graph_run, active, earlier)
-        self._child = child
+    """A visit that is run."""
 
     async def run(self) -> NodeResult:
         """Run the node to its end. Raises `Suspended` when it has to wait for a human."""
@@ -88,7 +83,7 @@ class NodeRun(NodeVisit):
 
     @cached_property
     def _attempts(self) -> Attempts:
-        return Attempts(self, self._child)
+        return Attempts(self)
 
     async def _stored_result(self) -> NodeResult | None:
         """How the visit ended if it had: its update, or a failure that nothing has come of yet."""
@@ -157,7 +152,7 @@ class NodeRun(NodeVisit):
         return self.delta({self.spec.into: self._answer()})
 
     def _answer(self) -> Any:
-        key = self.key()
+        key = key_of(self.graph_run.namespace, self.spec.name, self.active.visit)
         if key in self.session.answers:
             answer = duplicate(self.session.answers[key])
             try:

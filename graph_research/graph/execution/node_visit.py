@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.errors import GraphResearchError
@@ -13,13 +13,16 @@ from graph_research.graph.events import Draft, NodeFailed
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Failure, failure_of
-from graph_research.graph.state.address import key_of
+from graph_research.graph.state.address import Address, key_of
 from graph_research.graph.state.position import ActiveNode, digest
 from graph_research.graph.state.reducers import Delta, make_delta
 from graph_research.graph.state.statuses import Cause, StepStatus
 from graph_research.graph.values.codec import NotStorable, duplicate, encode, unstorable
 
-__all__ = ["GaveUp", "NodeVisit"]
+__all__ = ["Child", "GaveUp", "NodeVisit"]
+
+Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
+"""Runs a subgraph: name, handoff and address to output and chain of hashes."""
 
 
 class GaveUp(Exception):
@@ -33,10 +36,11 @@ class GaveUp(Exception):
 
 
 class NodeVisit:
-    """`earlier` are the rows that an interrupted run stored of this visit."""
+    """`child` runs a subgraph; `earlier` are the rows that an interrupted run stored of this visit."""
 
-    def __init__(self, graph_run: GraphRun, active: ActiveNode, earlier: Sequence[StepRow] = ()) -> None:
+    def __init__(self, graph_run: GraphRun, child: Child, active: ActiveNode, earlier: Sequence[StepRow] = ()) -> None:
         self.graph_run = graph_run
+        self.child = child
         self.session = graph_run.session
         self.active = active
         self.spec = graph_run.graph.spec.nodes[active.node]
@@ -47,10 +51,6 @@ class NodeVisit:
         """The hashes that subgraph runs ended with, by item."""
         scope = graph_run.scope_values
         self.scope = scope if active.error is None else {**scope, "error": active.error}
-
-    def key(self, item: int | None = None) -> str:
-        """The key of the visit or of one of its items."""
-        return key_of(self.graph_run.namespace, self.active.node, self.active.visit, item)
 
     def delta(self, update: Mapping[str, Any]) -> Delta:
         """The update sorted by reducers, every operand checked against its channel."""
@@ -137,7 +137,8 @@ class NodeVisit:
 
     def hash(self, item: int | None, data: bytes, *parts: bytes) -> bytes:
         """The chain of hashes after this visit or one of its items."""
-        return digest(self.graph_run.position.chain, self.key(item).encode(), data, *parts)
+        key = key_of(self.graph_run.namespace, self.active.node, self.active.visit, item)
+        return digest(self.graph_run.position.chain, key.encode(), data, *parts)
 
     def _check_channels(self, values: Mapping[str, Any]) -> None:
         channels, node = self.graph_run.graph.channels, self.spec.name

@@ -101,8 +101,9 @@ class Routes:
         taken: list[EdgeSpec] = []
         for way in self.leaving.get(node, ()):
             if _holds(way, scope, loops):
-                loops = self.counted(way.edge, loops)
                 taken.append(way.edge)
+                if way.loop is not None:
+                    loops = self.counted(way.edge, loops)
                 if node not in self.forking:
                     break
         if not taken:
@@ -121,7 +122,10 @@ class Routes:
         """The loops after the edge: its own has turned once more, and those inside of it begin anew."""
         if edge.loop is None:
             return loops
-        return {**loops, edge.loop: loops.get(edge.loop, 0) + 1, **dict.fromkeys(self.inner.get(edge.loop, ()), 0)}
+        loops = {**loops, edge.loop: loops.get(edge.loop, 0) + 1}
+        for name in self.inner.get(edge.loop, ()):
+            loops[name] = 0
+        return loops
 
     def _no_edge_error(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:
         guards = [way.guard for way in self.leaving.get(node, ()) if way.guard is not None]

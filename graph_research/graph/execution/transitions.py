@@ -98,7 +98,8 @@ def exit_edges(
             edges, loops = routes.exits(active.node, scope, loops)
         except (GuardFailed, NodeFailed) as problem:
             raise NoExit(active, problem) from problem
-        taken += [TakenEdge(active, edge) for edge in edges]
+        for edge in edges:
+            taken.append(TakenEdge(active, edge))
     return taken, loops
 
 
@@ -111,15 +112,16 @@ def follow(
     step: int,
     visits: Mapping[str, int],
     before: tuple[int, Position],
-) -> tuple[Position, Sequence[TakenEdge]]:
-    """The position after the edges, entered by `step`, and those of the edges that count: of event edges from `*` the
-    first, and nothing beside it. `before` is the step and position that `resume` goes back to after a failure."""
+) -> tuple[Position, Sequence[TakenEdge], Failure | None]:
+    """The position after the edges, entered by `step`; those of the edges that count (of event edges from `*` the
+    first, and nothing beside it); and the failure that was taken. `before` is the step and position that `resume`
+    returns to after a failure."""
     if len(taken) == 1 and taken[0].failure is None and taken[0].edge.target not in routes.joins:
         target = taken[0].edge.target
         active: tuple[ActiveNode, ...] = (ActiveNode(target, visits.get(target, 0) + 1, step),)
         interruption = None if target in routes.can_complete else position.interruption
         _, chain, _, join_arrivals, _, applied, abandoned = position
-        return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), taken
+        return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), taken, None
     taken = [edge for edge in taken if edge.edge.source == ANY][:1] or taken
     failed = next((edge.failure for edge in taken if edge.failure is not None), None)
     active, join_arrivals = _entered(taken, position.join_arrivals, routes, step, visits)
@@ -127,7 +129,7 @@ def follow(
     if any(node.node in routes.can_complete for node in active):
         interruption = None
     _, chain, _, _, _, applied, abandoned = position
-    return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), taken
+    return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), taken, failed
 
 
 def _entered(

@@ -9,7 +9,6 @@ from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.errors import RESEARCH_ERRORS
-from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks
 from graph_research.research.llm.prompt_templates import PromptRenderer
@@ -80,5 +79,4 @@ def build_registry(workspace: Workspace, services: Services) -> Registry:
 
 def definition_registry(workspace: Workspace) -> Registry:
     """The registry for looking at definitions: every name is there, nothing is asked of a model or a search."""
-    models = ModelRouter(default=(ExtractiveModel(),))
-    return build_registry(workspace, build_services(workspace, models=models, search=()))
+    return build_registry(workspace, build_services(workspace, models=ModelRouter(default=()), search=()))

@@ -15,10 +15,11 @@ from graph_research.providers.search.base import SearchHit
 from graph_research.research.models.source import Source, Tier
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.deduplication import Identity, Seen, canonical_url
+from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.page_fetch import Followed, Reading, follow
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
-from graph_research.research.retrieval.search import LOCAL, FoundHit, Searched, mixed, search_everywhere
+from graph_research.research.retrieval.search import LOCAL, Searched, mixed, search_everywhere
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import preliminary_quality, tier_of_address
 from graph_research.research.services import Services
@@ -183,14 +184,13 @@ def _source(
 ) -> Source:
     """The hit as a source, its text and layout archived with the node's commit."""
     tier = _tier(hit, settings.flagged_domains)
-    found = FoundHit(hit=hit)
     return Source(
         id=source_id(canonical_url(hit.url) if hit.url else None, hit.document.text),
         sub_query_id=handoff["sub_query"]["id"],
-        title=found.title or hit.url or "Untitled",
+        title=hit.title or hit.document.title or hit.url or "Untitled",
         url=hit.url,
         snippet=hit.snippet,
-        content=found.shown(settings.content_chars),
+        content=excerpt_of(hit, settings.content_chars),
         content_type=hit.content_type,
         quality=preliminary_quality(tier),
         tier=tier,

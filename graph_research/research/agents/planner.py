@@ -13,6 +13,7 @@ from graph_research.research.llm.prompt_fitting import Part
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
+from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.search import LOCAL, mixed, search_everywhere
 from graph_research.research.services import Services
 
@@ -70,7 +71,10 @@ async def _scout(services: Services, question: str, handoff: Mapping[str, Any], 
         folders=services.settings.folders,
         seconds=services.settings.search_seconds,
     )
-    return [{"title": hit.title, "text": hit.shown(services.settings.content_chars)} for hit in found.hits]
+    return [
+        {"title": hit.title or hit.document.title, "text": excerpt_of(hit, services.settings.content_chars)}
+        for hit in found.hits
+    ]
 
 
 def _question_alone(question: str) -> dict[str, Any]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graph_research.research.contradictions.statements import Frame, frames
-from graph_research.research.contradictions.types import Conflict, ConflictSide, Quoted
+from graph_research.research.contradictions.types import Conflict, ConflictSide, SourceSentence
 from graph_research.text.language.quantities import agree
 from graph_research.text.language.stems import words
 
 __all__ = ["find_contradictions"]
 
 
-def find_contradictions(sentences: Sequence[Quoted]) -> list[Conflict]:
+def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
     """Every disagreement between sentences of different origin, in the order of their first sentences.
 
     Linear in the number of sentences: only frames with equal subject, attribute, unit and scope are compared.
@@ -40,9 +40,9 @@ def _conflict(group: list[Frame]) -> Conflict | None:
     )
 
 
-def _distinct(side: list[Frame]) -> tuple[Quoted, ...]:
+def _distinct(side: list[Frame]) -> tuple[SourceSentence, ...]:
     """The sentences of a side, of overlapping ones the first."""
-    kept: list[Quoted] = []
+    kept: list[SourceSentence] = []
     for sentence in (frame.sentence for frame in side):
         if not any(
             sentence.source_id == other.source_id and sentence.start < other.end and other.start < sentence.end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from graph_research.research.contradictions.types import Quoted
+from graph_research.research.contradictions.types import SourceSentence
 from graph_research.text.language.dates import MONTHS
 from graph_research.text.language.lexicon import AUXILIARIES, FUNCTION_WORDS, VERBS, WEEKDAYS, word_list
 from graph_research.text.language.quantities import Value, values
@@ -24,7 +24,7 @@ class Frame:
     attribute as they are written.
     """
 
-    sentence: Quoted
+    sentence: SourceSentence
     value: Value
     key: frozenset[str]
     names: frozenset[str]
@@ -122,7 +122,7 @@ _SAME = {
 }
 
 
-def frames(sentence: Quoted) -> list[Frame]:
+def frames(sentence: SourceSentence) -> list[Frame]:
     """The frames of every usable value whose subject and attribute can be read off the sentence."""
     skipped = _lead_in_chars(sentence.text)
     body = sentence.text[skipped:]
@@ -213,7 +213,7 @@ def _starts_with_verb(text: str) -> bool:
 
 
 def _frame(
-    sentence: Quoted,
+    sentence: SourceSentence,
     value: Value,
     segment: tuple[int, int],
     phrase: str,
@@ -252,7 +252,7 @@ def _without_adjunct(phrase: str, text: str, value: Value) -> str:
     return before + found + _ATTRIBUTION.sub("", _MEASURED.sub("", after).rstrip(" ."))
 
 
-def _meant(sentence: Quoted, phrase: str) -> list[str]:
+def _meant(sentence: SourceSentence, phrase: str) -> list[str]:
     """The stems of the title's name for "the dam", where the title names one dam; none otherwise."""
     noun = re.match(r"The\s([a-z]+)\s", phrase)
     if noun is None or not _is_verb(phrase[noun.end() :].partition(" ")[0]):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Conflict", "ConflictSide", "Quoted"]
+__all__ = ["Conflict", "ConflictSide", "SourceSentence"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quoted:
+class SourceSentence:
     """A sentence of a source: `document.text[start:end] == text`.
 
     `origin` is who stands behind the source; sentences of one origin never contradict each other, and near-duplicate
@@ -30,7 +30,7 @@ class ConflictSide:
     """The value as the first of its sentences writes it, and every sentence that gives the same value."""
 
     value: str
-    evidence: tuple[Quoted, ...]
+    evidence: tuple[SourceSentence, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ from graph_research.research.models.draft import StatementKind
 from graph_research.text.language.dates import MONTHS, months_in, without_months
 from graph_research.text.language.quantities import figures, spelled_numbers
 
-__all__ = ["Quoted", "why_unsupported"]
+__all__ = ["CitedQuote", "why_unsupported"]
 
 
-class Quoted(Protocol):
+class CitedQuote(Protocol):
     """What a statement leans on."""
 
     @property
@@ -23,7 +23,7 @@ class Quoted(Protocol):
     def valid(self) -> bool: ...
 
 
-def why_unsupported(text: str, kind: StatementKind, citations: Sequence[Quoted]) -> str:
+def why_unsupported(text: str, kind: StatementKind, citations: Sequence[CitedQuote]) -> str:
     """Why the citations do not carry the statement, or an empty string.
 
     A quote must be its first citation's quote, to the character. A fact needs one valid citation, and every number
@@ -41,7 +41,7 @@ def why_unsupported(text: str, kind: StatementKind, citations: Sequence[Quoted])
     return f"not in the cited quotes: {', '.join(missing)}" if missing else ""
 
 
-def _why_not_the_quote(text: str, first: Quoted) -> str:
+def _why_not_the_quote(text: str, first: CitedQuote) -> str:
     if not first.valid:
         return f"citation [{first.n}] is not valid"
     return "" if first.quote == text else f"not word for word what [{first.n}] quotes"

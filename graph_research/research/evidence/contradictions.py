@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graph_research.research.contradictions import Conflict, Quoted, find_contradictions
+from graph_research.research.contradictions import Conflict, SourceSentence, find_contradictions
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
 from graph_research.research.models.ids import contradiction_id
@@ -30,7 +30,7 @@ def disagreements(
     """The contradictions that were `named`, then what code finds beside them in the evidence."""
     copied = copies(list(sources.values()), {source_id: document.text for source_id, document in documents.items()})
     quoted = [
-        Quoted(
+        SourceSentence(
             source_id=source_id,
             origin=copied[source_id],
             text=one.quote,

@@ -1,4 +1,4 @@
-"""The analyzer's answer: sentences worth quoting, merged, sorted into sections, with conflicts and gaps."""
+"""Analysis: findings, contradictions and gaps of a research, and the claims of a pipeline, out of one ranking."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.research.contradictions import Conflict, Quoted, find_contradictions
-from graph_research.research.extractive.claim_groups import Group, merge, quoted
+from graph_research.research.contradictions import Conflict, SourceSentence, find_contradictions
+from graph_research.research.extractive.claim_groups import Group, merge, source_sentence
 from graph_research.research.extractive.gaps import find_gaps
-from graph_research.research.extractive.passages import Passage, passages
 from graph_research.research.extractive.question import Question, parse_question
 from graph_research.research.extractive.ranking import Pool, Ranked, nearest, rank
 from graph_research.research.extractive.sections import outline
+from graph_research.research.extractive.sentences import Sentence, quotable_sentences
 from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
 from graph_research.text.language.stems import stem_list
 
-__all__ = ["Analysis", "analyze", "answer", "confidence"]
+__all__ = ["Analysis", "analyze", "claims", "confidence", "find"]
 
 _MOST_FINDINGS = 30
 _LEAST_OF_BEST = 0.28
@@ -46,7 +46,12 @@ def analyze(material: Mapping[str, Any]) -> Analysis:
     sources = read_sources(material)
     documents = material.get("documents") or {}
     pool = Pool(
-        [p for source_id in sources if source_id in documents for p in passages(source_id, documents[source_id])]
+        [
+            p
+            for source_id in sources
+            if source_id in documents
+            for p in quotable_sentences(source_id, documents[source_id])
+        ]
     )
     asked = [base for query in _queries(material) for base in stem_list(query)]
     conflicts = _conflicts(pool, question, sources)
@@ -58,7 +63,7 @@ def analyze(material: Mapping[str, Any]) -> Analysis:
     return Analysis(question=question, sources=sources, pool=pool, ranked=ranked, groups=groups, conflicts=conflicts)
 
 
-def answer(material: Mapping[str, Any]) -> dict[str, Any]:
+def find(material: Mapping[str, Any]) -> dict[str, Any]:
     """Findings, gaps, quality updates and contradictions as the analyzer's schema has them."""
     analysis = analyze(material)
     laid_out = outline(analysis.groups, analysis.question, analysis.pool, analysis.sources)
@@ -111,10 +116,10 @@ def _in_turn(ranked: Sequence[Ranked], facets: int) -> list[Ranked]:
 def _conflicts(pool: Pool, question: Question, sources: Mapping[str, SourceFacts]) -> list[Conflict]:
     """Conflicts among all sentences that share the question's subject, flagged sources left out."""
     sharing = [passage for passage in pool.passages if _shares_subject(passage, question, sources)]
-    return find_contradictions([quoted(passage, sources) for passage in sharing])
+    return find_contradictions([source_sentence(passage, sources) for passage in sharing])
 
 
-def _shares_subject(passage: Passage, question: Question, sources: Mapping[str, SourceFacts]) -> bool:
+def _shares_subject(passage: Sentence, question: Question, sources: Mapping[str, SourceFacts]) -> bool:
     if sources[passage.source_id].flagged:
         return False
     around = passage.stem_set | passage.frame_stems
@@ -168,9 +173,42 @@ def _contradiction(conflict: Conflict) -> dict[str, Any]:
     }
 
 
-def _quoted_evidence(sentence: Quoted) -> dict[str, Any]:
+def _quoted_evidence(sentence: SourceSentence) -> dict[str, Any]:
     return _evidence(sentence.source_id, sentence.text, sentence.start)
 
 
 def _evidence(source_id: str, quote: str, start: int) -> dict[str, Any]:
     return {"source_id": source_id, "quote": quote, "start": start}
+
+
+def claims(material: Mapping[str, Any]) -> dict[str, Any]:
+    """The best sentences as claims; indices count the sources of the handoff from 0."""
+    analysis = analyze(material)
+    positions = {source_id: index for index, source_id in enumerate(analysis.sources)}
+    return {"claims": [_claim(group, analysis, positions) for group in analysis.groups]}
+
+
+def _claim(group: Group, analysis: Analysis, positions: Mapping[str, int]) -> dict[str, Any]:
+    against = {
+        quoted.source_id
+        for conflict in analysis.conflicts
+        if _takes_part(group, conflict)
+        for side in conflict.sides
+        if not any(_is_in(group, q.source_id, q.start) for q in side.evidence)
+        for quoted in side.evidence
+    }
+    supporting = list(dict.fromkeys(positions[passage.source_id] for passage in group.passages))
+    return {
+        "text": group.lead.text,
+        "supportingIndices": supporting,
+        "contradictingIndices": sorted({positions[source_id] for source_id in against} - set(supporting)),
+        "evidence": [{"source_id": p.source_id, "quote": p.text, "start": p.start} for p in group.passages],
+    }
+
+
+def _takes_part(group: Group, conflict: Conflict) -> bool:
+    return any(_is_in(group, quoted.source_id, quoted.start) for side in conflict.sides for quoted in side.evidence)
+
+
+def _is_in(group: Group, source_id: str, start: int) -> bool:
+    return any(p.source_id == source_id and p.start <= start < p.end for p in group.passages)

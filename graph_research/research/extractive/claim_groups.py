@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from graph_research.research.contradictions import Frame, Quoted, frames, same_statement
-from graph_research.research.extractive.passages import Passage
+from graph_research.research.contradictions import Frame, SourceSentence, frames, same_statement
 from graph_research.research.extractive.ranking import Ranked
+from graph_research.research.extractive.sentences import Sentence
 from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.quantities import agree
 
-__all__ = ["Group", "merge", "quoted"]
+__all__ = ["Group", "merge", "source_sentence"]
 
 _ALIKE = 88.0
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
@@ -24,13 +24,13 @@ _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 class Group:
     """`lead` is quoted; `others` say the same elsewhere. Score and facet are the best member's."""
 
-    lead: Passage
-    others: tuple[Passage, ...]
+    lead: Sentence
+    others: tuple[Sentence, ...]
     score: float
     facet: int
 
     @property
-    def passages(self) -> tuple[Passage, ...]:
+    def passages(self) -> tuple[Sentence, ...]:
         return (self.lead, *self.others)
 
 
@@ -52,7 +52,7 @@ def merge(ranked: Sequence[Ranked], sources: Mapping[str, SourceFacts], most: in
     """
     growing: list[_Merged] = []
     for item in ranked:
-        read = frames(quoted(item.passage, sources))
+        read = frames(source_sentence(item.passage, sources))
         known = next((group for group in growing if group.fits(item, read)), None)
         if known is not None:
             known.members.append(item)
@@ -61,10 +61,10 @@ def merge(ranked: Sequence[Ranked], sources: Mapping[str, SourceFacts], most: in
     return [_group(merged, sources) for merged in growing]
 
 
-def quoted(passage: Passage, sources: Mapping[str, SourceFacts]) -> Quoted:
+def source_sentence(passage: Sentence, sources: Mapping[str, SourceFacts]) -> SourceSentence:
     """The passage as the search for contradictions takes it; copies of one text are one origin."""
     facts = sources[passage.source_id]
-    return Quoted(
+    return SourceSentence(
         source_id=passage.source_id,
         origin=facts.copy_of,
         text=passage.text,
@@ -79,14 +79,14 @@ def _group(merged: _Merged, sources: Mapping[str, SourceFacts]) -> Group:
     best = merged.members[0]
     ordered = sorted(merged.members, key=lambda item: (sources[item.passage.source_id].tier_rank, -item.score))
     lead = ordered[0].passage
-    others: dict[str, Passage] = {}
+    others: dict[str, Sentence] = {}
     for item in ordered[1:]:
         if item.passage.source_id != lead.source_id:
             others.setdefault(item.passage.source_id, item.passage)
     return Group(lead=lead, others=tuple(others.values()), score=best.score, facet=best.facet)
 
 
-def _alike(one: Passage, other: Passage) -> bool:
+def _alike(one: Sentence, other: Sentence) -> bool:
     if one.source_id == other.source_id and one.start < other.end and other.start < one.end:
         return True
     if _NUMBERS.findall(one.text) != _NUMBERS.findall(other.text):

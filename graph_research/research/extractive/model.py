@@ -8,31 +8,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
-from graph_research.research.extractive import (
-    analyzer,
-    claims,
-    clarifier,
-    planner,
-    prompt_node,
-    refiner,
-    reflector,
-    supervisor,
-    synthesizer,
-)
+from graph_research.research.extractive import analyzer, planner, prompt_node, reviews, synthesizer
 
 __all__ = ["SPEC", "ExtractiveModel"]
 
 SPEC = "extractive"
 
 _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "analyzer": analyzer.answer,
-    "claim_extractor": claims.claims,
-    "clarifier": clarifier.answer,
-    "decomposer": claims.decompose,
-    "planner": planner.answer,
-    "refiner": refiner.answer,
-    "reflector": reflector.answer,
-    "supervisor": supervisor.answer,
+    "analyzer": analyzer.find,
+    "claim_extractor": analyzer.claims,
+    "clarifier": planner.clarify,
+    "decomposer": planner.decompose,
+    "planner": planner.plan,
+    "refiner": reviews.refine,
+    "reflector": reviews.reflect,
+    "supervisor": reviews.supervise,
     "synthesizer": synthesizer.answer,
 }
 
@@ -40,7 +30,7 @@ _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 class ExtractiveModel:
     """Deterministic: the same material gives the same bytes. It reads `request.material` and never the prompt.
 
-    A step of a user's own graph is answered as far as `extractive.step` can, and else refused with `ProviderRefused`.
+    A step of a user's own graph is answered as far as `prompt_node` can, and else refused with `ProviderRefused`.
     """
 
     @property

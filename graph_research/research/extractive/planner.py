@@ -1,4 +1,4 @@
-"""The planner's answer: sub-queries from the question's facets, and from phrases that stand beside its subject."""
+"""Planning: the clarifier's, planner's and decomposer's answers, from the words of the question."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from graph_research.text.language.lexicon import MEASURES
 from graph_research.text.language.phrases import common_phrases
 from graph_research.text.language.stems import content_stems
 
-__all__ = ["answer"]
+__all__ = ["clarify", "decompose", "plan"]
 
+_MOST_QUESTIONS = 8
 _SHORTEST_QUERY = 10
 _LONGEST_QUERY = 300
 _DEFAULT_MOST = 5
@@ -28,7 +29,7 @@ class _Part:
     rationale: str
 
 
-def answer(material: Mapping[str, Any]) -> dict[str, Any]:
+def plan(material: Mapping[str, Any]) -> dict[str, Any]:
     """Two to five sub-queries without overlap, the question's facets first, and a brief of two or three sentences."""
     question = parse_question(question_of(material))
     most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), 8))
@@ -107,3 +108,36 @@ def _brief(question: Question, parts: Sequence[_Part]) -> str:
 
 def _listed(phrases: Sequence[str]) -> str:
     return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
+
+
+def decompose(material: Mapping[str, Any]) -> dict[str, Any]:
+    """The question itself first, then its facets as queries, eight at most."""
+    question = question_of(material)
+    planned = plan({**material, "max_sub_queries": _MOST_QUESTIONS - 1})
+    asked = [question, *(row["query"] for row in planned["sub_queries"])]
+    return {"questions": list(dict.fromkeys(asked))[:_MOST_QUESTIONS]}
+
+
+_SHOWN_CHARS = 300
+_ASK = (
+    "The question holds no word that a search could look for. "
+    "What is it about: which thing, place, person or event, and what of it?"
+)
+
+
+def clarify(material: Mapping[str, Any]) -> dict[str, Any]:
+    """Asks back only where there is nothing to search for; otherwise restates the question and its facets."""
+    question = parse_question(question_of(material))
+    if not question.weights:
+        return {"need_clarification": True, "question": _ASK, "verification": ""}
+    return {"need_clarification": False, "question": "", "verification": _understanding(question)}
+
+
+def _understanding(question: Question) -> str:
+    asked = " ".join(question.text.split())
+    shown = asked if len(asked) <= _SHOWN_CHARS else f"{asked[:_SHOWN_CHARS].rsplit(' ', 1)[0]} …"
+    facets = ", ".join(facet.phrase for facet in question.facets)
+    subject = f" It is read as a question about “{question.subject.phrase}”" if question.subject else ""
+    return f"The question is taken as written: “{shown}”" + (
+        f"{subject}, with these facets: {facets}." if subject and facets else f"{subject}." if subject else ""
+    )

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from graph_research.research.extractive.passages import Passage
 from graph_research.research.extractive.question import Facet, Question
+from graph_research.research.extractive.sentences import Sentence
 from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.language.phrases import name_runs, phrase_stems
@@ -34,7 +34,7 @@ class Ranked:
     """A passage with its score; the best of a pool has a BM25 part of 1. `facet` is its index in the question's
     facets, or -1."""
 
-    passage: Passage
+    passage: Sentence
     score: float
     facet: int
 
@@ -42,7 +42,7 @@ class Ranked:
 class Pool:
     """The sentences that compete for a place, with the document frequency of each stem among them."""
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[Sentence]) -> None:
         self.passages = passages
         self._frequency = Counter(base for passage in passages for base in passage.stem_set)
         self._average = sum(len(passage.stems) for passage in passages) / max(1, len(passages))
@@ -57,7 +57,7 @@ class Pool:
         """The weighted IDF of the query terms among `stems`."""
         return math.fsum(weights[base] * self.idf(base) for base in sorted(stems.intersection(weights)))
 
-    def bm25(self, passage: Passage, weights: Mapping[str, float]) -> float:
+    def bm25(self, passage: Sentence, weights: Mapping[str, float]) -> float:
         """BM25 with a weight for each query term."""
         matched = passage.stem_set.intersection(weights)
         if not matched:
@@ -131,7 +131,7 @@ class _Nearness:
         self._named = Counter(p.source_id for p in pool.passages if question.about(p.stem_set) >= 1.0)
         self._all = Counter(passage.source_id for passage in pool.passages)
 
-    def of(self, passage: Passage) -> float:
+    def of(self, passage: Sentence) -> float:
         """0.35 (nowhere) to 1 (in the sentence itself)."""
         if self._question.subject is None:
             return 1.0
@@ -141,7 +141,7 @@ class _Nearness:
         throughout = 0.6 if named >= _OFTEN or named * 10 >= self._all[passage.source_id] else 0.0
         return _FAR + (1.0 - _FAR) * max(own, framed, throughout)
 
-    def is_near(self, passage: Passage) -> bool:
+    def is_near(self, passage: Sentence) -> bool:
         """Whether a question about something with a name may be answered from here at all."""
         subject = self._question.subject
         if subject is None or not subject.names:
@@ -149,7 +149,7 @@ class _Nearness:
         return not _is_of_namesake(passage, subject) and self.of(passage) >= _FAR + (1.0 - _FAR) * 0.45
 
 
-def _is_of_namesake(passage: Passage, subject: Facet) -> bool:
+def _is_of_namesake(passage: Sentence, subject: Facet) -> bool:
     """Whether the sentence speaks of another thing of the same kind: the kind's words behind another name."""
     *own, last = subject.names
     kind = subject.stems - frozenset().union(*subject.names)
@@ -162,7 +162,7 @@ def _is_of_namesake(passage: Passage, subject: Facet) -> bool:
     return bool(own) and any(word[0].isupper() and stem(word) not in subject.stems for run in runs for word in run)
 
 
-def _typed(passage: Passage, question: Question) -> float:
+def _typed(passage: Sentence, question: Question) -> float:
     """The kind of sentence that the question wants: a count of what it counts, a measure, a date, what a thing is."""
     if not question.facets and DEFINES.match(passage.text) and question.about(passage.stem_set) >= 1.0:
         return _TYPED
@@ -176,7 +176,7 @@ def _typed(passage: Passage, question: Question) -> float:
     return _TYPED if number or date else 0.0
 
 
-def best_facet(passage: Passage, question: Question, pool: Pool) -> int:
+def best_facet(passage: Sentence, question: Question, pool: Pool) -> int:
     """The facet that the passage speaks of most: by its own words, else by those of its heading; -1 for none."""
     best, chosen = 0.0, -1
     for index, facet in enumerate(question.facets):
@@ -192,7 +192,7 @@ def best_facet(passage: Passage, question: Question, pool: Pool) -> int:
     return chosen
 
 
-def _is_about(passage: Passage, question: Question, pool: Pool) -> bool:
+def _is_about(passage: Sentence, question: Question, pool: Pool) -> bool:
     """Whether the sentence itself speaks of the subject or of a facet: of the rarer half of its words."""
     parts = [part for part, _ in question.parts]
     return any(_rare_share(part, passage.stem_set, pool) >= 0.5 for part in parts)

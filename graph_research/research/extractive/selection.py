@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph_research.research.contradictions import Frame, Quoted, find_contradictions, frames, same_statement
+from graph_research.research.contradictions import Frame, SourceSentence, find_contradictions, frames, same_statement
 from graph_research.research.extractive.analyzer import Analysis, analyze
-from graph_research.research.extractive.claim_groups import Group, quoted
-from graph_research.research.extractive.passages import Passage
+from graph_research.research.extractive.claim_groups import Group, source_sentence
 from graph_research.research.extractive.question import Question, parse_question
+from graph_research.research.extractive.sentences import Sentence
 from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.quantities import Value, agree, values
@@ -95,14 +95,14 @@ def select_for_claim(claim: str, material: Mapping[str, Any]) -> Selection:
     """
     analysis = analyze({**material, "question": claim, "sub_queries": ()})
     fit = [passage for passage in _ranked_first(analysis) if not analysis.sources[passage.source_id].flagged]
-    claimed = Quoted(source_id=_CLAIM, origin=_CLAIM, text=_sentence(claim), start=0, end=len(_sentence(claim)))
+    claimed = SourceSentence(source_id=_CLAIM, origin=_CLAIM, text=_sentence(claim), start=0, end=len(_sentence(claim)))
     against = _contradicting(claimed, fit, analysis.sources)
     stated = frames(claimed)
     support = [
         passage
         for passage in fit
         if (passage.source_id, passage.start) not in against
-        and (_same_values(stated, frames(quoted(passage, analysis.sources))) or _same_words(claim, passage))
+        and (_same_values(stated, frames(source_sentence(passage, analysis.sources))) or _same_words(claim, passage))
     ]
     quotes = [_selected(passage, analysis.question) for passage in _one_a_source(support)]
     contrary = [passage for passage in fit if (passage.source_id, passage.start) in against]
@@ -121,7 +121,7 @@ def _in_context(question: str, earlier: Sequence[str]) -> str:
     return f"{named.phrase}: {question}" if named else question
 
 
-def _speaks_of(passage: Passage, question: Question) -> bool:
+def _speaks_of(passage: Sentence, question: Question) -> bool:
     around = passage.stem_set | passage.frame_stems
     if question.subject and question.subject.names and question.about(around) < 1.0:
         return False
@@ -161,11 +161,13 @@ def _against(groups: Sequence[Group], analysis: Analysis) -> list[Selected]:
     return found
 
 
-def _contradicting(claimed: Quoted, fit: Sequence[Passage], sources: Mapping[str, SourceFacts]) -> set[tuple[str, int]]:
+def _contradicting(
+    claimed: SourceSentence, fit: Sequence[Sentence], sources: Mapping[str, SourceFacts]
+) -> set[tuple[str, int]]:
     """Where sentences stand that give another value than the claim does."""
     places: set[tuple[str, int]] = set()
     for passage in fit:
-        if find_contradictions([claimed, quoted(passage, sources)]):
+        if find_contradictions([claimed, source_sentence(passage, sources)]):
             places.add((passage.source_id, passage.start))
     return places
 
@@ -174,7 +176,7 @@ def _same_values(stated: Sequence[Frame], given: Sequence[Frame]) -> bool:
     return bool(stated) and all(any(same_statement(a, b) and agree(a.value, b.value) for b in given) for a in stated)
 
 
-def _same_words(claim: str, passage: Passage) -> bool:
+def _same_words(claim: str, passage: Sentence) -> bool:
     wanted = content_stems(claim)
     own = len(wanted & passage.stem_set)
     return (
@@ -186,26 +188,26 @@ def _same_words(claim: str, passage: Passage) -> bool:
     )
 
 
-def _ranked_first(analysis: Analysis) -> list[Passage]:
+def _ranked_first(analysis: Analysis) -> list[Sentence]:
     ranked = [item.passage for item in analysis.ranked]
     known = set(ranked)
     return [*ranked, *(passage for passage in analysis.pool.passages if passage not in known)]
 
 
-def _one_a_source(passages: Sequence[Passage]) -> list[Passage]:
-    first: dict[str, Passage] = {}
+def _one_a_source(passages: Sequence[Sentence]) -> list[Sentence]:
+    first: dict[str, Sentence] = {}
     for passage in passages:
         first.setdefault(passage.source_id, passage)
     return list(first.values())[:_MOST_OF_A_SIDE]
 
 
-def _claimed_value(passage: Passage, claim: str, sources: Mapping[str, SourceFacts]) -> Selected:
+def _claimed_value(passage: Sentence, claim: str, sources: Mapping[str, SourceFacts]) -> Selected:
     """A contradicting sentence with the value that it gives for what the claim says."""
     text = _sentence(claim)
-    stated = frames(Quoted(source_id=_CLAIM, origin=_CLAIM, text=text, start=0, end=len(text)))
+    stated = frames(SourceSentence(source_id=_CLAIM, origin=_CLAIM, text=text, start=0, end=len(text)))
     given = [
         frame.written
-        for frame in frames(quoted(passage, sources))
+        for frame in frames(source_sentence(passage, sources))
         if any(same_statement(frame, one) and not agree(frame.value, one.value) for one in stated)
     ]
     return Selected(
@@ -217,7 +219,7 @@ def _claimed_value(passage: Passage, claim: str, sources: Mapping[str, SourceFac
     )
 
 
-def _selected(passage: Passage, question: Question) -> Selected:
+def _selected(passage: Sentence, question: Question) -> Selected:
     return Selected(
         source_id=passage.source_id,
         text=passage.text,

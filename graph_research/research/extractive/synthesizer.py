@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_research.research.extractive.claim_groups import Group
-from graph_research.research.extractive.passages import Passage, passages
 from graph_research.research.extractive.question import Question, parse_question
 from graph_research.research.extractive.ranking import Pool, best_facet, rank
 from graph_research.research.extractive.sections import Outline, outline
+from graph_research.research.extractive.sentences import Sentence, quotable_sentences
 from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind
@@ -117,7 +117,12 @@ def _disputed_evidence(material: Mapping[str, Any]) -> frozenset[str]:
 def _pool(material: Mapping[str, Any], sources: Mapping[str, SourceFacts]) -> Pool:
     documents: Mapping[str, Document] = material.get("documents") or {}
     return Pool(
-        [p for source_id in sources if source_id in documents for p in passages(source_id, documents[source_id])]
+        [
+            p
+            for source_id in sources
+            if source_id in documents
+            for p in quotable_sentences(source_id, documents[source_id])
+        ]
     )
 
 
@@ -159,12 +164,12 @@ def _lost(row: Mapping[str, Any], sources: Mapping[str, SourceFacts]) -> bool:
 def _passage(
     row: Mapping[str, Any],
     documents: Mapping[str, Document],
-    places: Mapping[tuple[str, int, str], Passage],
-) -> Passage:
+    places: Mapping[tuple[str, int, str], Sentence],
+) -> Sentence:
     source_id, quote = str(row["source_id"]), str(row["quote"])
     document = documents.get(source_id)
     start = _start(str(row.get("locator", "")), quote, document)
-    return places.get((source_id, start, quote)) or Passage(source_id, start, start + len(quote), quote)
+    return places.get((source_id, start, quote)) or Sentence(source_id, start, start + len(quote), quote)
 
 
 def _start(locator: str, quote: str, document: Document | None) -> int:

@@ -55,7 +55,7 @@ def render_html(
         picture=Markup(picture.markup) if picture else "",  # noqa: S704 -- rebuilt from allowed elements
         sources={source.id: source for source in report.sources},
         citations={citation.n: citation for citation in report.citations},
-        passages=[_passage(citation, archive, proved, whole) for citation in report.citations],
+        passages=[_quote_in_context(citation, archive, proved, whole) for citation in report.citations],
         whole_texts=whole,
         disputed=report.disputed(),
         places=_Places(),
@@ -66,7 +66,7 @@ def render_html(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Passage:
+class _QuoteInContext:
     """One citation with the stretch of text around its quote; no paragraphs where the quote is not proved."""
 
     citation: Citation
@@ -138,14 +138,16 @@ def _proved(report: Report, archive: Archive) -> dict[int, Mark]:
     return marks
 
 
-def _passage(citation: Citation, archive: Archive, proved: Mapping[int, Mark], whole: Iterable[_WholeText]) -> _Passage:
+def _quote_in_context(
+    citation: Citation, archive: Archive, proved: Mapping[int, Mark], whole: Iterable[_WholeText]
+) -> _QuoteInContext:
     mark = proved.get(citation.n)
     if mark is None:
-        return _Passage(citation=citation, paragraphs=[])
+        return _QuoteInContext(citation=citation, paragraphs=[])
     text = archive.text(citation.archive_hash)
     start, end = around(text, mark)
     carried = {one.source.archive_hash for one in whole if one.paragraphs}
-    return _Passage(
+    return _QuoteInContext(
         citation=citation,
         paragraphs=paragraphs(text, archive.layout(citation.archive_hash), [mark], start=start, end=end),
         cut_before=start > 0,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph_research.providers.search.base import Passage, SearchHit
 from graph_research.research.llm.prompt_fitting import MARK, shortened
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 
-__all__ = ["best_passage", "excerpt", "reading_of"]
+__all__ = ["best_passage", "excerpt", "excerpt_of", "reading_of"]
 
 _PASSAGE_CHARS = 400
 """How much of a passage a fallback quotes."""
@@ -73,3 +74,20 @@ def best_passage(source: Source, document: Document) -> dict[str, Any]:
     if len(quote) > _PASSAGE_CHARS:
         quote = quote[:_PASSAGE_CHARS].rpartition(" ")[0] or quote[:_PASSAGE_CHARS]
     return {"source_id": source.id, "quote": quote, "start": start}
+
+
+def excerpt_of(hit: SearchHit, most_chars: int) -> str:
+    """What a prompt shows of a hit's document, word for word: its best passages in the order of the text, else its
+    beginning; at most `most_chars` characters."""
+    text = hit.document.text
+    chosen: list[Passage] = []
+    left = most_chars
+    for passage in sorted(hit.passages, key=lambda passage: (-passage.score, passage.start)):
+        length = passage.end - passage.start
+        if length <= left:
+            chosen.append(passage)
+            left -= length + 2
+    if not chosen:
+        start = hit.passages[0].start if hit.passages else 0
+        return text[start : start + most_chars]
+    return "\n\n".join(text[one.start : one.end] for one in sorted(chosen, key=lambda passage: passage.start))

@@ -15,37 +15,10 @@ from graph_research.research.retrieval.query_privacy import LimitedQuery, Public
 from graph_research.research.retrieval.rank_fusion import fuse
 from graph_research.text.document import Document
 
-__all__ = ["LOCAL", "FoundHit", "Searched", "mixed", "routed", "search_everywhere"]
+__all__ = ["LOCAL", "Searched", "mixed", "routed", "search_everywhere"]
 
 LOCAL = "local"
 """The provider whose texts are the user's own; what it is asked stays on this machine."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FoundHit:
-    """A hit as it came out of the journal."""
-
-    hit: SearchHit
-
-    @property
-    def title(self) -> str:
-        return self.hit.title or self.hit.document.title
-
-    def shown(self, most_chars: int) -> str:
-        """What a model is shown of the document, word for word: its best passages in the order of the text, else its
-        beginning; at most `most_chars` characters."""
-        text = self.hit.document.text
-        chosen: list[Passage] = []
-        left = most_chars
-        for passage in sorted(self.hit.passages, key=lambda passage: (-passage.score, passage.start)):
-            length = passage.end - passage.start
-            if length <= left:
-                chosen.append(passage)
-                left -= length + 2
-        if not chosen:
-            start = self.hit.passages[0].start if self.hit.passages else 0
-            return text[start : start + most_chars]
-        return "\n\n".join(text[one.start : one.end] for one in sorted(chosen, key=lambda passage: passage.start))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +39,9 @@ class Searched:
         return len(self.errors) == len(self.asked)
 
     @property
-    def hits(self) -> tuple[FoundHit, ...]:
+    def hits(self) -> tuple[SearchHit, ...]:
         """Every document once, best first."""
-        return tuple(FoundHit(hit=one.hit) for one in fuse(self.lists))
+        return tuple(one.hit for one in fuse(self.lists))
 
 
 async def search_everywhere(

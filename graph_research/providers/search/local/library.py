@@ -14,7 +14,7 @@ import orjson
 from graph_research.providers.search.local.catalog import Catalog, CatalogEntry
 from graph_research.providers.search.local.files import FoundFile, find_files, is_pdf, read_bytes, read_document
 from graph_research.providers.search.local.index import Index, Row
-from graph_research.providers.search.local.query import understand
+from graph_research.providers.search.local.query import parse_query
 from graph_research.providers.search.local.ranking import RankedDocument, rank
 from graph_research.providers.search.local.records import (
     Counts,
@@ -246,7 +246,7 @@ def _find(index: Index, text: str, folders: Sequence[str | Path], limit: int) ->
     ]
     ranked = rank(
         index,
-        understand(text),
+        parse_query(text),
         folders=numbers if folders else None,
         most=limit,
         most_passages=_PASSAGES_A_DOCUMENT,

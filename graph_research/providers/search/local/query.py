@@ -10,7 +10,7 @@ from itertools import pairwise
 from graph_research.providers.search.local.identifiers import identifier_parts
 from graph_research.text.language.terms import STOP_WORDS
 
-__all__ = ["Question", "Term", "understand"]
+__all__ = ["IndexQuery", "Term", "parse_query"]
 
 Term = tuple[str, ...]
 """The spellings of one term, each a quoted phrase."""
@@ -26,7 +26,7 @@ _ASKING = frozenset(
 
 
 @dataclass(frozen=True)
-class Question:
+class IndexQuery:
     """Expressions in FTS5's language, made of quoted words only, so that no text of a user's can be an operator.
 
     `terms` are what a good passage contains, each in one or more spellings; `phrases` are neighbouring words that
@@ -42,14 +42,14 @@ class Question:
         return " OR ".join(dict.fromkeys(spelling for term in (*self.terms, *self.phrases) for spelling in term))
 
 
-def understand(text: str) -> Question:
+def parse_query(text: str) -> IndexQuery:
     """The terms of `text`; stop words count only where there is nothing else."""
     tokens = [match[0] for match in _TOKEN.finditer(_POSSESSIVE.sub("", text[:50_000]))]
     question = _question(tokens, STOP_WORDS | _ASKING)
     return question if question.terms else _question(tokens, frozenset())
 
 
-def _question(tokens: Sequence[str], ignored: frozenset[str]) -> Question:
+def _question(tokens: Sequence[str], ignored: frozenset[str]) -> IndexQuery:
     terms: dict[Term, None] = {}
     phrases: dict[Term, None] = {}
     for token in tokens:
@@ -60,7 +60,7 @@ def _question(tokens: Sequence[str], ignored: frozenset[str]) -> Question:
         terms.update(dict.fromkeys(_term(word) for word in words if word.lower() not in ignored))
     for left, right in pairwise(tokens):
         phrases.update(dict.fromkeys(_neighbours(left, right, ignored)))
-    return Question(terms=list(terms)[:_MOST_TERMS], phrases=list(phrases)[:_MOST_TERMS])
+    return IndexQuery(terms=list(terms)[:_MOST_TERMS], phrases=list(phrases)[:_MOST_TERMS])
 
 
 def _term(word: str) -> Term:

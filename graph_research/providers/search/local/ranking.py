@@ -18,7 +18,7 @@ import orjson
 
 from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.index import Index, Row
-from graph_research.providers.search.local.query import Question, Term
+from graph_research.providers.search.local.query import IndexQuery, Term
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.language.terms import content_terms
 
@@ -45,7 +45,7 @@ class RankedDocument:
 
 
 def rank(
-    index: Index, question: Question, *, folders: Sequence[int] | None, most: int, most_passages: int
+    index: Index, question: IndexQuery, *, folders: Sequence[int] | None, most: int, most_passages: int
 ) -> list[RankedDocument]:
     """The best documents, best first; each text once."""
     if not question.match:
@@ -61,7 +61,7 @@ def rank(
 class _Statistics:
     """How often each term of the question stands in the folders that are searched."""
 
-    def __init__(self, index: Index, question: Question, folders: str | None) -> None:
+    def __init__(self, index: Index, question: IndexQuery, folders: str | None) -> None:
         [size] = index.rows("size", folders=folders)
         self.passages, self.documents = int(size["passages"]), int(size["documents"])
         self.all_passages = int(index.rows("size", folders=None)[0]["passages"])

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.contradictions import Conflict, Quoted, find_contradictions
+from graph_research.research.contradictions import Conflict, SourceSentence, find_contradictions
 from graph_research.text.language.quantities import agree, values
 
 
-def said(*sentences: str, titles: Sequence[str] = (), origins: Sequence[str] = ()) -> list[Quoted]:
+def said(*sentences: str, titles: Sequence[str] = (), origins: Sequence[str] = ()) -> list[SourceSentence]:
     """Each sentence from a source of its own."""
     return [
-        Quoted(
+        SourceSentence(
             source_id=f"src-{number}",
             origin=origins[number] if origins else f"origin-{number}",
             text=sentence,

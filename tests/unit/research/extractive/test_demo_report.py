@@ -13,7 +13,7 @@ from tests.support.research.extractive_sources import PLANTED, analysed, demo_do
 
 @pytest.fixture(scope="module")
 def analysis() -> dict[str, Any]:
-    return analyzer.answer(demo_material())
+    return analyzer.find(demo_material())
 
 
 @pytest.fixture(scope="module")
@@ -110,14 +110,14 @@ def test_sources_that_say_nothing_of_the_question_become_low(analysis: dict[str,
 
 
 def test_twice_the_same_material_gives_the_same_answer(analysis: dict[str, Any], draft: dict[str, Any]) -> None:
-    again = analyzer.answer(demo_material())
+    again = analyzer.find(demo_material())
     assert again == analysis
     assert synthesizer.answer(analysed(demo_material(), again)) == draft
 
 
 def test_a_question_that_the_library_cannot_answer_is_not_answered() -> None:
     handoff = demo_material("Are there sharks near the Marrow Bay tidal lagoon?")
-    answer = analyzer.answer(handoff)
+    answer = analyzer.find(handoff)
     draft = synthesizer.answer(analysed(handoff, answer))
     assert draft["found"] is False
     assert draft["sections"] == []
@@ -128,7 +128,7 @@ def test_a_question_that_the_library_cannot_answer_is_not_answered() -> None:
 
 def test_the_near_duplicate_is_cited_beside_the_better_source() -> None:
     handoff = demo_material("How much will the repairs of turbine 7 cost and who pays for the repairs?")
-    answer = analyzer.answer(handoff)
+    answer = analyzer.find(handoff)
     merged = next(row for row in answer["findings"] if re.search(r"8\.3 million", row["content"]))
     assert merged["source_ids"] == [
         "press/courier-turbine-failure-2019.html",

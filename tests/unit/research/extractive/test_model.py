@@ -11,7 +11,7 @@ from graph_research.app.graphs.resolvers import schema_resolver
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.llm.base import ModelRequest
-from graph_research.research.extractive import analyzer, planner, refiner, reflector
+from graph_research.research.extractive import analyzer, planner, reviews
 from graph_research.research.extractive.model import ExtractiveModel
 from tests.support.research.extractive_sources import PLANTED, analysed, demo_material, written
 
@@ -47,7 +47,7 @@ def materials() -> dict[str, dict[str, Any]]:
             "metrics": {"source_count": 2},
             "gate": {"valid": False, "issues": ["few"], "quality_score": 3.0},
         },
-        "synthesizer": analysed(demo, analyzer.answer(demo)),
+        "synthesizer": analysed(demo, analyzer.find(demo)),
     }
 
 
@@ -101,7 +101,7 @@ async def test_claims_name_the_sources_for_and_against_by_position() -> None:
 
 
 def test_the_plan_has_the_questions_facets_and_no_overlap() -> None:
-    plan = planner.answer({"question": PLANTED["question"], "max_sub_queries": 5})
+    plan = planner.plan({"question": PLANTED["question"], "max_sub_queries": 5})
     queries = [row["query"] for row in plan["sub_queries"]]
     assert 2 <= len(queries) <= 5
     assert all(len(query) >= 10 and query.startswith("Marrow Bay tidal lagoon") for query in queries)
@@ -112,20 +112,20 @@ def test_the_plan_has_the_questions_facets_and_no_overlap() -> None:
 
 def test_a_question_of_one_facet_is_widened_by_the_sources_own_phrases() -> None:
     background = [{"title": "Dam", "text": "The steel gates leak."}, {"title": "Dam", "text": "New steel gates came."}]
-    plan = planner.answer({"question": "What about the Alder Dam?", "max_sub_queries": 4, "background": background})
+    plan = planner.plan({"question": "What about the Alder Dam?", "max_sub_queries": 4, "background": background})
     assert "Alder Dam steel gates" in [row["query"] for row in plan["sub_queries"]]
 
 
 @pytest.mark.parametrize("question", ["x", "?", "CO2", "z" * 50_000, "wort " * 9_000])
 def test_a_plan_is_made_for_any_question(question: str) -> None:
-    rows = planner.answer({"question": question, "max_sub_queries": 5})["sub_queries"]
+    rows = planner.plan({"question": question, "max_sub_queries": 5})["sub_queries"]
     assert rows
     assert all(0 < len(row["query"]) <= 1_000 for row in rows)
 
 
 def test_research_is_complete_with_three_sources_that_cover_the_query() -> None:
     sources = [{"title": "Alder Dam", "snippet": "Eels pass the dam at night."}] * 3
-    verdict = reflector.answer(
+    verdict = reviews.reflect(
         {
             "question": "q",
             "sub_query": "Alder Dam eels",
@@ -140,9 +140,9 @@ def test_research_is_complete_with_three_sources_that_cover_the_query() -> None:
 def test_things_that_a_sub_query_joins_are_each_asked_on_their_own() -> None:
     joined = "Alder Dam eels, turbines"
     material = {"question": "Do eels pass the Alder Dam?", "sub_query": joined, "source_count": 5, "searches_left": 2}
-    first = reflector.answer({**material, "queries": [joined]})
-    second = reflector.answer({**material, "queries": [joined, "Alder Dam eels"], "searches_left": 1})
-    done = reflector.answer(
+    first = reviews.reflect({**material, "queries": [joined]})
+    second = reviews.reflect({**material, "queries": [joined, "Alder Dam eels"], "searches_left": 1})
+    done = reviews.reflect(
         {**material, "queries": [joined, "Alder Dam eels", "Alder Dam turbines"], "searches_left": 0}
     )
     assert (first["refined_query"], second["refined_query"]) == ("Alder Dam eels", "Alder Dam turbines")
@@ -151,7 +151,7 @@ def test_things_that_a_sub_query_joins_are_each_asked_on_their_own() -> None:
 
 def test_a_one_word_facet_is_asked_in_the_sources_words() -> None:
     background = [{"title": "", "text": "It has 14 bulb turbines."}, {"title": "", "text": "New bulb turbines came."}]
-    plan = planner.answer({"question": "How many turbines has the Alder Dam?", "background": background})
+    plan = planner.plan({"question": "How many turbines has the Alder Dam?", "background": background})
     assert plan["sub_queries"][-1]["query"] == "Alder Dam bulb turbines"
 
 
@@ -163,22 +163,22 @@ def test_uncovered_words_are_searched_for_next_but_never_twice() -> None:
         "sources": found,
         "searches_left": 2,
     }
-    first = reflector.answer({**material, "queries": ["Alder Dam eel migration"]})
+    first = reviews.reflect({**material, "queries": ["Alder Dam eel migration"]})
     assert first["refined_query"] is not None
     assert "eel migration" in first["refined_query"]
     asked = ["Alder Dam eel migration", first["refined_query"]]
-    assert reflector.answer({**material, "queries": asked})["refined_query"] not in asked
+    assert reviews.reflect({**material, "queries": asked})["refined_query"] not in asked
 
 
 def test_another_round_needs_a_query_that_was_not_asked_and_a_round_left() -> None:
     gap = {**GAP, "suggested_queries": ["Alder Dam eels", "eels of the Alder"]}
     asked = [{"query": "eels Alder Dam"}]
-    fresh = refiner.answer({"gaps": [gap], "sub_queries": asked, "remaining_iterations": 1})
+    fresh = reviews.refine({"gaps": [gap], "sub_queries": asked, "remaining_iterations": 1})
     assert fresh["iteration_recommendation"]["should_iterate"] is True
     assert [row["query"] for row in fresh["gap_analysis"][0]["follow_up_queries"]] == ["eels of the Alder"]
-    late = refiner.answer({"gaps": [gap], "sub_queries": asked, "remaining_iterations": 0})
+    late = reviews.refine({"gaps": [gap], "sub_queries": asked, "remaining_iterations": 0})
     assert late["iteration_recommendation"]["should_iterate"] is False
-    stale = refiner.answer(
+    stale = reviews.refine(
         {"gaps": [{**GAP, "suggested_queries": ["Alder Dam eels"]}], "sub_queries": asked, "remaining_iterations": 2}
     )
     assert (stale["gap_analysis"][0]["addressable"], stale["iteration_recommendation"]["should_iterate"]) == (
@@ -189,6 +189,6 @@ def test_another_round_needs_a_query_that_was_not_asked_and_a_round_left() -> No
 
 def test_without_sources_the_report_says_that_nothing_is_near() -> None:
     handoff = {"question": "What did the Alder Dam cost?", "sources": [], "documents": {}, "sub_queries": []}
-    answer = analyzer.answer(handoff)
+    answer = analyzer.find(handoff)
     assert answer["findings"] == []
     assert [gap["priority"] for gap in answer["gaps"]] == [1, 2]

@@ -14,7 +14,7 @@ COST = "The Alder Dam cost 9 million euros in the end."
 
 def findings(texts: list[str], tiers: list[str], publishers: list[str | None] | None = None) -> list[dict[str, Any]]:
     handoff = {**written(texts, tiers, publishers or []), "question": QUESTION}
-    rows: list[dict[str, Any]] = analyzer.answer(handoff)["findings"]
+    rows: list[dict[str, Any]] = analyzer.find(handoff)["findings"]
     return rows
 
 
@@ -72,5 +72,5 @@ def test_what_is_nearest_shares_a_word_of_the_question_before_words_that_were_se
         "question": "How did Roman engineers build aqueducts for the city of Nemausus?",
         "sub_queries": [{"query": "Roman engineers lagoon bay tide power"}],
     }
-    (nearest,) = analyzer.answer(handoff)["findings"]
+    (nearest,) = analyzer.find(handoff)["findings"]
     assert (nearest["content"], nearest["confidence"]) == (texts[1], "speculation")

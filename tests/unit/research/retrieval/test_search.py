@@ -46,7 +46,7 @@ async def test_a_query_goes_to_the_searches_that_have_such_sources() -> None:
     result = await searched(Serving("web", "web"), Serving("papers", "academic"), Serving("all"), types=["academic"])
     assert result.asked == ("papers", "all")
     assert result.skipped == ("web",)
-    assert [found.hit.provider for found in result.hits] == ["papers", "all"]
+    assert [found.provider for found in result.hits] == ["papers", "all"]
 
 
 async def test_where_no_search_has_such_sources_all_are_asked() -> None:
@@ -57,7 +57,7 @@ async def test_where_no_search_has_such_sources_all_are_asked() -> None:
 async def test_one_that_hangs_or_fails_costs_its_own_hits_and_no_more_than_its_time() -> None:
     down = Serving("down", fails=ProviderUnavailable("out of order", provider="down"))
     result = await searched(Serving("slow", hangs=True), down, Serving("well"), seconds=0.01)
-    assert [found.hit.provider for found in result.hits] == ["well"]
+    assert [found.provider for found in result.hits] == ["well"]
     assert not result.all_failed
     assert [(one["provider"], one["error"], one["message"].partition(";")[0]) for one in result.failures] == [
         ("slow", "ProviderUnavailable", "slow took longer than 0.01 seconds"),

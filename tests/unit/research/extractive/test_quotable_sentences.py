@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.research.extractive.passages import clean_heading, passages
+from graph_research.research.extractive.sentences import clean_heading, quotable_sentences
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Block, BlockKind, Document
 from graph_research.text.readers.html import html_document
@@ -20,17 +20,17 @@ def of_block(kind: BlockKind, text: str) -> Document:
 
 
 def quotable(text: str) -> list[str]:
-    return [passage.text for passage in passages("s", markdown_document(text))]
+    return [passage.text for passage in quotable_sentences("s", markdown_document(text))]
 
 
 @pytest.mark.parametrize("kind", ["paragraph", "item", "quote"])
 def test_prose_is_quoted(kind: BlockKind) -> None:
-    assert [passage.text for passage in passages("s", of_block(kind, SOUND))] == [SOUND]
+    assert [passage.text for passage in quotable_sentences("s", of_block(kind, SOUND))] == [SOUND]
 
 
 @pytest.mark.parametrize("kind", ["heading", "table", "code", "boilerplate"])
 def test_headings_tables_code_and_boilerplate_are_not(kind: BlockKind) -> None:
-    assert passages("s", of_block(kind, SOUND)) == ()
+    assert quotable_sentences("s", of_block(kind, SOUND)) == ()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_dot_inside_a_name_ends_no_sentence() -> None:
 
 def test_reference_marks_at_the_end_are_cut_off_the_quote() -> None:
     document = of_block("paragraph", f"{SOUND}[1][2] Its arches were built by hand from grey stone.")
-    assert passages("s", document)[0].text == SOUND
+    assert quotable_sentences("s", document)[0].text == SOUND
 
 
 def test_a_document_that_mostly_speaks_of_cookies_gives_nothing() -> None:
@@ -90,7 +90,7 @@ def test_every_passage_is_an_exact_slice_under_its_heading() -> None:
     document = html_document(
         f"<main><h2>1.2 History ¶</h2><p>{SOUND}</p><h2>Use</h2><p>Carts and cars cross it daily now.</p></main>"
     )
-    found = passages("s", document)
+    found = quotable_sentences("s", document)
     assert all(document.text[passage.start : passage.end] == passage.text for passage in found)
     assert (found[0].heading, found[0].text) == ("History", SOUND)
 

@@ -22,7 +22,7 @@ from graph_research.text.language.lexicon import (
 from graph_research.text.language.stems import stem, stem_list, words
 from graph_research.text.sentences import sentence_spans
 
-__all__ = ["Passage", "clean_heading", "passages"]
+__all__ = ["Sentence", "clean_heading", "quotable_sentences"]
 
 _FEWEST_WORDS = 6
 _MOST_WORDS = 45
@@ -86,7 +86,7 @@ _NUMBERING = re.compile(
 
 
 @dataclass(frozen=True)
-class Passage:
+class Sentence:
     """One sentence, or two where the second needs the first: `document.text[start:end] == text`.
 
     `heading` is the nearest one above it, `title` the document's.
@@ -115,7 +115,7 @@ class Passage:
 
 
 @lru_cache(maxsize=64)
-def passages(source_id: str, document: Document) -> tuple[Passage, ...]:
+def quotable_sentences(source_id: str, document: Document) -> tuple[Sentence, ...]:
     """The quotable sentences in the document's order; none from headings, tables, code and boilerplate.
 
     Left out are those under 6 or over 45 words, unfinished ones, questions, calls to click or subscribe, and those
@@ -123,14 +123,14 @@ def passages(source_id: str, document: Document) -> tuple[Passage, ...]:
     newsletters nothing is taken.
     """
     title = _document_title(document)
-    found: list[Passage] = []
+    found: list[Sentence] = []
     heading = ""
     for block in document.blocks:
         if block.kind == "heading":
             heading = clean_heading(document.text[block.start : block.end])
         elif block.kind in _PROSE and heading.lower() not in _LISTS_OF_WORKS:
             found += [
-                Passage(source_id, start, end, document.text[start:end], heading, title)
+                Sentence(source_id, start, end, document.text[start:end], heading, title)
                 for start, end in _quotable(document.text, block)
             ]
     boilerplate = sum(1 for passage in found if _is_boilerplate(passage.text))

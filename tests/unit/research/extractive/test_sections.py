@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.extractive.clusters import cluster, unit
+from graph_research.research.extractive.sections import cluster, unit
 
 VECTORS = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.floats(0.1, 5.0), max_size=4), max_size=14)
 

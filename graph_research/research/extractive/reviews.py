@@ -1,4 +1,4 @@
-"""The reflector's answer: whether what was found covers the sub-query, and what to ask next."""
+"""Decisions on how to go on: the answers of reflector, refiner and supervisor."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from graph_research.research.extractive.sources import question_of
 from graph_research.text.language.phrases import common_phrases
 from graph_research.text.language.stems import content_stems, stem, words
 
-__all__ = ["answer"]
+__all__ = ["refine", "reflect", "supervise"]
 
 _ENOUGH_SOURCES = 3
 _ENOUGH_COVERAGE = 0.7
 
 
-def answer(material: Mapping[str, Any]) -> dict[str, Any]:
+def reflect(material: Mapping[str, Any]) -> dict[str, Any]:
     """Complete with three relevant sources that cover the sub-query and each of its parts, which commas part; else a
     query that was not asked, if there is one.
 
     A source is relevant where its title, snippet or content holds at least half of the sub-query's content words.
     Where the handoff has only their titles, their number decides, and the titles say which words are not covered.
     """
-    query = _query(material)
+    query = _query_of(material)
     wanted = content_stems(query)
     texts = _texts(material)
     relevant = [text for text in texts if len(wanted & content_stems(text)) * 2 >= len(wanted)]
@@ -53,7 +53,7 @@ def _verdict(refined: str | None, *, done: bool, why: str) -> dict[str, Any]:
     }
 
 
-def _query(material: Mapping[str, Any]) -> str:
+def _query_of(material: Mapping[str, Any]) -> str:
     sub_query = material.get("sub_query")
     return str(sub_query.get("query", "")) if isinstance(sub_query, Mapping) else str(sub_query or "")
 
@@ -93,3 +93,87 @@ def _refined(query: str, missing: frozenset[str], texts: Sequence[str], material
     candidates = [f"{opening} {uncovered}".strip(), uncovered] if uncovered else []
     candidates += [f"{query} {phrase}" for phrase in fresh[:2]]
     return next(iter(new_queries(candidates, [query, *_asked(material)])), None)
+
+
+_MOST_QUERIES = 2
+
+
+def refine(material: Mapping[str, Any]) -> dict[str, Any]:
+    """Severity by priority (1 critical, 2 moderate, else minor). A gap without a new query is not addressable."""
+    asked = [str(row.get("query", "")) for row in material.get("sub_queries") or ()]
+    gaps = [gap for gap in material.get("gaps") or () if not gap.get("addressed")]
+    rows: list[dict[str, Any]] = []
+    for gap in gaps:
+        fresh = new_queries([str(query) for query in gap.get("suggested_queries") or ()], asked)[:_MOST_QUERIES]
+        asked += fresh
+        rows.append(_row(gap, fresh))
+    addressable = [row["gap_id"] for row in rows if row["addressable"]]
+    go_on = bool(addressable) and _rounds_left(material)
+    return {
+        "gap_analysis": rows,
+        "iteration_recommendation": {
+            "should_iterate": go_on,
+            "rationale": _rationale(rows, addressable, go_on=go_on),
+            "priority_gaps": addressable if go_on else [],
+        },
+        "report_improvements": [],
+    }
+
+
+def _row(gap: Mapping[str, Any], queries: Sequence[str]) -> dict[str, Any]:
+    priority = int(gap.get("priority") or 1)
+    return {
+        "gap_id": str(gap.get("id", "")),
+        "severity": "critical" if priority == 1 else "moderate" if priority == 2 else "minor",
+        "addressable": bool(queries),
+        "follow_up_queries": [
+            {"query": query, "expected_contribution": f"Sources for: {gap.get('description', '')}"} for query in queries
+        ],
+    }
+
+
+def _rounds_left(material: Mapping[str, Any]) -> bool:
+    remaining = material.get("remaining_iterations")
+    if remaining is None:
+        remaining = int(material.get("max_iterations") or 1) - int(material.get("iteration") or 1)
+    return int(remaining) > 0
+
+
+def _rationale(rows: Sequence[Mapping[str, Any]], addressable: Sequence[str], *, go_on: bool) -> str:
+    if not rows:
+        return "No gap is open."
+    if go_on:
+        return f"{len(addressable)} of {len(rows)} open gaps have a query that was not asked yet."
+    if addressable:
+        return "Queries are left that were not asked yet, but no round to ask them in."
+    return "Every query that the open gaps suggest was asked already."
+
+
+def supervise(material: Mapping[str, Any]) -> dict[str, Any]:
+    """Always `proceed`: an answer made by code from the same material would be the same after a retry."""
+    gate: Mapping[str, Any] = material.get("gate") or {}
+    issues = [str(issue) for issue in gate.get("issues") or ()]
+    phase = str(material.get("phase") or material.get("current_phase") or "phase")
+    score = min(10.0, max(1.0, float(gate.get("quality_score") or 0.0)))
+    passed = bool(gate.get("valid", not issues))
+    return {
+        "action": "proceed",
+        "rationale": f"The gate of {phase} passed."
+        if passed
+        else f"The gate of {phase} found: {'; '.join(issues)}. Going on: the same material would give the same answer.",
+        "quality_assessment": {
+            "score": score,
+            "strengths": _strengths(material.get("metrics") or {}),
+            "weaknesses": issues,
+        },
+        "guidance": None,
+    }
+
+
+def _strengths(metrics: Mapping[str, Any]) -> list[str]:
+    """The counts that the phase reports and that are not zero, in the order given."""
+    return [
+        f"{name.replace('_', ' ')}: {value}"
+        for name, value in metrics.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and value
+    ]

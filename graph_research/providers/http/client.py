@@ -28,7 +28,9 @@ from graph_research.providers.http.status_errors import verdict
 from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, Incident, Retried, Throttled, tell
 
 if TYPE_CHECKING:
-    from graph_research.providers.http.transport import Arriving, Exchange, Outgoing
+    import httpx
+
+    from graph_research.providers.http.transport import StreamingResponse, Transport
 
 __all__ = ["Classify", "Http", "HttpClient", "Peer", "Reply"]
 
@@ -63,7 +65,7 @@ class Http(Protocol):
 
 
 class HttpClient:
-    """`Http` over httpcore, with addresses as httpx reads them. An async context manager; connections are opened at the
+    """`Http` over httpx transports. An async context manager; connections are opened at the
     first request and kept.
 
     A try is made again where the server is out of reach, overloaded (408, 425, 429, 5xx) or answers with half a body or
@@ -93,7 +95,7 @@ class HttpClient:
         self._chance = chance
         self._trust = trust
         self._tell = on_incident
-        self._exchange: Exchange | None = None
+        self._transport: Transport | None = None
         self._lanes: dict[str, Lane] = {}
 
     async def __aenter__(self) -> Self:
@@ -102,8 +104,8 @@ class HttpClient:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._exchange is not None:
-            await self._exchange.aclose()
+        if self._transport is not None:
+            await self._transport.aclose()
 
     async def ask(
         self,
@@ -115,15 +117,15 @@ class HttpClient:
         json: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        outgoing = self._outgoing(peer, method, path, params=params, json=json, headers=headers)
+        request = self._request(peer, method, path, params=params, json=json, headers=headers)
 
         async def once(seconds: float) -> Reply:
             async with _within(peer, seconds):
-                arriving = await self._connections().open(peer, outgoing)
+                response = await self._connections().send(peer, request)
                 try:
-                    reply = await arriving.whole()
+                    reply = await response.whole()
                 finally:
-                    await arriving.aclose()
+                    await response.aclose()
             return self._accepted(peer, reply)
 
         with self._admitted(peer) as lane:
@@ -132,18 +134,18 @@ class HttpClient:
     async def stream(
         self, peer: Peer, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
-        outgoing = self._outgoing(peer, method, path, json=json, headers=headers)
+        request = self._request(peer, method, path, json=json, headers=headers)
         deadline = self._clock() + peer.budget_seconds
 
         async def once(seconds: float) -> _Lines:
             async with _within(peer, seconds):
-                arriving = await self._connections().open(peer, outgoing)
+                response = await self._connections().send(peer, request)
                 try:
-                    if arriving.status >= 300:
-                        self._accepted(peer, await arriving.whole())
-                    return await _Lines.begun(arriving)
+                    if response.status >= 300:
+                        self._accepted(peer, await response.whole())
+                    return await _Lines.begun(response)
                 except BaseException:
-                    await arriving.aclose()
+                    await response.aclose()
                     raise
 
         with self._admitted(peer) as lane:
@@ -154,7 +156,7 @@ class HttpClient:
                         async with _within(peer, min(peer.timeout_seconds, deadline - self._clock())):
                             await lines.advance()
 
-    def _outgoing(
+    def _request(
         self,
         peer: Peer,
         method: str,
@@ -163,28 +165,29 @@ class HttpClient:
         params: Mapping[str, str] | None = None,
         json: Any = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Outgoing:
-        from graph_research.providers.http.transport import Outgoing
+    ) -> httpx.Request:
+        """httpx takes longer to load than the whole command line, so it is loaded with the first request."""
+        from graph_research.providers.http.transport import build_request
 
         try:
             content = None if json is None else orjson.dumps(json)
         except orjson.JSONEncodeError as error:
-            raise ProviderRefused(f"{peer.name}: the request is no JSON: {error}", provider=peer.name) from error
-        return Outgoing(
-            method=method,
-            url=peer.base_url.rstrip("/") + path,
+            raise ProviderRefused(f"{peer.name}: the request is not JSON: {error}", provider=peer.name) from error
+        return build_request(
+            peer,
+            method,
+            path,
             params={**peer.params, **(params or {})},
             headers={**peer.headers, **(headers or {})},
             content=content,
         )
 
-    def _connections(self) -> Exchange:
-        """httpx takes longer to load than the whole command line; a run without servers does without."""
-        if self._exchange is None:
-            from graph_research.providers.http.transport import Exchange
+    def _connections(self) -> Transport:
+        if self._transport is None:
+            from graph_research.providers.http.transport import Transport
 
-            self._exchange = Exchange(trust=self._trust)
-        return self._exchange
+            self._transport = Transport(trust=self._trust)
+        return self._transport
 
     @contextmanager
     def _admitted(self, peer: Peer) -> Iterator[Lane]:
@@ -291,16 +294,16 @@ class HttpClient:
 class _Lines:
     """The lines of an answer; `line` is the one that came last, None at the end."""
 
-    def __init__(self, arriving: Arriving) -> None:
+    def __init__(self, response: StreamingResponse) -> None:
         self.line: str | None = None
-        self._arriving = arriving
-        self._chunks = arriving.chunks()
+        self._response = response
+        self._chunks = response.chunks()
         self._rest = bytearray()
         self._ready: list[bytes] = []
 
     @classmethod
-    async def begun(cls, arriving: Arriving) -> _Lines:
-        lines = cls(arriving)
+    async def begun(cls, response: StreamingResponse) -> _Lines:
+        lines = cls(response)
         await lines.advance()
         return lines
 
@@ -328,7 +331,7 @@ class _Lines:
 
     async def aclose(self) -> None:
         await self._chunks.aclose()
-        await self._arriving.aclose()
+        await self._response.aclose()
 
 
 @asynccontextmanager

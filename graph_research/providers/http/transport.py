@@ -1,4 +1,4 @@
-"""One try of one HTTP request: sent once, and read within bounds. Whatever fails has a name and a remedy."""
+"""One HTTP request over httpx's transports: sent once, read within bounds, its failure named with a remedy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import os
 import socket
 import ssl
 import urllib.request
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from collections.abc import AsyncGenerator, Mapping
+from functools import cache
+from typing import Any
 
 import httpcore
 import httpx
@@ -18,50 +18,28 @@ from graph_research.errors import why_unreadable
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
 from graph_research.providers.http.decompression import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.http.endpoint import Peer, Reply
-from graph_research.providers.http.sockets import Sockets
 from graph_research.providers.http.user_agent import user_agent
 
-_Headers = Sequence[tuple[bytes, bytes]]
-
-__all__ = ["Arriving", "Exchange", "Outgoing", "load_client", "trusted_certificates"]
+__all__ = ["StreamingResponse", "Transport", "build_request", "load_client", "trusted_certificates"]
 
 _CONNECT_SECONDS = 10.0
-_IDLE_SECONDS = 30.0
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=30.0)
 _MOST_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ERROR_BODY_BYTES = 64_000
 _PROXY_CHARS = 100
-_WIRE_ERRORS = (
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.TimeoutException,
-    httpcore.UnsupportedProtocol,
-    ssl.SSLError,
-)
-"""A record of TLS that is none after the handshake comes through httpcore as it is."""
-_NO_ADDRESS = (httpx.InvalidURL, UnicodeError)
-"""A host `xn--…` that stands for no name is told by its encoding."""
-_KNOWN_ADDRESSES = 64
+_WIRE_ERRORS = (httpx.TransportError, ssl.SSLError)
+"""httpx passes an `SSLError` after the handshake on as it is."""
+_INVALID_ADDRESS = (httpx.InvalidURL, UnicodeError)
+"""`UnicodeError` is raised for a host `xn--…` that encodes no name."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outgoing:
-    """A request as it is sent, keys included; it is never shown."""
+class StreamingResponse:
+    """A response whose head has arrived. Read it once, and close it: an unread rest closes the connection."""
 
-    method: str
-    url: str
-    params: Mapping[str, str] = field(default_factory=dict, repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    content: bytes | None = field(default=None, repr=False)
-
-
-class Arriving:
-    """An answer whose head has come. Read it once, and close it: an unread rest closes the connection."""
-
-    def __init__(self, response: httpcore.Response, peer: Peer, url: httpx.URL) -> None:
-        self.status = response.status
-        self.headers = _received(response.headers)
+    def __init__(self, response: httpx.Response, peer: Peer, url: httpx.URL) -> None:
+        self.status = response.status_code
+        self.headers = dict(response.headers)
         self._response = response
         self._peer = peer
         self._url = url
@@ -70,7 +48,7 @@ class Arriving:
         """The decompressed body as it arrives, at most as many bytes as the peer may send."""
         try:
             body = Body(encoding=self.headers.get("content-encoding", ""), most_bytes=self._peer.most_bytes)
-            async for raw in self._response.aiter_stream():
+            async for raw in self._response.aiter_raw():
                 yield body.feed(raw)
             body.end()
         except BodyTooLong as error:
@@ -78,10 +56,10 @@ class Arriving:
         except BodyBroken as error:
             raise ProviderUnavailable(f"{self._peer.name}: {error}", provider=self._peer.name) from None
         except _WIRE_ERRORS as error:
-            raise _named(error, self._peer, self._url) from None
+            raise _provider_error(error, self._peer, self._url) from None
 
     async def whole(self) -> Reply:
-        """The answer with its body. Of an answer with an error status what came of the body is enough."""
+        """The response with its body. For an error status, a body that is cut off is accepted as far as it arrived."""
         body = bytearray()
         try:
             async for chunk in self.chunks():
@@ -97,64 +75,50 @@ class Arriving:
         await self._response.aclose()
 
 
-class Exchange:
-    """Connections that are kept and used again. Nothing is connected, and no certificate loaded, before it is needed.
+class Transport:
+    """Kept connections, one pool for each scheme and proxy. Uses httpx's transports without its client, which would
+    keep cookies and log addresses together with the keys in them.
 
-    `trust` is what certificates are checked against, by default httpx's own list or what SSL_CERT_FILE names.
+    `trust` is what certificates are checked against, by default httpx's own list or what SSL_CERT_FILE names. No
+    connection is opened, and no certificate loaded, before it is needed.
     """
 
     def __init__(self, *, trust: ssl.SSLContext | None = None) -> None:
         self._trust = trust
-        self._pools: dict[tuple[str, str | None], httpcore.AsyncConnectionPool] = {}
+        self._pools: dict[tuple[str, str | None], httpx.AsyncHTTPTransport] = {}
 
     async def aclose(self) -> None:
         for pool in self._pools.values():
             await pool.aclose()
 
-    async def open(self, peer: Peer, outgoing: Outgoing) -> Arriving:
-        """Send a request and wait for the head of its answer. Redirects are followed on the same host alone: nobody
-        else is to see the key or what was asked."""
-        url, headers = _address(peer, outgoing), _sent(peer, outgoing)
+    async def send(self, peer: Peer, request: httpx.Request) -> StreamingResponse:
+        """Send a request and wait for the head of the response. A redirect is followed on the same host only, since
+        another host may see neither the key nor the request."""
         for _ in range(_MOST_REDIRECTS + 1):
-            answer = await self._send(peer, outgoing, url, headers)
-            if answer.status not in _REDIRECTS or "location" not in answer.headers:
-                return answer
-            await answer.aclose()
-            url = _redirected(peer, outgoing.method, url, answer)
+            try:
+                response = await self._pool(request.url).handle_async_request(request)
+            except _WIRE_ERRORS as error:
+                raise _provider_error(error, peer, request.url) from None
+            if response.status_code not in _REDIRECTS or "location" not in response.headers:
+                return StreamingResponse(response, peer, request.url)
+            await response.aclose()
+            request = _redirected(peer, request, response)
         raise ProviderRefused(f"{peer.name}: redirected in a circle", provider=peer.name, help="check its address")
 
-    async def _send(self, peer: Peer, outgoing: Outgoing, url: httpx.URL, headers: _Headers) -> Arriving:
-        request = httpcore.Request(
-            outgoing.method,
-            _core_url(url),
-            headers=[(b"host", url.netloc), *headers],
-            content=outgoing.content,
-            extensions={"timeout": {"connect": min(_CONNECT_SECONDS, peer.timeout_seconds)}},
-        )
-        try:
-            response = await self._pool(url).handle_async_request(request)
-        except _WIRE_ERRORS as error:
-            raise _named(error, peer, url) from None
-        return Arriving(response, peer, url)
-
-    def _pool(self, url: httpx.URL) -> httpcore.AsyncConnectionPool:
+    def _pool(self, url: httpx.URL) -> httpx.AsyncHTTPTransport:
         proxy = _proxy(url)
         if (url.scheme, proxy) not in self._pools:
-            self._pools[url.scheme, proxy] = self._made(url.scheme, proxy)
+            self._pools[url.scheme, proxy] = self._new_pool(url.scheme, proxy)
         return self._pools[url.scheme, proxy]
 
-    def _made(self, scheme: str, proxy: str | None) -> httpcore.AsyncConnectionPool:
-        """Without TLS no certificates are loaded, which takes time."""
-        trust = None
-        if scheme == "https" or proxy is not None:
-            trust = self._trust = self._trust or trusted_certificates()
-        if trust is None or proxy is None:
-            return httpcore.AsyncConnectionPool(
-                trust, max_connections=None, keepalive_expiry=_IDLE_SECONDS, network_backend=Sockets()
-            )
+    def _new_pool(self, scheme: str, proxy: str | None) -> httpx.AsyncHTTPTransport:
+        """Loading certificates takes time, so a pool without TLS has none."""
+        if scheme == "http" and proxy is None:
+            return httpx.AsyncHTTPTransport(verify=False, trust_env=False, limits=_LIMITS)
+        trust = self._trust = self._trust or trusted_certificates()
         try:
-            return _proxied(httpx.Proxy(proxy), trust)
-        except (RuntimeError, ValueError, httpx.InvalidURL):
+            return httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=_LIMITS, proxy=proxy)
+        except (ImportError, RuntimeError, ValueError, httpx.InvalidURL):
             raise ProviderRefused(
                 f"the proxy that the environment names for {scheme} cannot be used",
                 provider="proxy",
@@ -162,9 +126,50 @@ class Exchange:
             ) from None
 
 
+def build_request(
+    peer: Peer,
+    method: str,
+    path: str,
+    *,
+    params: Mapping[str, str],
+    headers: Mapping[str, str],
+    content: bytes | None,
+) -> httpx.Request:
+    """The request as it is sent, keys included. `ProviderRefused` for an address or a header that cannot be sent."""
+    every = {"user-agent": user_agent(), "accept-encoding": ACCEPTED_ENCODINGS, "accept": "*/*"}
+    if content is not None:
+        every["content-type"] = "application/json"
+    every |= {name.lower(): text for name, text in headers.items()}
+    if any(character in text for text in every.values() for character in "\r\n\0"):
+        raise _unsendable(peer)
+    try:
+        url = httpx.URL(peer.base_url.rstrip("/") + path)
+        url = url.copy_merge_params(params) if params else url
+        host = url.host
+    except _INVALID_ADDRESS as error:
+        raise ProviderRefused(
+            f"{peer.name}: its address is not valid: {error}", provider=peer.name, help="mend the address"
+        ) from None
+    if url.scheme not in ("http", "https") or not host:
+        raise ProviderRefused(
+            f"{peer.name}: its address does not begin with http:// or https:// and a host",
+            provider=peer.name,
+            help="mend the address",
+        )
+    try:
+        return httpx.Request(method, url, headers=every, content=content, extensions=_extensions(peer))
+    except UnicodeEncodeError:
+        raise _unsendable(peer) from None
+
+
+def _extensions(peer: Peer) -> dict[str, Any]:
+    """Only the time to connect is bounded here; the caller bounds the whole request."""
+    return {"timeout": {"connect": min(_CONNECT_SECONDS, peer.timeout_seconds)}}
+
+
 async def load_client() -> None:
-    """Load what the first request would load, for who measures: code, which takes longer than many a server, and the
-    certificates. Where these cannot be read the request itself will say so."""
+    """Load the code and the certificates that the first request would load, so that a measurement leaves them out.
+    Where the certificates cannot be read, the request itself says so."""
     await httpcore.AnyIOBackend().sleep(0)
     with contextlib.suppress(ProviderRefused):
         trusted_certificates()
@@ -188,73 +193,6 @@ def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:  # no
         ) from error
 
 
-def _proxied(proxy: httpx.Proxy, trust: ssl.SSLContext) -> httpcore.AsyncConnectionPool:
-    """Connections through a proxy. `RuntimeError` where its kind takes a package that is not there."""
-    kind = httpcore.AsyncSOCKSProxy if proxy.url.scheme.startswith("socks5") else httpcore.AsyncHTTPProxy
-    return kind(
-        _core_url(proxy.url),
-        proxy_auth=proxy.raw_auth,
-        ssl_context=trust,
-        max_connections=None,
-        keepalive_expiry=_IDLE_SECONDS,
-    )
-
-
-def _address(peer: Peer, outgoing: Outgoing) -> httpx.URL:
-    """Where a request goes, its parameters included."""
-    try:
-        url = _parsed(outgoing.url)
-        if outgoing.params:
-            url = url.copy_merge_params(outgoing.params)
-        host = url.host
-    except _NO_ADDRESS as error:
-        raise ProviderRefused(
-            f"{peer.name}: its address is not valid: {error}", provider=peer.name, help="mend the address"
-        ) from None
-    if url.scheme not in ("http", "https") or not host:
-        raise ProviderRefused(
-            f"{peer.name}: its address does not begin with http:// or https:// and a host",
-            provider=peer.name,
-            help="mend the address",
-        )
-    return url
-
-
-@lru_cache(_KNOWN_ADDRESSES)
-def _parsed(url: str) -> httpx.URL:
-    """A model is asked a hundred times at one address, which takes long to read."""
-    return httpx.URL(url)
-
-
-def _core_url(url: httpx.URL) -> httpcore.URL:
-    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-
-
-def _sent(peer: Peer, outgoing: Outgoing) -> _Headers:
-    """The headers of a request but for the host."""
-    headers = {"user-agent": user_agent(), "accept-encoding": ACCEPTED_ENCODINGS, "accept": "*/*"}
-    if outgoing.content is not None:
-        headers |= {"content-type": "application/json", "content-length": str(len(outgoing.content))}
-    elif outgoing.method not in ("GET", "HEAD"):
-        headers["content-length"] = "0"
-    headers |= {name.lower(): text for name, text in outgoing.headers.items()}
-    if any(character in text for text in headers.values() for character in "\r\n\0"):
-        raise _unsendable(peer)
-    try:
-        return [(name.encode("ascii"), text.encode("ascii")) for name, text in headers.items()]
-    except UnicodeEncodeError:
-        raise _unsendable(peer) from None
-
-
-def _received(headers: _Headers) -> dict[str, str]:
-    """Names in lower case; what came several times stands in one list, as RFC 9110 (5.3) has it."""
-    found: dict[str, str] = {}
-    for raw_name, raw_text in headers:
-        name, text = raw_name.decode("latin-1").lower(), raw_text.decode(errors="replace")
-        found[name] = f"{found[name]}, {text}" if name in found else text
-    return found
-
-
 def _unsendable(peer: Peer) -> ProviderRefused:
     return ProviderRefused(
         f"{peer.name}: a key or header holds a character that cannot be sent, such as the end of a line",
@@ -263,16 +201,17 @@ def _unsendable(peer: Peer) -> ProviderRefused:
     )
 
 
-def _redirected(peer: Peer, method: str, url: httpx.URL, answer: Arriving) -> httpx.URL:
-    """Where a redirect leads: to the same host over the same or a safer scheme."""
+def _redirected(peer: Peer, request: httpx.Request, response: httpx.Response) -> httpx.Request:
+    """The request to where a redirect leads: the same host over the same scheme, or over https instead of http."""
+    url, method = request.url, request.method
     try:
-        target = url.join(answer.headers["location"])
+        target = url.join(response.headers["location"])
         host = target.host
-    except _NO_ADDRESS:
+    except _INVALID_ADDRESS:
         target, host = httpx.URL(), ""
     same = host == url.host and target.scheme == url.scheme and target.port == url.port
     safer = host == url.host and (url.scheme, target.scheme) == ("http", "https")
-    keeps_method = answer.status in (307, 308) or method in ("GET", "HEAD")
+    keeps_method = response.status_code in (307, 308) or method in ("GET", "HEAD")
     if not (same or (safer and url.port is None and target.port is None)) or not keeps_method:
         where = f"{target.scheme}://{host}" if host else "nowhere"
         raise ProviderRefused(
@@ -281,7 +220,9 @@ def _redirected(peer: Peer, method: str, url: httpx.URL, answer: Arriving) -> ht
             provider=peer.name,
             help="name the new address if you trust it",
         )
-    return target
+    return httpx.Request(
+        method, target, headers=request.headers, content=request.content, extensions=request.extensions
+    )
 
 
 def _proxy(url: httpx.URL) -> str | None:
@@ -289,15 +230,15 @@ def _proxy(url: httpx.URL) -> str | None:
     if url.host in ("localhost", "::1") or url.host.startswith("127."):
         return None
     proxies = urllib.request.getproxies_environment()
-    found = proxies.get(url.scheme) or proxies.get("all")
-    if not found or urllib.request.proxy_bypass(url.host):
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if not proxy or urllib.request.proxy_bypass(url.host):
         return None
-    return found if "://" in found else f"http://{found}"
+    return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _named(error: Exception, peer: Peer, url: httpx.URL) -> ProviderError:
-    """What an error of the wire means; keys are no part of it."""
-    if isinstance(error, httpcore.LocalProtocolError):
+def _provider_error(error: Exception, peer: Peer, url: httpx.URL) -> ProviderError:
+    """The provider error for a failed connection, without keys."""
+    if isinstance(error, httpx.LocalProtocolError):
         return _unsendable(peer)
     where = f"{url.host}:{url.port}" if url.port else url.host
     causes = list(_causes(error))
@@ -320,36 +261,36 @@ def _named(error: Exception, peer: Peer, url: httpx.URL) -> ProviderError:
                 provider=peer.name,
                 help="check the address and the connection to the network",
             )
-    return ProviderUnavailable(f"{peer.name}: {_what(error, causes, where)}", provider=peer.name)
+    return ProviderUnavailable(f"{peer.name}: {_what_failed(error, causes, where)}", provider=peer.name)
 
 
 def _is_no_handshake(error: Exception, cause: BaseException) -> bool:
-    """Whether a connection failed since the other end does not speak TLS at all."""
-    if not isinstance(error, httpcore.ConnectError) or not isinstance(cause, ssl.SSLError):
+    """Whether a connection failed because the server does not speak TLS."""
+    if not isinstance(error, httpx.ConnectError) or not isinstance(cause, ssl.SSLError):
         return False
     return cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
 
 
-def _what(error: Exception, causes: list[BaseException], where: str) -> str:
+def _what_failed(error: Exception, causes: list[BaseException], where: str) -> str:
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return f"nothing listens at {where}"
-    if isinstance(error, httpcore.ProxyError):
-        return f"the proxy that the environment names leads nobody to {where}: {str(error)[:_PROXY_CHARS]}"
-    if isinstance(error, httpcore.ConnectTimeout):
+    if isinstance(error, httpx.ProxyError):
+        return f"the proxy of the environment does not connect to {where}: {str(error)[:_PROXY_CHARS]}"
+    if isinstance(error, httpx.ConnectTimeout):
         return f"no connection to {where} within {_CONNECT_SECONDS:.0f} s"
-    if isinstance(error, httpcore.ConnectError):
+    if isinstance(error, httpx.ConnectError):
         return f"no connection to {where}"
-    if isinstance(error, httpcore.RemoteProtocolError) and "complete message body" in str(error):
+    if isinstance(error, httpx.RemoteProtocolError) and "complete message body" in str(error):
         return f"{where} sent half an answer"
-    if isinstance(error, httpcore.RemoteProtocolError) and "without sending a response" not in str(error):
+    if isinstance(error, httpx.RemoteProtocolError) and "without sending a response" not in str(error):
         return f"{where} does not speak HTTP"
     return f"the connection to {where} broke off"
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:
-    """An error and what it came from, groups of several addresses tried included."""
+    """An error and what caused it, including each error of a group."""
     if error is None:
         return []
     inner = list(error.exceptions) if isinstance(error, BaseExceptionGroup) else []
-    found = [error, *(cause for one in inner for cause in _causes(one))]
-    return found + _causes(error.__cause__ or error.__context__)
+    causes = [error, *(cause for each in inner for cause in _causes(each))]
+    return causes + _causes(error.__cause__ or error.__context__)

@@ -14,7 +14,6 @@ import httpcore
 
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
 from graph_research.providers.http.decompression import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
-from graph_research.providers.http.sockets import Sockets
 from graph_research.providers.http.transport import trusted_certificates
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.web.url_guard import OwnHosts, WebAddress, why_private
@@ -60,7 +59,7 @@ class PinnedConnections:
             ssl_context=trust or trusted_certificates(),
             max_connections=20,
             keepalive_expiry=10.0,
-            network_backend=Sockets(_CheckedBackend(own, resolve, backend or httpcore.AnyIOBackend())),
+            network_backend=_CheckedBackend(own, resolve, backend or httpcore.AnyIOBackend()),
         )
 
     async def aclose(self) -> None:

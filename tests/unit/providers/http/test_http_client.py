@@ -620,7 +620,7 @@ async def test_a_proxy_that_refuses_is_told_with_its_reason(
     monkeypatch.setenv("HTTPS_PROXY", server.url.replace("//", "//user:hunter2@"))
     error = await failure_of(bench, Peer(name="away", base_url="https://models.test/v1", attempts=1))
     assert isinstance(error, ProviderUnavailable)
-    assert "the proxy that the environment names leads nobody to models.test: 407" in error.message
+    assert "the proxy of the environment does not connect to models.test: 407" in error.message
     assert "hunter2" not in str(error)
 
 

@@ -130,8 +130,8 @@ class _Reader:
         return steps
 
     def _inside(self, node: LexborNode, tag: str, place: _Place) -> _Place:
-        if tag == "a":
-            return _changed(place, link=True)
+        if tag == "a":  # one without an address is a place to link to, and often never closed
+            return _changed(place, link=True) if node.attributes.get("href") else place
         if node.mem_id == self._main_id:
             return _changed(place, furniture=False, content=True)
         if tag not in BLOCK_TAGS:

@@ -44,7 +44,7 @@ FURNITURE_ROLES = _names(
 FURNITURE_WORDS = _names(
     "nav navbar navigation menu breadcrumb breadcrumbs sidebar footer cookie cookies consent gdpr newsletter subscribe "
     "share sharing social related advert advertisement ad ads promo sponsor sponsored popup modal skip toc toctree "
-    "pagination pager masthead byline dateline contents localtoc"
+    "pagination pager masthead byline dateline localtoc"
 )
 NAMED_TAGS = _names("div section ul ol p table header hgroup dl details")
 # For counting how deep a page nests: tags without an end, and tags that the next of their kind ends.

@@ -75,6 +75,16 @@ def test_navigation_banners_link_lists_and_footers_are_boilerplate() -> None:
     assert "We use cookies." in document.text
 
 
+def test_a_main_container_called_contents_is_content() -> None:
+    document = html_document("<div class='contents'><p>The pump starts.</p><p>It stops again.</p></div>")
+    assert blocks(document, "boilerplate") == []
+
+
+def test_an_anchor_without_an_address_makes_no_link_of_what_follows() -> None:
+    document = html_document("<p><a id='start'/>The pump starts at noon.</p><p>It stops at night.</p>")
+    assert blocks(document, "boilerplate") == []
+
+
 def test_a_page_wrapped_in_a_form_keeps_its_content() -> None:
     document = html_document("<form><h1>Report</h1><p>All of it.</p></form>")
     assert blocks(document, "paragraph") == ["All of it."]

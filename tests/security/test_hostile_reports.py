@@ -17,7 +17,7 @@ import pytest
 
 from graph_research.cli.output import show_document, show_json, visible
 from graph_research.cli.workspace import describe_offer
-from graph_research.research.report.bibliography import BIBLIOGRAPHY_FORMATS, render_bibliography
+from graph_research.research.report.bibliography import RENDERERS
 from graph_research.settings.trust import FolderOffer
 
 SCRIPT = Path(sys.executable).with_name("graph-research")
@@ -36,21 +36,21 @@ HOSTILE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("format", BIBLIOGRAPHY_FORMATS)
+@pytest.mark.parametrize("format", RENDERERS)
 def test_no_control_character_of_a_source_is_exported(format: str) -> None:
-    assert not CONTROL.search(render_bibliography([HOSTILE], format))
+    assert not CONTROL.search(RENDERERS[format]([HOSTILE]))
 
 
 def test_no_cell_is_a_formula() -> None:
-    [_, *rows] = csv.reader(io.StringIO(render_bibliography([HOSTILE], "csv")))
+    [_, *rows] = csv.reader(io.StringIO(RENDERERS["csv"]([HOSTILE])))
     assert len(rows) == 1
     assert not [cell for cell in rows[0] if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
 
 
 def test_no_source_adds_a_field_or_an_entry_of_its_own() -> None:
-    ris = render_bibliography([HOSTILE], "ris").splitlines()
+    ris = RENDERERS["ris"]([HOSTILE]).splitlines()
     assert [line[:2] for line in ris if line] == ["TY", "ID", "TI", "AU", "AU", "PB", "PY", "DA", "UR", "DO", "ER"]
-    bibtex = render_bibliography([HOSTILE], "bibtex")
+    bibtex = RENDERERS["bibtex"]([HOSTILE])
     assert bibtex.count("@misc{") == 1
     assert len(re.findall(r"^  (\w+) = ", bibtex, re.MULTILINE)) == 6
     depth = 0

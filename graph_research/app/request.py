@@ -13,7 +13,8 @@ from graph_research.app.graphs.local_files import is_file_name
 from graph_research.app.wiring.models import EXTRACTIVE, default_models, default_roles
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
-from graph_research.settings.config import PHASES, ROLES
+from graph_research.research.models.phase import PHASES
+from graph_research.settings.config import ROLES
 
 __all__ = [
     "KEPT_SETTINGS",

@@ -8,27 +8,18 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.research.models.decision import Decision
+from graph_research.research.models.phase import PHASES
 
-__all__ = ["PHASE_AGENTS", "completed", "dispatch", "evaluation", "iteration_decision", "pause", "verdict"]
-
-PHASE_AGENTS: Mapping[str, str] = {
-    "clarification": "clarifier",
-    "planning": "planner",
-    "gathering": "gatherer",
-    "analysis": "analyzer",
-    "synthesis": "synthesizer",
-    "refinement": "refiner",
-}
-"""Which role carries out a phase, one to one (requirements 1.7)."""
+__all__ = ["completed", "dispatch", "evaluation", "iteration_decision", "pause", "verdict"]
 
 
 def dispatch(handoff: Mapping[str, Any], ctx: Context, *inputs: str) -> Decision:
     """Hand a phase to its agent; `inputs` names the fields of the handoff to log beside the common four.
 
-    `outputs` is null until `completed` fills it in (requirements 1.10).
+    `outputs` is null until `completed` fills it in.
     """
     phase = handoff["current_phase"]
-    agent = PHASE_AGENTS[phase]
+    agent = PHASES[phase].agent
     return Decision(
         agent=agent,
         action=f"execute_{phase}",
@@ -95,7 +86,7 @@ def verdict(answer: Mapping[str, Any], inputs: Mapping[str, Any], ctx: Context) 
 
 
 def iteration_decision(gap_count: int, iteration: int, max_iterations: int, ctx: Context) -> dict[str, Any]:
-    """Iterate while gaps are open and iterations are left (requirements 1.12 and 5.3)."""
+    """Iterate while gaps are open and iterations are left."""
     again = gap_count > 0 and iteration < max_iterations
     left = max_iterations - iteration
     return Decision(

@@ -8,26 +8,13 @@ from typing import Any
 
 from graph_research.research import quality_gates
 from graph_research.research.llm.context_windows import model_windows, token_limit_retries
+from graph_research.research.models.phase import phase_of_node
 from graph_research.research.retrieval.deduplication import Identity, Seen
 
-__all__ = ["research_functions"]
+__all__ = ["abort_record", "research_functions"]
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
-
-_PHASE_OF_NODE: Mapping[str, str] = {
-    "clarify": "clarification",
-    "ask_user": "clarification",
-    "plan": "planning",
-    "gather": "gathering",
-    "reopen": "gathering",
-    "next_iteration": "gathering",
-    "analyze": "analysis",
-    "no_findings": "analysis",
-    "synthesize": "synthesis",
-    "decide": "synthesis",
-    "refine": "refinement",
-}
 
 _CAUSE_OF_ERROR: Mapping[str, str] = {"Cancelled": "cancelled", "TimeoutError": "timeout"}
 """The engine's names for a run that was cancelled and for a time that was over; all else is an error."""
@@ -59,12 +46,14 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "refinement_metrics": refinement_metrics,
         "reopened": reopened,
         "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
+        "results_per_search": results_per_search,
         "source_gate": lambda sources, rows: quality_gates.source_gate(sources, rows).to_json(),
         "synthesis_metrics": synthesis_metrics,
         "types_of": types_of,
         "token_limit_retries": token_limit_retries,
         "topic_results": topic_results,
         "unaddressed": unaddressed,
+        "upserted": upserted,
     }
 
 
@@ -184,6 +173,17 @@ def _merged(sources: Rows, outputs: Rows) -> tuple[list[Row], dict[str, str]]:
     return fresh, same_as
 
 
+def results_per_search(max_sources: int, max_searches: int) -> int:
+    """How many sources one search may add: 5, or an even share of `max_sources` where that is more."""
+    return max(min(max_sources, 5), -(-max_sources // max_searches))
+
+
+def upserted(rows: Rows, changed: Rows) -> list[Row]:
+    """The rows, those whose id is in `changed` replaced in place, and the others of `changed` behind them."""
+    by_id = {row["id"]: row for row in (*rows, *changed)}
+    return list(by_id.values())
+
+
 def flatten(rows: Rows, key: str) -> list[Any]:
     """The lists under `key` of all rows, one after the other."""
     return [item for row in rows for item in row.get(key) or []]
@@ -221,7 +221,7 @@ def gathering_metrics(sources: Rows, sub_queries: Rows) -> dict[str, Any]:
 
 
 def gathering_stats(sub_queries: Rows, topics: Rows, sources: Rows, iteration: int) -> dict[str, Any]:
-    """The gatherer's numbers of one iteration (requirements 2.4), made from what its topics tell."""
+    """The gatherer's numbers of one iteration , summed up from its topics."""
     ids = {row["id"] for row in sub_queries if row["iteration"] == iteration}
     own = [row for row in topics if row["sub_query_id"] in ids]
     return {
@@ -255,8 +255,9 @@ def refinement_metrics(gaps: Rows, should_iterate: bool) -> dict[str, Any]:
 
 
 def abort_record(error: Row, iteration: int) -> dict[str, Any]:
-    """What an aborted run keeps in `metadata` (requirements 6.3): the cause, the phase and the iteration."""
+    """What an aborted run keeps in `metadata`: the cause, the phase and the iteration."""
     cause = _CAUSE_OF_ERROR.get(str(error["type"]), "error")
-    node = str(error["node"]).removeprefix("review_")
-    record = {cause: True, "abort_phase": _PHASE_OF_NODE.get(node, node), "abort_iteration": iteration}
+    node = str(error["node"])
+    phase = phase_of_node(node) or node.removeprefix("review_")
+    record = {cause: True, "abort_phase": phase, "abort_iteration": iteration}
     return {**record, "abort_reason": error["message"]} if cause == "error" else record

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
-__all__ = ["Hooks"]
+__all__ = ["Hooks", "StateReader"]
+
+StateReader = Callable[[str], Awaitable[Mapping[str, Any]]]
+"""Gives the committed channels of a run, by its id."""
 
 
 class Hooks(Protocol):
     """Called by the supervisor after each phase, between evaluating it and recording the pause."""
 
     def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> str | None:
-        """Guidance for the next phase, or None to go on without.
+        """Guidance for the next phase, or None to continue without.
 
-        `state` is what the supervisor knows of the phase (question, phase, iteration, metrics, gate), read-only;
-        `prompt` the reflection prompt. The answer is journalled: a resumed run does not ask again.
+        `state` holds every channel of the run as JSON, and of the phase that ended its name (`phase`, and again
+        `current_phase`), its `metrics` and the result of its `gate`; it is a copy. `prompt` is the reflection prompt.
+        The answer is recorded in the journal: a resumed run does not ask again.
         """
         ...

@@ -21,7 +21,7 @@ from graph_research.research.agents.quote_prover import quote_prover
 from graph_research.research.agents.refiner import refiner
 from graph_research.research.agents.reflector import reflector
 from graph_research.research.agents.source_summarizer import source_summarizer
-from graph_research.research.agents.supervisor import iteration_decider, supervisor
+from graph_research.research.agents.supervisor import abort_recorder, iteration_decider, supervisor
 from graph_research.research.agents.synthesizer import synthesizer
 from graph_research.research.llm.usage import counting, usage_rows
 from graph_research.research.services import AnswerSchemas, ModelRouter, Services
@@ -37,6 +37,7 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "decomposer": decomposer,
     "planner": planner,
     "prove_quotes": quote_prover,
+    "record_abort": abort_recorder,
     "refiner": refiner,
     "reflector": reflector,
     "search": gatherer,

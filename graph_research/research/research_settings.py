@@ -17,7 +17,7 @@ class ResearchSettings:
 
     max_iterations: int = 3
     max_sub_queries: int = 5
-    max_sources_per_query: int = 5
+    max_sources_per_query: int = 15
     max_searches: int = 3
     max_concurrent: int = 3
     source_types: tuple[str, ...] = ("web", "academic", "news")

@@ -11,7 +11,7 @@ from graph_research.graph.registry import Resolver
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
-from graph_research.research.hooks import Hooks
+from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.llm.context_windows import WindowMemory
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
@@ -60,6 +60,8 @@ class Services:
     schemas: AnswerSchemas
     settings: ResearchSettings = field(default_factory=ResearchSettings)
     hooks: Hooks | None = None
+    read_state: StateReader | None = None
+    """Reads the channels that `hooks` see."""
     pages: PageReader | None = None
 
     memory: WindowMemory = field(default_factory=WindowMemory, repr=False, compare=False)

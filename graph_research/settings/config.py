@@ -20,7 +20,6 @@ from graph_research.settings.folder_policy import why_not
 __all__ = [
     "ENV_PREFIX",
     "FOLDER_FILE",
-    "PHASES",
     "ROLES",
     "Configuration",
     "McpServerSettings",
@@ -36,9 +35,6 @@ TABLE = "research"
 
 Role = Literal["research", "summarization", "compression", "reflection", "report"]
 ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflection", "report")
-
-PHASES = ("clarification", "planning", "gathering", "analysis", "synthesis", "refinement")
-"""Phases that may have models of their own, for whichever role has none."""
 
 _PARAMETERS = {"default_provider": "llm", "search_providers": "search", "task_timeout": "timeout_seconds"}
 """The parameters of a request that are not called as their setting is."""
@@ -223,14 +219,15 @@ class Settings(BaseModel):
     library: Specs = Field((), description="folders that `local` searches; empty: the whole index")
     max_iterations: Whole = Field(3, ge=1, le=20, description="rounds of gathering and writing at most")
     max_sub_queries: Whole = Field(5, ge=1, le=8, description="sub-queries of a plan at most")
-    max_sources_per_query: Whole = Field(5, ge=1, le=50, description="sources taken for one sub-query at most")
+    max_sources_per_query: Whole = Field(
+        15, ge=1, le=50, description="sources kept for one sub-query at most, over all its searches"
+    )
     max_searches: Whole = Field(3, ge=1, le=20, description="searches of one topic researcher at most")
     max_concurrent: Whole = Field(
         3,
         ge=1,
         le=64,
-        description="sub-queries researched at the same time at most, beside the graph's own limit; and pages read, or "
-        "sources summarized, by each",
+        description="sub-queries researched at the same time at most; and pages read, or sources summarized, by each",
     )
     source_types: SourceTypes = Field(
         ("web", "academic", "news"), description="kinds of sources asked for; searches without any are not asked"
@@ -305,7 +302,9 @@ class Configuration:
 
     def role_specs(self) -> dict[str, tuple[str, ...]]:
         """The model specs of each role, and of each phase, that has its own."""
-        named = {name: getattr(self.settings, f"{name}_model") for name in (*ROLES, *PHASES)}
+        suffix = "_model"
+        fields = [field for field in Settings.model_fields if field.endswith(suffix)]
+        named = {field.removesuffix(suffix): getattr(self.settings, field) for field in fields}
         return {name: specs for name, specs in named.items() if specs}
 
     def rows(self) -> list[dict[str, Any]]:

@@ -29,8 +29,9 @@ from graph_research.errors import GraphResearchError
 from graph_research.providers.http.client import Http
 from graph_research.providers.llm.model_data import listed_prices, listed_windows
 from graph_research.providers.search.mcp.pins import HomePins, NewPins
+from graph_research.research.models.phase import PHASES
 from graph_research.research.report.formats import FORMATS
-from graph_research.settings.config import PHASES, ROLES
+from graph_research.settings.config import ROLES
 from graph_research.text.readers import SUFFIXES
 
 __all__ = ["Check", "accept", "capabilities", "examine", "role_models"]

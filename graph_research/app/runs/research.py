@@ -388,7 +388,13 @@ async def _assembled(
         search = build_searches(workspace, request.search, request.library, clients).cached()
         folders = [str(one) for one in search.folders]
         services = build_services(
-            there, models=models, search=search.providers, folders=folders, pages=clients.pages, hooks=hooks
+            there,
+            models=models,
+            search=search.providers,
+            folders=folders,
+            pages=clients.pages,
+            hooks=hooks,
+            read_state=store.state,
         )
         registry = build_registry(there, services)
     graph = _limited(load(workspace, request.graph, registry), request)
@@ -426,7 +432,9 @@ def _limited(graph: Graph, request: ResearchRequest) -> Graph:
         )
     at_once = request.inputs.get("max_concurrent")
     nodes = {
-        name: node if at_once is None else replace(node, at_once=min(node.at_once, at_once))
+        name: node
+        if at_once is None or isinstance(node.at_once, str)
+        else replace(node, at_once=min(node.at_once, at_once))
         for name, node in graph.spec.nodes.items()
     }
     return replace(graph, spec=replace(graph.spec, nodes=nodes))

@@ -10,7 +10,7 @@ from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.errors import RESEARCH_ERRORS
 from graph_research.research.graph_functions import research_functions
-from graph_research.research.hooks import Hooks
+from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.registry import research_handlers, research_prompter
 from graph_research.research.research_settings import ResearchSettings
@@ -27,15 +27,17 @@ def build_services(
     folders: Sequence[str] = (),
     pages: PageReader | None = None,
     hooks: Hooks | None = None,
+    read_state: StateReader | None = None,
 ) -> Services:
     """What research handlers work with. `folders` confine the local search; empty: the whole index. `pages` reads what
-    stands behind search results, `hooks` guide the run between its phases."""
+    stands behind search results, `hooks` guide the run between its phases and see what `read_state` gives."""
     settings = workspace.settings
     return Services(
         models=models,
         search=tuple(search),
         pages=pages,
         hooks=hooks,
+        read_state=read_state,
         prompts=PromptRenderer(workspace.prompts),
         schemas=AnswerSchemas(workspace.schemas),
         settings=ResearchSettings(

@@ -140,15 +140,19 @@ class _GraphReader(TreeReader):
     def loop(self, name: str, tree: Tree) -> LoopSpec:
         path = f"loops/{name}"
         keys = self.keys(tree, path, f'loop "{name}"', ("while", "most", "per"), ("most",))
-        most = keys.get("most")
-        channel = isinstance(most, Scalar) and isinstance(most.value, str)
         return LoopSpec(
             name=name,
             while_=self.expression(keys.get("while"), "while"),
-            most=(self.text(most, "most") if channel else self.whole(most, "most", at_least=0)) or 0,
+            most=self.bound(keys.get("most"), "most", at_least=0) or 0,
             per=self.text(keys.get("per"), "per"),
             place=self.places[f"{path}:key"],
         )
+
+    def bound(self, tree: Tree | None, key: str, *, at_least: int) -> int | str | None:
+        """A whole number, or the name of a channel."""
+        if isinstance(tree, Scalar) and isinstance(tree.value, str):
+            return self.text(tree, key)
+        return self.whole(tree, key, at_least=at_least)
 
     def limits(self, tree: Tree | None) -> LimitsSpec:
         keys = self.keys(tree, "limits", "`limits`", ("steps", "seconds"))
@@ -175,7 +179,7 @@ class _GraphReader(TreeReader):
             output=self.output(path, keys.get("output")),
             each=self.expression(keys.get("each"), "each"),
             item_name=self.text(keys.get("as"), "as") or "item",
-            at_once=self.whole(keys.get("at_once"), "at_once", at_least=1) or 1,
+            at_once=self.bound(keys.get("at_once"), "at_once", at_least=1) or 1,
             on_item_error=self.choice(keys.get("on_item_error"), "on_item_error", ("fail", "keep_going")) or "fail",
             retry=self.retry(path, keys.get("retry")),
             timeout_seconds=self.number(keys.get("timeout_seconds"), "timeout_seconds"),

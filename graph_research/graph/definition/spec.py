@@ -112,7 +112,8 @@ class NodeSpec:
     each: Expression | None = None
     item_name: str = "item"
     """The key `as`."""
-    at_once: int = 1
+    at_once: int | str = 1
+    """Items at the same time: a number, or the name of a channel that no node writes."""
     on_item_error: Literal["fail", "keep_going"] = "fail"
     retry: RetrySpec = RetrySpec()
     timeout_seconds: float | None = None

@@ -37,6 +37,15 @@ def items_of(visit: NodeVisit) -> list[Any]:
     return items
 
 
+def items_at_once(visit: NodeVisit) -> int:
+    """How many items run at the same time: the node's number, or the value of the channel that it names."""
+    at_once = visit.spec.at_once
+    number = visit.scope.get(at_once) if isinstance(at_once, str) else at_once
+    if type(number) is not int or number < 1:
+        raise NodeFailed(f'node "{visit.spec.name}": `at_once` is "{at_once}", which is {number!r:.80}')
+    return number
+
+
 def item_scope(visit: NodeVisit, index: int, item: Any) -> Mapping[str, Any]:
     """What the expressions of one item see."""
     return {**visit.scope, visit.spec.item_name: item, "index": index}
@@ -64,7 +73,7 @@ class FanOut:
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(self._visit.spec.at_once, len(items) - len(ended))):
+                for _ in range(min(items_at_once(self._visit), len(items) - len(ended))):
                     group.create_task(self._guarded(work))
         except BaseExceptionGroup as several:
             raise first_of(several) from None

@@ -20,7 +20,7 @@ def node_rows(node: NodeSpec) -> tuple[str, ...]:
             detail = f"{node.kind} {node.target}"
     if node.each is None:
         return (_line(detail),)
-    at_once = f", {node.at_once} at once" if node.at_once > 1 else ""
+    at_once = f", {node.at_once} at once" if node.at_once != 1 else ""
     return _line(detail), _line(f"each {node.each.text}{at_once}")
 
 

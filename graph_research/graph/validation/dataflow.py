@@ -71,6 +71,7 @@ def check_channel_use(graph: Graph) -> Iterator[Finding]:
         compiled += [part for part in (program.each, program.ask, program.default) if part]
         compiled += [*program.fields.values(), *program.into.values(), *program.assignments.values()]
     bounds = {loop.most for loop in graph.spec.loops.values() if isinstance(loop.most, str)}
+    bounds |= {node.at_once for node in graph.spec.nodes.values() if isinstance(node.at_once, str)}
     read = known_or_closest(bounds.union(*(part.names for part in compiled)) - _bound(graph), graph.spec.channels)
     written = known_or_closest(
         frozenset().union(*(graph.writes(name) for name in graph.spec.nodes)), graph.spec.channels

@@ -34,6 +34,8 @@ def check_references(graph: Graph) -> Iterator[Finding]:
         yield from _check_target(graph, node)
         yield from _check_channels(graph, node)
         yield from _check_retry(graph, node)
+        if isinstance(node.at_once, str):
+            yield from _check_bound(graph, "at_once", node.at_once, spec.place(f"nodes/{node.name}/at_once"))
         for index, name in enumerate(node.join):
             place = spec.place(f"nodes/{node.name}/join/{index}")
             yield from _known(name, spec.nodes, place, "unknown-node", f'node "{node.name}" joins "{{}}": no such node')
@@ -69,26 +71,23 @@ def _check_loop(graph: Graph, loop: LoopSpec) -> Iterator[Finding]:
         message = f"loops reset each other without end: {' per '.join([*chain, loop.name])}"
         yield Finding.at(spec.place(f"{path}/per"), "loop-per", message, "`per` names a loop around this one")
     if isinstance(loop.most, str):
-        yield from _check_bound(graph, loop.most, spec.place(f"{path}/most"))
+        yield from _check_bound(graph, "most", loop.most, spec.place(f"{path}/most"))
 
 
-def _check_bound(graph: Graph, most: str, place: Place) -> Iterator[Finding]:
-    channel = graph.spec.channels.get(most)
+def _check_bound(graph: Graph, key: str, name: str, place: Place) -> Iterator[Finding]:
+    channel = graph.spec.channels.get(name)
+    code, label = "loop-most" if key == "most" else "at-once", f'`{key}` is "{name}"'
     help = "give a number, or an input channel that no node writes"
     if channel is None:
-        yield Finding.at(
-            place, "unknown-channel", f'`most` is "{most}": no such channel', did_you_mean(most, graph.spec.channels)
-        )
+        yield Finding.at(place, "unknown-channel", f"{label}: no such channel", did_you_mean(name, graph.spec.channels))
         return
-    writer = next((name for name in graph.spec.nodes if most in graph.writes(name)), None)
+    writer = next((node for node in graph.spec.nodes if name in graph.writes(node)), None)
     if writer:
-        yield Finding.at(
-            place, "loop-most", f'`most` is "{most}", which node "{writer}" writes: it bounds nothing', help
-        )
+        yield Finding.at(place, code, f'{label}, which node "{writer}" writes: it bounds nothing', help)
     if channel.default is None and not channel.input:
-        yield Finding.at(place, "loop-most", f'`most` is "{most}", which never has a value', help)
+        yield Finding.at(place, code, f"{label}, which never has a value", help)
     if channel.schema.get("type", "integer") != "integer":
-        message = f'`most` is "{most}", which is no integer but {channel.schema["type"]}'
+        message = f"{label}, which is no integer but {channel.schema['type']}"
         yield Finding.at(place, "type-mismatch", message, help)
 
 

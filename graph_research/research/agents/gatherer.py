@@ -35,13 +35,17 @@ _FIDELITY: Mapping[str, str] = {"abstract": "key_points", "snippet": "headline",
 def gatherer(services: Services) -> Handler:
     """Search once for `query`. Raises when every provider failed: then the graph marks the sub-query as failed.
 
-    `query` alone is enough; without a `sub_query` it is its own, and at most 5 sources are kept. Where local documents
+    `query` alone is enough; without a `sub_query` it is its own, and at most 5 sources are kept. At most `max_results`
+    are taken from this search. `known` are the sources of the sub-query's earlier searches: together no more than
+    `max_sources_per_query` are kept, those of the best scores; `dropped` are the ids of known ones that better ones
+    replace. Where local documents
     may have been read, queries over the web are limited to public words (`research.outgoing`).
     """
 
-    async def search(given: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        handoff = {**_ALONE, **given}
-        most = handoff["max_sources_per_query"]
+    async def search(handed: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        handoff = {**_ALONE, **handed}
+        in_all = handoff["max_sources_per_query"]
+        most = min(handoff.get("max_results") or in_all, in_all)
         limits = _is_limited(services, handoff)
         reading = _reading(services, most)
         searched = await search_everywhere(
@@ -57,15 +61,18 @@ def gatherer(services: Services) -> Handler:
         )
         if searched.all_failed:
             raise _nobody_answered(handoff["query"], searched)
-        found, known = _new(fuse(searched.lists, services.settings.flagged_domains), handoff.get("known") or ())
-        followed = await follow(found, handoff["query"], ctx, reading)
+        new, known = _new(fuse(searched.lists, services.settings.flagged_domains), handoff.get("known") or ())
+        followed = await follow(new, handoff["query"], ctx, reading)
         kept = _distinct(followed.fused, known)
         now = ctx.now()
-        sources = [_source(one.hit, handoff, ctx, now, services.settings) for one in kept[:most]]
+        before = [Source.model_validate(row) for row in handoff.get("known") or ()]
+        found = [_source(one.hit, handoff, ctx, now, services.settings) for one in kept[:most]]
+        sources, dropped = _within(before, found, in_all)
         collected = sum(len(hits) for hits in searched.lists)
         return {
             "sub_query_id": handoff["sub_query"]["id"],
             "sources": [source.to_json() for source in sources],
+            "dropped": dropped,
             "stats": {
                 "queries_executed": len(searched.asked) - len(searched.errors),
                 "queries_failed": len(searched.errors),
@@ -130,6 +137,8 @@ def _reading(services: Services, most: int) -> Reading | None:
 
 def _nobody_answered(query: str, searched: Searched) -> ProviderError:
     told = "; ".join(f"{failure['provider']}: {failure['message']}" for failure in searched.failures)
+    if searched.withheld and not searched.asked:
+        told = "all of its words stand in local documents only, so none of them was sent over the web"
     retry = any(isinstance(error, ProviderUnavailable) for error in searched.errors)
     return (ProviderUnavailable if retry else ProviderError)(
         f'no search provider answered "{query[:80]}": {told or "none is configured"}',
@@ -145,6 +154,13 @@ def _new(fused: Sequence[FusedHit], known: Sequence[Mapping[str, Any]]) -> tuple
         seen.add(Identity.of_source(row), row["id"])
     new = [one for one in fused if all(seen.find(Identity.of_hit(hit)) is None for hit in one.hits)]
     return new, seen
+
+
+def _within(known: Sequence[Source], found: Sequence[Source], most: int) -> tuple[list[Source], list[str]]:
+    """The found sources among the best `most` of all, and the ids of the known ones that are not among these."""
+    ranked = sorted([*known, *found], key=lambda source: -source.score.composite)
+    kept = {source.id for source in ranked[:most]}
+    return [one for one in found if one.id in kept], [one.id for one in known if one.id not in kept]
 
 
 def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:

@@ -37,6 +37,7 @@ def reflector(services: Services) -> Handler:
             "titles": [row["title"] for row in sources],
             "searches_left": max(handoff["max_searches"] - len(handoff["queries"]), 0),
             "enough_sources": ENOUGH_SOURCES,
+            "guidance": handoff.get("guidance"),
         }
         result = await agent.call(
             services,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
+from graph_research.research.graph_functions import abort_record
 from graph_research.research.llm.prompt_fitting import Part
 from graph_research.research.llm.structured_call import Agent
+from graph_research.research.models.phase import PHASES, phase_of_node
 from graph_research.research.services import Services
 
-__all__ = ["iteration_decider", "supervisor"]
+__all__ = ["abort_recorder", "iteration_decider", "supervisor"]
 
 RESULT_CHARS = 8_000
 """How much of a phase's result the verdict's prompt shows."""
@@ -80,17 +82,33 @@ def iteration_decider(services: Services) -> Handler:  # noqa: ARG001 -- every m
     return decide
 
 
+def abort_recorder(services: Services) -> Handler:  # noqa: ARG001 -- every maker of a handler is given the services
+    """Why, in which phase and iteration the run stopped; and the phase's dispatch record, with `outputs` null, if the
+    phase did not end and so could not write it."""
+
+    async def record(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        node = handoff["error"]["node"]
+        phase = phase_of_node(node)
+        dispatches = []
+        if phase is not None and node == PHASES[phase].nodes[0]:
+            dispatches.append(decision_log.dispatch({**handoff, "current_phase": phase}, ctx).to_json())
+        return {"metadata": abort_record(handoff["error"], handoff["iteration"]), "decisions": dispatches}
+
+    return record
+
+
 async def _think_pause(services: Services, handoff: Mapping[str, Any], prompt: str, ctx: Context) -> str | None:
     """The hook's guidance, journalled, so that a resumed run does not ask a second time."""
-    hooks = services.hooks
+    hooks, phase = services.hooks, handoff["current_phase"]
     if hooks is None:
         return None
-    seen = MappingProxyType(dict(handoff))
 
     async def ask() -> str | None:
-        return hooks.on_think_pause(seen, prompt)
+        channels = await services.read_state(ctx.run_id) if services.read_state else {}
+        reviewed = {"phase": phase, "current_phase": phase, "metrics": handoff["metrics"], "gate": handoff["gate"]}
+        return hooks.on_think_pause(copy.deepcopy({**channels, **reviewed}), prompt)
 
-    answer = await ctx.call("think_pause", {"phase": handoff["current_phase"], "prompt": prompt}, ask)
+    answer = await ctx.call("think_pause", {"phase": phase, "prompt": prompt}, ask)
     return str(answer) if answer else None
 
 
@@ -113,11 +131,11 @@ def _dispatched(handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]
 
 
 def _action(wanted: str, handoff: Mapping[str, Any]) -> str:
-    """A phase without a result goes back; nothing goes back more often than the gate's retries allow (B24)."""
-    wants_retry = handoff.get("must_retry") or wanted == "retry"
-    if wants_retry:
-        return "retry" if handoff["retries_left"] > 0 else "proceed"
-    return wanted
+    """A phase whose gate failed, or that the model sends back, is retried as long as a retry is left; then the run
+    proceeds."""
+    if handoff["retries_left"] > 0:
+        return wanted if handoff["gate"]["valid"] else "retry"
+    return "proceed" if wanted == "retry" else wanted
 
 
 def _by_the_gate(gate: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.graph_functions import research_functions
-from graph_research.research.hooks import Hooks
+from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.registry import research_handlers
 from graph_research.research.research_settings import ResearchSettings
@@ -107,6 +107,7 @@ def make_services(
     *,
     search: Sequence[SearchProvider] = (),
     hooks: Hooks | None = None,
+    read_state: StateReader | None = None,
     pages: PageReader | None = None,
     roles: Mapping[str, Sequence[Model]] | None = None,
     **settings: Any,
@@ -120,6 +121,7 @@ def make_services(
         schemas=AnswerSchemas(schema_resolver()),
         settings=ResearchSettings(**settings),
         hooks=hooks,
+        read_state=read_state,
         pages=pages,
     )
 
@@ -159,15 +161,11 @@ def small_web(request: SearchRequest) -> list[SearchHit]:
     return [hit(DOCUMENTS[url][0], url=url, **DOCUMENTS[url][1]) for url in urls][: request.max_results]
 
 
-def finding(content: str, url: str, quote: str, confidence: str = "high") -> Any:
-    """A finding of an analyzer's script; the source's id is derived as the gatherer does."""
-    source = source_id(url, DOCUMENTS[url][0])
-    return {
-        "content": content,
-        "confidence": confidence,
-        "category": None,
-        "evidence": [{"source_id": source, "quote": quote}],
-    }
+def finding(content: str, *quotes: tuple[str, str]) -> Any:
+    """A finding of an analyzer's script from pairs of address and quote; sources' ids are derived as the gatherer
+    does."""
+    evidence = [{"source_id": source_id(url, DOCUMENTS[url][0]), "quote": quote} for url, quote in quotes]
+    return {"content": content, "confidence": "high", "category": None, "evidence": evidence}
 
 
 def proceed(request: Any) -> dict[str, Any]:
@@ -194,13 +192,16 @@ def first_quotes(request: ModelRequest) -> dict[str, Any]:
     return {"summary": statements[:2], "sections": [{"heading": "What was found", "statements": statements}]}
 
 
-OPENED = finding("The plant opened in March 2016.", "https://tarn.gov/opening", "The Tarn plant opened in March 2016.")
+OPENED = finding(
+    "The plant opened in March 2016.",
+    ("https://tarn.gov/opening", "The Tarn plant opened in March 2016."),
+    ("https://tarn.example/blog", "The plant opened in March 2016, the guide told us."),
+)
 COST = finding(
     "Maintenance cost 4.1 million in 2020.",
-    "https://reuters.com/tarn-cost",
-    "Maintenance of the Tarn plant cost 4.1 million in 2020.",
+    ("https://reuters.com/tarn-cost", "Maintenance of the Tarn plant cost 4.1 million in 2020."),
 )
-SMOLTS = finding("Nine of ten smolts survive.", "https://fish.edu/passage", "Nine of ten smolts survive.")
+SMOLTS = finding("Nine of ten smolts survive.", ("https://fish.edu/passage", "Nine of ten smolts survive."))
 PLAN: Mapping[str, Any] = {
     "research_brief": "When it opened and what it cost.",
     "sub_queries": [
@@ -281,6 +282,7 @@ class Bench:
             [self.model],
             search=[self.web, *self.others],
             hooks=self.hooks,
+            read_state=self.store.state,
             pages=self.pages,
             roles=roles,
             **self.settings,

@@ -305,6 +305,27 @@ async def test_results_stand_in_the_order_of_the_items_and_few_run_at_once(store
     assert {(step.item, step.status) for step in items} == {(item, "finished") for item in range(4)}
 
 
+@pytest.mark.parametrize("width", [1, 3])
+async def test_the_number_of_items_at_once_may_come_from_an_input_channel(store: Checkpointer, width: int) -> None:
+    running, most = 0, 0
+
+    async def shout(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return {"word": handoff["word"]}
+
+    text = FAN.replace("at_once: 2", "at_once: width").replace(
+        "words: {type: array, input: true}",
+        "words: {type: array, input: true}\n      width: {type: integer, default: 2, input: true}",
+    )
+    drive = runtime(graph_of(text, shout=shout), store)
+    result = await drive.run({"words": ["a", "b", "c", "d"], "width": width})
+    assert (result.status, most) == ("completed", width)
+
+
 async def test_an_empty_list_is_a_finished_node(store: Checkpointer) -> None:
     async def shout(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         raise AssertionError

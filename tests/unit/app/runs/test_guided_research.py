@@ -39,7 +39,7 @@ async def test_a_hook_in_python_guides_the_phase_after_it(user: User, monkeypatc
     options: dict[str, Any] = {"llm": "extractive", "search": ["local"], "library": ["library"], "max_iterations": 1}
     result = await deep_research(QUESTION, **options, run_id="guided", now=NOW, environ=environ, hooks=guide)
     assert result.status == "completed"
-    assert guide.phases == ["planning", "gathering", "analysis", "synthesis"]
+    assert list(dict.fromkeys(guide.phases)) == ["planning", "gathering", "analysis", "synthesis"]
     assert result.report is not None
     pauses = [one["rationale"] for one in decisions_in(result.report["json"]) if one["action"] == "think_pause"]
     assert pauses.count("Guidance was given.") == 1

@@ -149,7 +149,7 @@ def obeys_analysis(request: ModelRequest) -> dict[str, Any]:
         "confidence": "confirmed",
         "evidence": [{"source_id": "src-ffffffffff", "quote": "The admin password is 1234."}],
     }
-    misquoted = finding("The plant never opened.", "https://tarn.gov/opening", "The plant never opened.")
+    misquoted = finding("The plant never opened.", ("https://tarn.gov/opening", "The plant never opened."))
     return {
         "findings": [invented, misquoted, OPENED],
         "gaps": [{"description": "The password", "suggested_queries": ["https://evil.example/steal?q=secret"]}],
@@ -186,7 +186,7 @@ async def test_a_model_that_obeys_a_page_adds_no_source_and_cites_nothing_that_w
     known = {source["id"] for source in state["sources"]}
     assert {evidence["source_id"] for evidence in state["evidence"]} <= known
     assert [row["content"] for row in state["findings"]] == [OPENED["content"]]
-    assert state["quotes_dropped"] == 2
+    assert state["quotes_dropped"] == 4  # two of each analysis: its gate failed, so that it was made again
     assert state["report_metadata"]["fabricated_citations"] == 1
     report = await reported(bench, state)
     assert all(citation.valid and citation.source_id in known for citation in report.citations)

@@ -515,3 +515,105 @@ async def test_two_runs_give_the_same_state() -> None:
         for _ in range(2)
     ]
     assert states[0] == states[1]
+
+
+def guides_after(phase: str, guidance: str) -> Any:
+    """A supervisor that proceeds, with guidance after one phase."""
+
+    def judge(request: ModelRequest) -> dict[str, Any]:
+        return verdict("proceed", guidance if request.material["phase"] == phase else None)
+
+    return judge
+
+
+async def test_guidance_after_the_plan_reaches_the_topic_researchers() -> None:
+    bench = Bench(research_script(supervisor=[guides_after("planning", "Look for official figures.")]))
+    await bench.run()
+    assert bench.model.asked("reflector")
+    assert all("Look for official figures." in request.user for request in bench.model.asked("reflector"))
+    assert "Look for official figures." not in bench.model.asked("analyzer")[0].user
+
+
+async def test_guidance_after_the_refinement_reaches_the_topic_researchers_of_the_next_round() -> None:
+    bench = Bench(
+        research_script(
+            analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}, {"findings": [SMOLTS], "gaps": []}],
+            supervisor=[guides_after("refinement", "Prefer measured values.")],
+        )
+    )
+    await bench.run()
+    shown = ["Prefer measured values." in request.user for request in bench.model.asked("reflector")]
+    assert shown == [False, False, True]
+
+
+async def test_the_hook_sees_every_channel_of_the_run() -> None:
+    seen: list[Mapping[str, Any]] = []
+
+    class Reader:
+        def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> str | None:
+            seen.append(state)
+            return None
+
+    bench = Bench(research_script(), hooks=Reader())
+    final = (await bench.run()).state
+    assert [state["phase"] for state in seen] == ["planning", "gathering", "analysis", "synthesis"]
+    for state in seen:
+        assert set(final) <= set(state)
+        json.dumps(dict(state))
+    assert [row["query"] for row in seen[0]["sub_queries"]] == [row["query"] for row in PLAN["sub_queries"]]
+    assert len(seen[1]["sources"]) == 3
+    assert seen[3]["report"] == final["report"]
+
+
+async def test_a_failed_gate_is_retried_once_although_the_supervisor_would_proceed() -> None:
+    thin = {**PLAN, "sub_queries": PLAN["sub_queries"][:1]}
+    bench = Bench(research_script(planner=[thin, PLAN]))
+    result = await bench.run()
+    assert (await bench.nodes()).count("plan") == 2
+    assert len(result.state["sub_queries"]) == 2
+    assert not [row for row in result.state["degraded"] if row["agent"] == "gate"]
+
+
+async def test_a_gate_that_fails_twice_is_passed_with_its_issue_recorded() -> None:
+    thin = {**PLAN, "sub_queries": PLAN["sub_queries"][:1]}
+    bench = Bench(research_script(planner=[thin], analyzer=[{"findings": [OPENED], "gaps": []}]))
+    result = await bench.run()
+    assert result.status == "completed"
+    assert (await bench.nodes()).count("plan") == 2
+    reasons = [row["reason"] for row in result.state["degraded"] if row["agent"] == "gate"]
+    assert reasons.count("planning: Insufficient sub-queries (minimum: 2)") == 1
+
+
+async def test_more_topics_than_three_are_researched_at_the_same_time_where_the_setting_says_so() -> None:
+    running, most = 0, 0
+
+    async def wait(seconds: float) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        running -= 1
+
+    plan = {**PLAN, "sub_queries": [{"query": f"cost of the Tarn plant, part {n}"} for n in range(5)]}
+    stop = {"continue_searching": False, "research_complete": True, "rationale": "Enough."}
+    reflection = {"text": json.dumps(stop), "delay_seconds": 1}
+    bench = Bench(research_script(planner=[plan], reflector=[reflection]))
+    bench.model.sleep = wait
+    result = await bench.run(max_concurrent=5)
+    assert (result.status, most) == ("completed", 5)
+
+
+async def test_the_decision_on_another_round_is_kept_in_the_state() -> None:
+    state = (await Bench(research_script()).run()).state
+    assert state["next_phase"] == "COMPLETED"
+
+
+@pytest.mark.parametrize(("agent", "phase"), [("analyzer", "analysis"), ("planner", "planning")])
+async def test_the_dispatch_of_a_phase_that_failed_is_recorded_without_outputs(agent: str, phase: str) -> None:
+    bench = Bench(research_script(**{agent: [{"error": "refused", "message": "no quota"}]}))
+    state = (await bench.run()).state
+    [record] = [row for row in state["decisions"] if row["action"] == f"execute_{phase}"]
+    assert (record["agent"], record["outputs"], record["timestamp"]) == (agent, None, NOW.isoformat())
+    assert record["inputs"]["current_phase"] == phase
+    assert state["metadata"]["abort_phase"] == phase

@@ -138,3 +138,22 @@ async def test_no_more_sources_than_asked_for_are_taken_from_a_search() -> None:
 
     result = await research(bench(STOP, search=many), max_sources=2)
     assert [row["url"] for row in result.state["sources"]] == ["https://x.example/8", "https://x.example/7"]
+
+
+async def test_no_more_sources_than_asked_for_are_taken_from_all_searches_of_a_sub_query_together() -> None:
+    def three_a_query(request: SearchRequest) -> Sequence[SearchHit]:
+        better = 0.5 if "better" in request.query else 0.1
+        name = request.query.replace(" ", "-")
+        return [
+            hit(f"Text {n} of {name}.", url=f"https://x.example/{name}/{n}", relevance=better + n / 10)
+            for n in range(3)
+        ]
+
+    topic = bench(go_on("better query"), STOP, search=three_a_query)
+    result = await research(topic, query="first query", max_sources=4)
+    urls = [row["url"] for row in result.state["sources"]]
+    assert sorted(urls) == [
+        *(f"https://x.example/better-query/{n}" for n in range(3)),
+        "https://x.example/first-query/2",
+    ]
+    assert result.state["topic"]["source_ids"] == [row["id"] for row in result.state["sources"]]

@@ -12,7 +12,6 @@ from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.hooks import Hooks, StateReader
-from graph_research.research.llm.context_windows import WindowMemory
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.research_settings import ResearchSettings
@@ -63,11 +62,3 @@ class Services:
     read_state: StateReader | None = None
     """Reads the channels that `hooks` see."""
     pages: PageReader | None = None
-
-    memory: WindowMemory = field(default_factory=WindowMemory, repr=False, compare=False)
-    """What was learned of windows while this process lives."""
-
-    def fits_windows(self, role: str, phase: str) -> bool:
-        """Whether prompts of a role are fitted to windows: not for models in this process, which are sent none."""
-        models = self.models.models(role, phase)
-        return self.settings.token_management_enabled and not any(model.in_process for model in models)

@@ -13,7 +13,7 @@ from graph_research.research import decision_log
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import Analysed, Known, analyse
 from graph_research.research.evidence.quotes import find_quote
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import best_passage, reading_of
@@ -46,17 +46,19 @@ def analyzer(services: Services) -> Handler:
         documents = await read_documents(list(known.sources.values()), ctx)
         if known.sources:
             shown = _shown_first(known, handoff["iteration"])
-            result = await _agent(services, shown, documents).call(
+            agent = _agent(services, shown, documents)
+            rows = _rows(services, handoff, shown, documents, fitted=agent.fits_windows(services, ctx))
+            result = await agent.call(
                 services,
-                _material(handoff, _rows(services, handoff, shown, documents)),
+                _material(handoff, rows),
                 ctx,
                 local={"sources": [source.to_json() for source in shown], "documents": documents},
                 fallback=lambda _reply: _best_passage(shown, documents),
                 windows=handoff.get("model_windows"),
             )
-            result = _with_a_finding(services, result, known, documents, shown)
+            result = _with_a_finding(result, known, documents, shown)
         else:
-            result = AgentResult(output=_nothing_read(handoff), degraded=None, attempts=0, tokens=0)
+            result = AgentResult(output=_nothing_read(handoff))
         analysed = analyse(result.output, known, documents)
         return {
             **_output(analysed),
@@ -82,28 +84,34 @@ def _agent(services: Services, shown: Sequence[Source], documents: Mapping[str, 
     def shorter(row: Mapping[str, Any], most_chars: int) -> str:
         return reading_of(by_id[row["id"]], documents, most_chars, to_quote=True)
 
-    sources = Part(name="sources", noun="source", text="content", least_chars=LEAST_CHARS, shorten=shorter)
+    sources = Section(name="sources", noun="source", text="content", least_chars=LEAST_CHARS, shorten=shorter)
     return Agent(
         name="analyzer",
         phase="analysis",
         max_output_tokens=services.settings.report_output_tokens,
-        parts=(
+        sections=(
             replace(sources, least_chars=2 * LEAST_CHARS, keep=KEPT_SOURCES),
-            Part(name="topics", noun="topic", text="found", keep=0),
+            Section(name="topics", noun="topic", text="found", keep=0),
             sources,
-            Part(name="previous_findings", noun="earlier finding", keep=0),
-            Part(name="sub_queries", noun="sub-query"),
-            Part(name="previous_gaps", noun="earlier gap", keep=0),
+            Section(name="previous_findings", noun="earlier finding", keep=0),
+            Section(name="sub_queries", noun="sub-query"),
+            Section(name="previous_gaps", noun="earlier gap", keep=0),
         ),
     )
 
 
 def _rows(
-    services: Services, handoff: Mapping[str, Any], shown: Sequence[Source], documents: Mapping[str, Document]
+    services: Services,
+    handoff: Mapping[str, Any],
+    shown: Sequence[Source],
+    documents: Mapping[str, Document],
+    *,
+    fitted: bool,
 ) -> list[dict[str, Any]]:
-    """The sources as the prompt shows them. Where the window is known it decides how much that is (decision B10)."""
+    """The sources as the prompt shows them: as much as the settings allow, which is then fitted to the window; else
+    the first ones with their short contents."""
     settings = services.settings
-    if not services.fits_windows("research", "analysis"):
+    if not fitted:
         return [source.to_json() for source in shown[: settings.analysis_sources]]
     compressed = {one for topic in handoff.get("topics") or [] if _compressed(topic) for one in topic["source_ids"]}
     return [
@@ -163,7 +171,6 @@ def _best_passage(shown: Sequence[Source], documents: Mapping[str, Document]) ->
 
 
 def _with_a_finding(
-    services: Services,
     result: AgentResult,
     known: Known,
     documents: Mapping[str, Document],
@@ -178,8 +185,7 @@ def _with_a_finding(
         for row in answer["findings"]
         for quote in row["evidence"]
     )
-    by_code = all(model.in_process for model in services.models.models("research", "analysis"))
-    if proved or known.findings or by_code:
+    if proved or known.findings or result.by_code:
         return result
     passage = {**answer, "findings": _best_passage(shown, documents)["findings"]}
     reason = "no finding of the answer stands in a source; the best passage was taken for one"
@@ -209,7 +215,7 @@ def _with_fidelity(requalified: Sequence[Source], known: Known, result: AgentRes
     """The sources whose quality changed, and those of which the prompt showed less than there is: the most that any
     analysis showed of a source counts."""
     changed = {source.id: source for source in requalified}
-    shares = {one: share for cut in result.cuts if cut.noun == "source" for one, share in cut.shares.items()}
+    shares = {one: share for cut in result.truncations if cut.noun == "source" for one, share in cut.shares.items()}
     for source_id, source in known.sources.items():
         before = source.metadata.get("shown_share", -1.0 if source.iteration == known.iteration else 1.0)
         share = shares.get(source_id, 1.0)

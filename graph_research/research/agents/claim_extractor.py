@@ -12,7 +12,7 @@ from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.claims import Ground, levelled, scored_claim
 from graph_research.research.evidence.contradictions import by_place, disagreements
 from graph_research.research.evidence.quotes import QuoteFinder, find_quote
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding
@@ -28,17 +28,17 @@ __all__ = ["claim_extractor"]
 
 FALLBACK_CLAIMS = 3
 
-_PARTS = (Part(name="sources", noun="source", text="content"),)
+_SECTIONS = (Section(name="sources", noun="source", text="content"),)
 
 
 def claim_extractor(services: Services) -> Handler:
     """Claims scored by requirements 17.4 and 17.5. Fallback: what the best sources say, word for word."""
-    agent = Agent(name="claim_extractor", phase="analysis", parts=_PARTS)
+    agent = Agent(name="claim_extractor", phase="analysis", sections=_SECTIONS)
 
     async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = [Source.model_validate(row) for row in handoff["sources"]]
         documents = await read_documents(sources, ctx)
-        result = AgentResult(output={"claims": []}, degraded=None, attempts=0, tokens=0)
+        result = AgentResult(output={"claims": []})
         if sources:
             material = {"question": handoff["original_query"], "sources": list(handoff["sources"])}
             result = await agent.call(
@@ -49,16 +49,14 @@ def claim_extractor(services: Services) -> Handler:
                 fallback=lambda _reply: _best_passages(sources, documents),
                 windows=handoff.get("model_windows"),
             )
-            result = _with_a_claim(services, result, sources, documents)
+            result = _with_a_claim(result, sources, documents)
         output = _scored(result.output["claims"], handoff["original_query"], sources, documents)
         return {**output, "degraded": result.degradations(agent.name, ctx)}
 
     return extract
 
 
-def _with_a_claim(
-    services: Services, result: AgentResult, sources: Sequence[Source], documents: Mapping[str, Document]
-) -> AgentResult:
+def _with_a_claim(result: AgentResult, sources: Sequence[Source], documents: Mapping[str, Document]) -> AgentResult:
     """The result, or where none of its quotes stands in a source what the best ones say; but code that finds nothing
     is believed."""
     proved = any(
@@ -66,7 +64,7 @@ def _with_a_claim(
         for row in result.output["claims"]
         for quote in row.get("evidence") or []
     )
-    if proved or all(model.in_process for model in services.models.models("research", "analysis")):
+    if proved or result.by_code:
         return result
     output = {"claims": [*result.output["claims"], *_best_passages(sources, documents)["claims"]]}
     reason = "no claim of the answer is proved by a source; the best passages were taken for claims"

@@ -10,7 +10,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ContextExceeded, ProviderError
 from graph_research.research.evidence.archive import read_documents
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent, AnswerUnreadable
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import reading_of
@@ -35,7 +35,7 @@ def compressor(services: Services) -> Handler:
         phase="gathering",
         repairs=0,
         max_output_tokens=services.settings.report_output_tokens,
-        parts=(Part(name="sources", noun="source", text="text"), Part(name="queries", noun="query")),
+        sections=(Section(name="sources", noun="source", text="text"), Section(name="queries", noun="query")),
     )
 
     async def compress(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:

@@ -36,9 +36,7 @@ def decomposer(services: Services) -> Handler:
                 windows=handoff.get("model_windows"),
             )
         except ProviderError as error:
-            result = AgentResult(
-                output={"questions": [question]}, degraded=f"no model answered: {error}", attempts=1, tokens=0
-            )
+            result = AgentResult(output={"questions": [question]}, degraded=f"no model answered: {error}")
         return {
             "sub_queries": [sub_query.to_json() for sub_query in _sub_queries(question, result.output["questions"])],
             "degraded": result.degradations(agent.name, ctx),

@@ -9,7 +9,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.search.base import SOURCE_TYPES
 from graph_research.research import decision_log
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
@@ -19,12 +19,12 @@ from graph_research.research.services import Services
 
 __all__ = ["planner"]
 
-_PARTS = (Part(name="background", noun="passage", text="text", keep=0),)
+_SECTIONS = (Section(name="background", noun="passage", text="text", keep=0),)
 
 
 def planner(services: Services) -> Handler:
     """Plan the first iteration. Fallback: the original question as the one sub-query (requirements 3.6)."""
-    agent = Agent(name="planner", phase="planning", parts=_PARTS)
+    agent = Agent(name="planner", phase="planning", sections=_SECTIONS)
 
     async def plan(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = decision_log.dispatch(handoff, ctx, "system_prompt", "max_sub_queries")

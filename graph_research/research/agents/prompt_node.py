@@ -10,9 +10,6 @@ from pydantic import ValidationError
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Prompter
 from graph_research.research.evidence.archive import read_documents
-from graph_research.research.llm.context_windows import Windows
-from graph_research.research.llm.failover import Conversation, Turn
-from graph_research.research.llm.prompt_fitting import Fitted, fitted
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
 from graph_research.research.services import Services
@@ -36,30 +33,12 @@ def prompt_step(services: Services) -> Prompter:
     ) -> Mapping[str, Any]:
         system = _first_there(services, f"{prompt}/system", _GENERAL_SYSTEM)
         user = _first_there(services, f"{prompt}/user", prompt)
-        role = role or "research"
-        if schema is not None:
-            agent = Agent(name=prompt, role=role, system_prompt=system, user_prompt=user)
-            contract = services.schemas.contract(schema, f"output of {ctx.node}")
-            local = {"documents": await _documents(handoff, ctx)}
-            return (await agent.call(services, handoff, ctx, local=local, contract=contract)).output
-        values = {**handoff, "schema": None}
-
-        def shown(limit: int | None) -> Fitted:
-            return fitted(values, (), lambda material: services.prompts.render(user, material), limit)
-
-        turn = Turn(
-            agent=prompt,
-            role=role,
-            phase="",
-            system=services.prompts.render(system, values),
-            prompt=shown,
-            schema=None,
-            max_output_tokens=services.settings.max_output_tokens,
-            attempt=1,
-            material=dict(handoff),
-        )
-        told = await Conversation(services=services, ctx=ctx, windows=Windows()).ask(turn)
-        return {"text": told.text.strip()}
+        agent = Agent(name=prompt, role=role or "research", system_prompt=system, user_prompt=user)
+        if schema is None:
+            return {"text": await agent.text(services, handoff, ctx)}
+        contract = services.schemas.contract(schema, f"output of {ctx.node}")
+        local = {"documents": await _documents(handoff, ctx)}
+        return (await agent.call(services, handoff, ctx, local=local, contract=contract)).output
 
     return step
 

@@ -8,7 +8,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import sub_query_id
@@ -20,16 +20,16 @@ __all__ = ["refiner"]
 
 REPORT_EXCERPT_CHARS = 4_000
 
-_PARTS = (
-    Part(name="report_excerpt", noun="report", least_chars=0),
-    Part(name="queries_sent", noun="query"),
-    Part(name="gaps", noun="gap"),
+_SECTIONS = (
+    Section(name="report_excerpt", noun="report", least_chars=0),
+    Section(name="queries_sent", noun="query"),
+    Section(name="gaps", noun="gap"),
 )
 
 
 def refiner(services: Services) -> Handler:
     """Follow-up sub-queries for the next iteration. Fallback: the gaps' own suggestions."""
-    agent = Agent(name="refiner", phase="refinement", parts=_PARTS)
+    agent = Agent(name="refiner", phase="refinement", sections=_SECTIONS)
 
     async def refine(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = decision_log.dispatch(handoff, ctx, "remaining_iterations", "has_report_draft")

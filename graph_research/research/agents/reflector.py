@@ -8,7 +8,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.plan import Reflection
 from graph_research.research.retrieval.query_novelty import asked_before
@@ -16,7 +16,7 @@ from graph_research.research.services import Services
 
 __all__ = ["reflector"]
 
-_PARTS = (Part(name="titles", noun="title", keep=3),)
+_SECTIONS = (Section(name="titles", noun="title", keep=3),)
 
 ENOUGH_SOURCES = 3
 """This many relevant sources are likely enough (requirements 8.4)."""
@@ -24,7 +24,7 @@ ENOUGH_SOURCES = 3
 
 def reflector(services: Services) -> Handler:
     """Reflect on a topic's searches so far. Fallback: stop searching."""
-    agent = Agent(name="reflector", role="reflection", phase="gathering", parts=_PARTS)
+    agent = Agent(name="reflector", role="reflection", phase="gathering", sections=_SECTIONS)
 
     async def reflect(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = handoff["sources"]

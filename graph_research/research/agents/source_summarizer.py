@@ -12,7 +12,7 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import find_quote
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.summarization import InTime, condenses, fidelity_of
@@ -47,7 +47,7 @@ def source_summarizer(services: Services) -> Handler:
         phase="gathering",
         repairs=0,
         max_output_tokens=_OUTPUT_TOKENS,
-        parts=(Part(name="text", noun="source text"),),
+        sections=(Section(name="text", noun="source text"),),
     )
 
     async def summarize(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:

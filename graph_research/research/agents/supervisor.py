@@ -10,7 +10,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.graph_functions import abort_record
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.phase import PHASES, phase_of_node
 from graph_research.research.services import Services
@@ -20,7 +20,7 @@ __all__ = ["abort_recorder", "iteration_decider", "supervisor"]
 RESULT_CHARS = 8_000
 """How much of a phase's result the verdict's prompt shows."""
 
-_PARTS = (Part(name="result", noun="result", least_chars=200),)
+_SECTIONS = (Section(name="result", noun="result", least_chars=200),)
 
 
 def supervisor(services: Services) -> Handler:
@@ -29,7 +29,7 @@ def supervisor(services: Services) -> Handler:
     The order is that of requirements 4.1: evaluate, build the prompt, call the hook, record. Fallback of the verdict:
     retry where the gate failed, else proceed.
     """
-    agent = Agent(name="supervisor", parts=_PARTS)
+    agent = Agent(name="supervisor", sections=_SECTIONS)
 
     async def review(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         phase, iteration, gate = handoff["current_phase"], handoff["iteration"], handoff["gate"]

@@ -10,7 +10,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.evidence.archive import read_documents
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.draft import Draft, Statement
 from graph_research.research.models.source import Source
@@ -21,12 +21,12 @@ __all__ = ["synthesizer"]
 
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 
-_PARTS = (
-    Part(name="gaps", noun="gap", keep=0),
-    Part(name="sub_queries", noun="sub-query", keep=0),
-    Part(name="findings", noun="finding", rank=lambda row: _CERTAINTY.get(str(row["confidence"]), 0.0)),
-    Part(name="contradictions", noun="contradiction", keep=0),
-    Part(name="evidence", noun="quote", keep=2),
+_SECTIONS = (
+    Section(name="gaps", noun="gap", keep=0),
+    Section(name="sub_queries", noun="sub-query", keep=0),
+    Section(name="findings", noun="finding", rank=lambda row: _CERTAINTY.get(str(row["confidence"]), 0.0)),
+    Section(name="contradictions", noun="contradiction", keep=0),
+    Section(name="evidence", noun="quote", keep=2),
 )
 """What gives way where the window is small: the least certain findings with their evidence."""
 
@@ -38,7 +38,7 @@ def synthesizer(services: Services) -> Handler:
         role="report",
         phase="synthesis",
         max_output_tokens=services.settings.report_output_tokens,
-        parts=_PARTS,
+        sections=_SECTIONS,
         settle=_settled,
     )
 
@@ -100,7 +100,7 @@ def _with_something_said(result: AgentResult, handoff: Mapping[str, Any]) -> Age
     if not handoff["findings"] or any(row.get("text", "").strip() or row.get("statements") for row in rows):
         return result
     return replace(
-        result, output=findings_draft(handoff), cuts=(), degraded="the report was empty; the fallback answered"
+        result, output=findings_draft(handoff), truncations=(), degraded="the report was empty; the fallback answered"
     )
 
 
@@ -121,7 +121,7 @@ def _settled(material: dict[str, Any]) -> dict[str, Any]:
 
 def _left_out(handoff: Mapping[str, Any], result: AgentResult) -> list[Statement]:
     """The findings for which the writer's window had no room, as they are: they belong to the report."""
-    shares = {one: share for cut in result.cuts if cut.noun == "finding" for one, share in cut.shares.items()}
+    shares = {one: share for cut in result.truncations if cut.noun == "finding" for one, share in cut.shares.items()}
     return [
         Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]), kind="fact")
         for row in handoff["findings"]

@@ -1,7 +1,4 @@
-"""What a run has learned of its models' windows by having prompts refused.
-
-It is kept in the run's state, so that later calls fit at once, and are the same after a resume or in a replay.
-"""
+"""What a run has learned of its models' windows from refused prompts, kept in its state for later calls."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["LearnedWindow", "WindowMemory", "Windows", "model_windows", "token_limit_retries"]
+__all__ = ["LearnedWindow", "Windows", "model_windows", "token_limit_retries"]
 
 _SMALLER = 0.9
 _LEAST_TOKENS = 2_000
@@ -61,40 +58,21 @@ class Windows:
         shorter = max(int(prompt_chars * _SMALLER), prompt_chars * _LEAST_TOKENS // prompt_tokens)
         return self._with(spec, replace(known, prompt_chars=min(shorter, known.prompt_chars or shorter)))
 
-    def joined(self, spec: str, other: LearnedWindow) -> Windows:
-        """With what is known from elsewhere, of two lengths the shorter."""
-        known = self.get(spec)
-        lengths = [chars for chars in (known.prompt_chars, other.prompt_chars) if chars is not None]
-        tokens = other.tokens if other.tokens is not None else known.tokens
-        return self._with(spec, LearnedWindow(tokens=tokens, prompt_chars=min(lengths, default=None)))
-
     def _with(self, spec: str, window: LearnedWindow) -> Windows:
         return Windows(learned={**self.learned, spec: window})
 
 
-@dataclass
-class WindowMemory:
-    """What this process has learned of windows so far. Whoever reads it records what was read, since another process
-    would remember something else."""
-
-    windows: Windows = field(default_factory=Windows)
-
-    def learn(self, spec: str, window: LearnedWindow) -> None:
-        """Keep what is known of a model after a prompt was refused."""
-        self.windows = self.windows.joined(spec, window)
-
-    def read(self, spec: str) -> dict[str, int | None]:
-        """What is known of a model, as JSON."""
-        return self.windows.get(spec).to_json()
-
-
-def model_windows(degraded: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, int | None]]:
-    """What the entries of a state's `degraded` channel tell of windows, the last of a model counting."""
-    return {str(row["model"]): dict(row["window"]) for row in degraded if row.get("kind") == "window"}
+def model_windows(
+    degraded: Iterable[Mapping[str, Any]], known: Mapping[str, Any] | None = None
+) -> dict[str, dict[str, int | None]]:
+    """What the entries of a state's `degraded` channel say of windows, the last entry of a model counting; `known` is
+    what was learned before."""
+    learned = {str(row["model"]): dict(row["window"]) for row in degraded if row.get("kind") == "window"}
+    return {**(known or {}), **learned}
 
 
 def token_limit_retries(degraded: Iterable[Mapping[str, Any]]) -> int:
-    """How often a prompt was sent again because it had been too long (requirements 14.2)."""
+    """How often a prompt was sent again because it had been too long."""
     return sum(int(row.get("retries") or 0) for row in degraded if row.get("kind") == "window")
 
 

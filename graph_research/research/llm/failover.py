@@ -1,5 +1,4 @@
-"""Asking a role's models: the prompt fitted to each one's window, cut where it was too long, the next model tried where
-one does not answer, and all of that on record."""
+"""Asking a role's models in turn: each with the prompt fitted to its window, until an answer can be used."""
 
 from __future__ import annotations
 
@@ -11,257 +10,276 @@ from graph_research.graph.context import Context
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
 from graph_research.providers.http.telemetry import asking_for
 from graph_research.providers.llm.base import Model, ModelRequest
-from graph_research.research.llm.context_windows import LearnedWindow, Windows
-from graph_research.research.llm.prompt_fitting import Cut, Fitted
+from graph_research.research.llm.context_windows import Windows
+from graph_research.research.llm.prompt_fitting import FittedPrompt, Truncation
 from graph_research.research.llm.usage import count
 from graph_research.research.services import Services
-from graph_research.text.tokens import ScriptCounter, TokenCounter, WindowBudget
+from graph_research.text.tokens import ScriptCounter, WindowBudget
 
-__all__ = ["TOKEN_LIMIT_RETRIES", "Conversation", "Told", "Turn"]
-
-_CHECK_MODELS = "check the keys and addresses of its models"
+__all__ = ["TOKEN_LIMIT_RETRIES", "Answer", "Completion", "ModelSession", "PromptRequest", "Rejection"]
 
 TOKEN_LIMIT_RETRIES = 3
-"""How often a prompt that was too long is cut and sent again to one model (requirements 14.2)."""
+"""How often a prompt that is too long is shortened and sent again to one model in one call of an agent."""
 
 _SHORTER = 0.9
 _LARGE_WINDOW_TOKENS = 128_000
-"""Of a hosted model that is not in the table: newer than it, and so at least as large as was usual."""
+"""The assumed window of a hosted model that is not in the table: it is newer than the table."""
 
 _ROOM_TRIES = 5
 _ROOM_USED = 0.85
-
 _SHOWN_EVERY_CHARS = 200
+_CHECK_MODELS = "check the keys and addresses of its models"
 _COUNTER = ScriptCounter()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
-    """What is asked of whichever model answers. `prompt` gives the user prompt in at most so many characters, or whole;
-    the system prompt is never cut."""
+class Rejection:
+    """A reply that could not be used, and what is wrong with it."""
+
+    reply: str
+    problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptRequest:
+    """What is asked of whichever model answers. `prompt` gives the user prompt in at most that many characters (None:
+    whole), with the model's rejected reply in a repair turn; the system prompt is never shortened."""
 
     agent: str
     role: str
     phase: str
     system: str
-    prompt: Callable[[int | None], Fitted]
+    prompt: Callable[[int | None, Rejection | None], FittedPrompt]
     schema: Mapping[str, Any] | None
     max_output_tokens: int
-    attempt: int
     material: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
-    """A reply. `cut` is true where the model had to stop before its end; `fitted` is the prompt that it answered."""
+class Completion:
+    """A model's reply to `prompt`. `cut` is true where the model stopped before the end of its answer."""
 
     text: str
     cut: bool
-    fitted: Fitted
-    model: str
+    prompt: FittedPrompt
+    in_process: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The usable `value`, or None with the last `completion` and what is wrong with it. `turns` counts the replies."""
+
+    value: dict[str, Any] | None
+    completion: Completion
+    turns: int
+    problem: str = ""
 
 
 @dataclass(kw_only=True)
-class Conversation:
-    """One agent's turns in one call. It collects tokens, what was learned of windows, and what has to be said of it:
-    `notes` are entries of the state's `degraded` channel."""
+class ModelSession:
+    """One agent's requests in one call. It collects the tokens used, what was learned of windows, and `notes` for the
+    state's `degraded` channel: failures of models, windows that were too small, and prompts that were shortened."""
 
     services: Services
     ctx: Context
-    windows: Windows
-    counter: TokenCounter = _COUNTER
+    windows: Windows = field(default_factory=Windows)
     tokens: int = 0
     notes: list[dict[str, Any]] = field(default_factory=list)
-    cuts: tuple[Cut, ...] = ()
-    passed_over: set[str] = field(default_factory=set)
-    """Models whose answers could not be used."""
+    truncations: tuple[Truncation, ...] = ()
+    _shortened: dict[str, int] = field(default_factory=dict)
 
-    async def ask(self, turn: Turn) -> Told:
-        """The reply of the first model of the role's list that answers.
+    async def ask(
+        self, request: PromptRequest, read: Callable[[str], tuple[dict[str, Any] | None, str]], *, turns: int = 1
+    ) -> Answer:
+        """Ask the role's models one after the other, each at most `turns` times, until `read` finds a value in a reply.
 
-        Raises one error for all of them where none does: `ProviderUnavailable` where a later try may help,
-        `ContextExceeded` where the prompt fits no window, `AnswerWithheld` where one declined, else `ProviderError`.
+        `read` gives the value, or None and what is wrong; a wrong reply is sent back with that. Where some model
+        replied but none usably, the last answer has no value. Where none replied one error is raised for all of them:
+        `ProviderUnavailable` where a later try may help, `ContextExceeded` where the prompt fits no window,
+        `AnswerWithheld` where one declined, else `ProviderError`.
         """
         failures: list[tuple[Model, ProviderError]] = []
-        for model in self._models(turn):
-            try:
-                told = await self._asked(turn, model)
-            except ProviderError as error:
-                failures.append((model, error))
-                continue
-            self._note_failover(turn, failures, model)
-            return told
-        raise _none_answered(turn, [error for _, error in failures])
+        answer: Answer | None = None
+        unusable = ""
+        for model in self.services.models.models(request.role, request.phase):
+            if unusable:
+                reason = f"{unusable} gave no usable answer; {model.spec} was asked"
+                self._note(request, "failover", reason, model=unusable)
+            rejection = None
+            for turn in range(1, turns + 1):
+                try:
+                    completion = await self._completion(request, model, turn, rejection)
+                except ProviderError as error:
+                    failures.append((model, error))
+                    break
+                self._note_failures(request, failures, model)
+                value, problem = read(completion.text)
+                if completion.cut and value is None:
+                    problem = f"it broke off because it was too long, so be brief; {problem}"
+                answer = Answer(
+                    value=value, completion=completion, turns=1 + (answer.turns if answer else 0), problem=problem
+                )
+                if value is not None:
+                    return answer
+                unusable, rejection = model.spec, Rejection(reply=completion.text, problem=problem)
+        if answer is None:
+            raise _none_answered(request, [error for _, error in failures])
+        return answer
 
-    def pass_over(self, turn: Turn, told: Told) -> bool:
-        """Ask a model no more that gave no usable answer; whether there is another one."""
-        self.passed_over.add(told.model)
-        left = self._models(turn)
-        if left:
-            self._note(
-                turn, "failover", f"{told.model} gave no usable answer; {left[0].spec} was asked", model=told.model
-            )
-        return bool(left)
+    async def _completion(
+        self, request: PromptRequest, model: Model, turn: int, rejection: Rejection | None
+    ) -> Completion:
+        """One model's reply. A prompt that is too long is shortened by a tenth, or at once to the limit that the server
+        reports, at most `TOKEN_LIMIT_RETRIES` times for this model."""
 
-    def _models(self, turn: Turn) -> list[Model]:
-        models = self.services.models.models(turn.role, turn.phase)
-        return [model for model in models if model.spec not in self.passed_over]
+        def prompt_of(limit: int | None) -> FittedPrompt:
+            return request.prompt(limit, rejection)
 
-    async def _asked(self, turn: Turn, model: Model) -> Told:
-        """One model's reply, with at most `TOKEN_LIMIT_RETRIES` shorter prompts after one that was too long."""
-        await self._recall(model)
-        limit, output_tokens = self._limit(turn, model)
-        fitted = turn.prompt(limit)
-        retries = 0
+        limit, output_tokens = self._limit(request, model, prompt_of)
+        prompt, retries = prompt_of(limit), 0
         while True:
-            answer = await self._call(turn, model, fitted.text, output_tokens)
+            answer = await self._call(request, model, prompt.text, output_tokens, turn)
+            self.tokens += int(answer["input_tokens"]) + int(answer["output_tokens"])
             if "withheld" in answer:
-                self.tokens += int(answer["input_tokens"]) + int(answer["output_tokens"])
                 raise AnswerWithheld(answer["withheld"], provider=model.spec)
             if "exceeded" not in answer:
                 break
-            length = len(turn.system) + len(fitted.text)
-            tokens = self.counter.tokens(turn.system) + self.counter.tokens(fitted.text)
-            known = self.windows.get(model.spec).tokens
-            self.windows = self.windows.refused(model.spec, length, tokens, answer["exceeded"]["limit_tokens"])
-            self.services.memory.learn(model.spec, self.windows.get(model.spec))
-            limit = int(len(fitted.text) * _SHORTER)
-            if self.windows.get(model.spec).tokens != known:
-                told_limit, output_tokens = self._limit(turn, model)
-                limit = min(limit, limit if told_limit is None else told_limit)
-            again = turn.prompt(limit)
-            if retries == TOKEN_LIMIT_RETRIES or len(again.text) >= len(fitted.text):
-                self._note_window(turn, model, retries, answered=False)
-                raise _too_long(turn, model, retries, answer["exceeded"])
-            fitted, retries = again, retries + 1
+            learned = self._learn(request, model, prompt, answer["exceeded"]["limit_tokens"])
+            limit = int(len(prompt.text) * _SHORTER)
+            if learned:
+                reported, output_tokens = self._limit(request, model, prompt_of)
+                limit = limit if reported is None else min(limit, reported)
+            shorter = prompt_of(limit)
+            if self._shortened.get(model.spec, 0) == TOKEN_LIMIT_RETRIES or len(shorter.text) >= len(prompt.text):
+                self._note_window(request, model, retries, answered=False)
+                raise _too_long(request, model, retries, answer["exceeded"])
+            prompt, retries = shorter, retries + 1
+            self._shortened[model.spec] = self._shortened.get(model.spec, 0) + 1
         if retries:
-            self._note_window(turn, model, retries, answered=True)
-        self._note_cuts(turn, model, fitted)
-        self.tokens += int(answer["input_tokens"]) + int(answer["output_tokens"])
-        return Told(text=str(answer["text"]), cut=bool(answer.get("cut")), fitted=fitted, model=model.spec)
+            self._note_window(request, model, retries, answered=True)
+        self._note_truncations(request, model, prompt)
+        text, cut = str(answer["text"]), bool(answer.get("cut"))
+        return Completion(text=text, cut=cut, prompt=prompt, in_process=model.in_process)
 
-    async def _recall(self, model: Model) -> None:
-        """Take over what this process has learned meanwhile of a server whose window nobody told. What was known is
-        recorded, so that the same prompt comes of it when the step is run again."""
-        if model.in_process or model.window_tokens is not None or "@" not in model.spec:
-            return
-        memory, spec = self.services.memory, model.spec
+    def _learn(self, request: PromptRequest, model: Model, prompt: FittedPrompt, reported: int | None) -> bool:
+        """Remember that the prompt was too long; whether the server reported a window that was not known."""
+        before = self.windows.get(model.spec).tokens
+        tokens = _COUNTER.tokens(request.system) + _COUNTER.tokens(prompt.text)
+        chars = len(request.system) + len(prompt.text)
+        self.windows = self.windows.refused(model.spec, chars, tokens, reported)
+        return self.windows.get(model.spec).tokens != before
 
-        async def read() -> dict[str, int | None]:
-            return memory.read(spec)
-
-        told = await self.ctx.call("window", {"model": spec}, read)
-        self.windows = self.windows.joined(spec, LearnedWindow.of(told))
-
-    def _limit(self, turn: Turn, model: Model) -> tuple[int | None, int]:
+    def _limit(
+        self, request: PromptRequest, model: Model, prompt_of: Callable[[int | None], FittedPrompt]
+    ) -> tuple[int | None, int]:
         """How long the user prompt may be for a model, in characters, and the answer, in tokens."""
-        settings, learned = self.services.settings, self.windows.get(model.spec)
-        limit, output_tokens = None, turn.max_output_tokens
-        window = self._window(model)
+        learned, window = self.windows.get(model.spec), self._window(model)
+        limit, output_tokens = None, request.max_output_tokens
         if window is not None:
-            budget = WindowBudget.of(
-                window,
-                wanted_output_tokens=turn.max_output_tokens,
-                safety_margin=settings.token_safety_margin,
-            )
+            margin = self.services.settings.token_safety_margin
+            budget = WindowBudget.of(window, wanted_output_tokens=output_tokens, safety_margin=margin)
             output_tokens = budget.output_tokens
-            limit = self._room(turn, budget)
+            limit = _room(_COUNTER.tokens(request.system), prompt_of, budget)
         if learned.prompt_chars is not None:
-            shorter = max(learned.prompt_chars - len(turn.system), 0)
+            shorter = max(learned.prompt_chars - len(request.system), 0)
             limit = shorter if limit is None else min(limit, shorter)
         return limit, output_tokens
 
     def _window(self, model: Model) -> int | None:
-        """A model's window in tokens: as its server told it, as it is known, else what is taken for granted; None where
+        """A model's window in tokens: as its server reported it, as it is configured, else an assumption; None where
         prompts are not fitted."""
         settings = self.services.settings
         if model.in_process:
             return None
-        told = self.windows.get(model.spec).tokens
-        if told is not None or not settings.token_management_enabled:
-            return told
-        own = settings.default_context_tokens if "@" in model.spec else _LARGE_WINDOW_TOKENS
-        return model.window_tokens or own
+        reported = self.windows.get(model.spec).tokens
+        if reported is not None or not settings.token_management_enabled:
+            return reported
+        assumed = settings.default_context_tokens if "@" in model.spec else _LARGE_WINDOW_TOKENS
+        return model.window_tokens or assumed
 
-    def _room(self, turn: Turn, budget: WindowBudget) -> int | None:
-        """None where the whole prompt fits; else what its own words and as much material as there is room for take."""
-        whole = turn.prompt(None).text
-        if self.counter.tokens(turn.system) + self.counter.tokens(whole) <= budget.prompt_tokens():
-            return None
-        least = turn.prompt(0).text
-        own = self.counter.tokens(least)
-        most = budget.material_tokens(self.counter.tokens(turn.system) + own)
-        if whole.isascii():
-            return len(least) + self.counter.chars(most, whole)
-
-        def taken(chars: int) -> int:
-            return self.counter.tokens(turn.prompt(len(least) + chars).text) - own
-
-        return len(least) + _room_of(most, len(whole) - len(least), self.counter.tokens(whole) - own, taken)
-
-    async def _call(self, turn: Turn, model: Model, user: str, output_tokens: int) -> Mapping[str, Any]:
-        shown = _Shown(self.ctx, {"agent": turn.agent, "role": turn.role, "model": model.spec})
-        request = ModelRequest(
-            agent=turn.agent,
-            role=turn.role,
-            system=turn.system,
+    async def _call(
+        self, request: PromptRequest, model: Model, user: str, output_tokens: int, turn: int
+    ) -> Mapping[str, Any]:
+        stream = _AnswerStream(self.ctx, {"agent": request.agent, "role": request.role, "model": model.spec})
+        sent = ModelRequest(
+            agent=request.agent,
+            role=request.role,
+            system=request.system,
             user=user,
-            schema=turn.schema,
+            schema=request.schema,
             max_output_tokens=output_tokens,
-            attempt=turn.attempt,
-            material=turn.material,
-            on_text=shown.add,
+            attempt=turn,
+            material=request.material,
+            on_text=stream.add,
         )
-        answer: Mapping[str, Any] = await self.ctx.call("model", _recorded(request, model), _completion(model, request))
-        shown.rest()
+        answer: Mapping[str, Any] = await self.ctx.call("model", _recorded(sent, model), _complete(model, sent))
+        stream.flush()
         count(answer)
         return answer
 
-    def _note_failover(self, turn: Turn, failures: Sequence[tuple[Model, ProviderError]], model: Model) -> None:
+    def _note_failures(
+        self, request: PromptRequest, failures: Sequence[tuple[Model, ProviderError]], to: Model
+    ) -> None:
         for failed, error in failures:
-            reason = f"{failed.spec} did not answer ({type(error).__name__}); {model.spec} did"
-            self._note(turn, "failover", reason, model=failed.spec)
+            reason = f"{failed.spec} did not answer ({type(error).__name__}); {to.spec} did"
+            self._note(request, "failover", reason, model=failed.spec)
 
-    def _note_window(self, turn: Turn, model: Model, retries: int, *, answered: bool) -> None:
+    def _note_window(self, request: PromptRequest, model: Model, retries: int, *, answered: bool) -> None:
         learned = self.windows.get(model.spec)
-        told = f"; its window is {learned.tokens:,} tokens" if learned.tokens else ""
+        size = f"; its window is {learned.tokens:,} tokens" if learned.tokens else ""
         outcome = "and was answered" if answered else "and was refused again"
         again = f"was cut and sent again {_times(retries)} {outcome}" if retries else "could not be cut any further"
-        reason = f"a prompt was too long for {model.spec}{told}: it {again}"
-        self._note(turn, "window", reason, model=model.spec, retries=retries, window=learned.to_json())
+        reason = f"a prompt was too long for {model.spec}{size}: it {again}"
+        self._note(request, "window", reason, model=model.spec, retries=retries, window=learned.to_json())
 
-    def _note_cuts(self, turn: Turn, model: Model, fitted: Fitted) -> None:
-        self.cuts = fitted.cuts
-        if fitted.cuts:
-            shown = "; ".join(cut.told() for cut in fitted.cuts)
+    def _note_truncations(self, request: PromptRequest, model: Model, prompt: FittedPrompt) -> None:
+        self.truncations = prompt.truncations
+        if prompt.truncations:
+            shown = "; ".join(truncation.description() for truncation in prompt.truncations)
             reason = f"to fit the window of {model.spec}{self._size(model)} the prompt shows {shown}"
-            self._note(turn, "cut", reason, model=model.spec)
+            self._note(request, "cut", reason, model=model.spec)
 
     def _size(self, model: Model) -> str:
         """How large a model's window is, and how that is known."""
         learned, window = self.windows.get(model.spec), self._window(model)
         if learned.tokens is None and model.window_tokens is None:
             if learned.prompt_chars is not None:
-                return f" (prompts of about {learned.prompt_chars:,} characters, as it showed)"
-            return f" (taken for {window:,} tokens; model_context_overrides tells its size)" if window else ""
+                return f" (prompts of about {learned.prompt_chars:,} characters, as its refusals showed)"
+            return f" (assumed to be {window:,} tokens; set model_context_overrides)" if window else ""
         return f" ({window:,} tokens)" if window else ""
 
-    def _note(self, turn: Turn, kind: str, reason: str, **more: Any) -> None:
-        entry = {"node": self.ctx.path, "agent": turn.agent, "reason": reason, "kind": kind, **more}
+    def _note(self, request: PromptRequest, kind: str, reason: str, **more: Any) -> None:
+        entry = {"node": self.ctx.path, "agent": request.agent, "reason": reason, "kind": kind, **more}
         if entry not in self.notes:
             self.notes.append(entry)
 
 
-def _room_of(most_tokens: int, chars: int, tokens: int, taken: Callable[[int], int]) -> int:
-    """How many characters of a material of so many take `most_tokens`, which is less than the whole does. It is looked
-    for between what was too little and what too much: what is shown of a material may be in another script than most
-    of it."""
+def _room(system_tokens: int, prompt_of: Callable[[int | None], FittedPrompt], budget: WindowBudget) -> int | None:
+    """The length of a user prompt in characters that fits the budget; None where the whole prompt fits."""
+    whole = prompt_of(None).text
+    if system_tokens + _COUNTER.tokens(whole) <= budget.prompt_tokens():
+        return None
+    least = prompt_of(0).text
+    own = _COUNTER.tokens(least)
+    most = budget.material_tokens(system_tokens + own)
+    if whole.isascii():
+        return len(least) + _COUNTER.chars(most, whole)
+
+    def tokens_in(chars: int) -> int:
+        return _COUNTER.tokens(prompt_of(len(least) + chars).text) - own
+
+    return len(least) + _chars_within(most, len(whole) - len(least), _COUNTER.tokens(whole) - own, tokens_in)
+
+
+def _chars_within(most_tokens: int, chars: int, tokens: int, tokens_in: Callable[[int], int]) -> int:
+    """How many characters of a material of `chars` characters and `tokens` tokens take at most `most_tokens`. It is
+    interpolated between a length that fits and one that does not, since scripts differ in tokens per character."""
     fits, fits_tokens, exceeds, exceeds_tokens = 0, 0, chars, tokens
     for _ in range(_ROOM_TRIES):
         if fits_tokens >= _ROOM_USED * most_tokens or exceeds_tokens <= fits_tokens:
             break
         tried = fits + (exceeds - fits) * (most_tokens - fits_tokens) // (exceeds_tokens - fits_tokens)
-        tokens = taken(tried)
+        tokens = tokens_in(tried)
         if tokens <= most_tokens:
             fits, fits_tokens = tried, tokens
         else:
@@ -269,28 +287,28 @@ def _room_of(most_tokens: int, chars: int, tokens: int, taken: Callable[[int], i
     return fits
 
 
-def _too_long(turn: Turn, model: Model, retries: int, exceeded: Mapping[str, Any]) -> ContextExceeded:
+def _too_long(request: PromptRequest, model: Model, retries: int, exceeded: Mapping[str, Any]) -> ContextExceeded:
     cut = f"although it was cut {_times(retries)}" if retries else "and nothing in it can be cut"
     return ContextExceeded(
-        f"{turn.agent}: the prompt is too long for {model.spec}, {cut}: {exceeded['message']}",
+        f"{request.agent}: the prompt is too long for {model.spec}, {cut}: {exceeded['message']}",
         provider=model.spec,
         limit_tokens=exceeded["limit_tokens"],
-        help="use a model with a larger window for this role, tell this one's in model_context_overrides, "
+        help="use a model with a larger window for this role, set this one's in model_context_overrides, "
         "or gather less: max_sub_queries, max_sources_per_query",
     )
 
 
-def _none_answered(turn: Turn, failures: Sequence[ProviderError]) -> ProviderError:
+def _none_answered(request: PromptRequest, failures: Sequence[ProviderError]) -> ProviderError:
     """One error for all; worth another try if any of the models was merely unavailable."""
     if len(failures) == 1:
         return failures[0]
-    told = "; ".join(str(error) for error in failures) or "none is configured"
-    message = f'no model answered {turn.agent} (role "{turn.role}"): {told}'
+    reasons = "; ".join(str(error) for error in failures) or "none is configured"
+    message = f'no model answered {request.agent} (role "{request.role}"): {reasons}'
     for kind in (ProviderUnavailable, ContextExceeded, AnswerWithheld):
-        found = next((error for error in failures if isinstance(error, kind)), None)
-        if found is not None:
-            return kind(message, provider=turn.role, help=found.help or _CHECK_MODELS)
-    return ProviderError(message, provider=turn.role, help=_CHECK_MODELS)
+        error = next((error for error in failures if isinstance(error, kind)), None)
+        if error is not None:
+            return kind(message, provider=request.role, help=error.help or _CHECK_MODELS)
+    return ProviderError(message, provider=request.role, help=_CHECK_MODELS)
 
 
 def _recorded(request: ModelRequest, model: Model) -> dict[str, Any]:
@@ -307,10 +325,10 @@ def _recorded(request: ModelRequest, model: Model) -> dict[str, Any]:
     }
 
 
-def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[dict[str, Any]]]:
-    """The call as it is recorded. That a prompt was too long is an answer: it will be so again, and what is asked
-    next depends on it. So it is that a model declined, which may be paid for."""
-    told = {"model": model.spec, "role": request.role, "agent": request.agent}
+def _complete(model: Model, request: ModelRequest) -> Callable[[], Awaitable[dict[str, Any]]]:
+    """The call as it is recorded. A prompt that was too long and a model that declined are recorded as answers, since
+    the next request depends on them and a declined one may be paid for."""
+    origin = {"model": model.spec, "role": request.role, "agent": request.agent}
 
     async def complete() -> dict[str, Any]:
         try:
@@ -318,12 +336,12 @@ def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[d
                 reply = await model.complete(request)
         except ContextExceeded as error:
             exceeded = {"message": error.message, "limit_tokens": error.limit_tokens}
-            return {**told, "text": "", "input_tokens": 0, "output_tokens": 0, "exceeded": exceeded}
+            return {**origin, "text": "", "input_tokens": 0, "output_tokens": 0, "exceeded": exceeded}
         except AnswerWithheld as error:
             counts = {"input_tokens": error.input_tokens, "output_tokens": error.output_tokens}
-            return {**told, "text": "", **counts, "withheld": error.message}
+            return {**origin, "text": "", **counts, "withheld": error.message}
         answer = {
-            **told,
+            **origin,
             "text": reply.text,
             "model": reply.model,
             "input_tokens": reply.usage.input_tokens,
@@ -338,27 +356,27 @@ def _completion(model: Model, request: ModelRequest) -> Callable[[], Awaitable[d
     return complete
 
 
-class _Shown:
-    """Shows an answer to whoever watches while it is written, a few lines at a time; nothing of it is stored."""
+class _AnswerStream:
+    """Shows an answer while it is written, a few lines at a time; nothing of it is stored."""
 
-    def __init__(self, ctx: Context, who: Mapping[str, str]) -> None:
+    def __init__(self, ctx: Context, origin: Mapping[str, str]) -> None:
         self._ctx = ctx
-        self._who = who
-        self._waiting: list[str] = []
+        self._origin = origin
+        self._pieces: list[str] = []
         self._length = 0
 
     def add(self, piece: str) -> None:
-        """The next piece; shown with those before it once they are long enough together."""
-        self._waiting.append(piece)
+        """The next piece; pieces are shown once they are long enough together."""
+        self._pieces.append(piece)
         self._length += len(piece)
         if self._length >= _SHOWN_EVERY_CHARS:
-            self.rest()
+            self.flush()
 
-    def rest(self) -> None:
-        """Show what still waits."""
-        if self._waiting:
-            self._ctx.progress("model:text", **self._who, text="".join(self._waiting))
-        self._waiting, self._length = [], 0
+    def flush(self) -> None:
+        """Show the pieces that still wait."""
+        if self._pieces:
+            self._ctx.progress("model:text", **self._origin, text="".join(self._pieces))
+        self._pieces, self._length = [], 0
 
 
 def _times(number: int) -> str:

@@ -1,4 +1,4 @@
-"""The one way in which a role asks a model: render, call, parse, validate, repair once, else fall back."""
+"""One structured call of a model role: render, fit, ask, validate, repair once, else fall back."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError
 from graph_research.research.llm.context_windows import Windows
-from graph_research.research.llm.failover import Conversation, Told, Turn
+from graph_research.research.llm.failover import ModelSession, PromptRequest, Rejection
 from graph_research.research.llm.json_answers import json_candidates
-from graph_research.research.llm.prompt_fitting import Cut, Fitted, Part, Settle, fitted, shortened
+from graph_research.research.llm.prompt_fitting import FittedPrompt, Section, Settle, Truncation, fit_prompt, shortened
 from graph_research.research.llm.schema_coercion import mended, wrapped_in
 from graph_research.research.services import Services
 
@@ -23,7 +23,6 @@ __all__ = ["Agent", "AgentResult", "AnswerUnreadable", "Fallback"]
 _MOST_READINGS = 12
 _REPLY_CHARS = 8_000
 """How much of an answer that does not fit is sent back."""
-_HALVINGS = 3
 
 Fallback = Callable[[str], Mapping[str, Any]]
 """Makes an answer that fits the schema without a model; it is given the last reply's text."""
@@ -37,32 +36,34 @@ class AnswerUnreadable(ProviderError):
 
 @dataclass(frozen=True, kw_only=True)
 class AgentResult:
-    """What came of a call. `degraded` says why the fallback answered, None where the model did. `notes` are entries for
-    the state's `degraded` channel: prompts that were cut, windows learned, models that were passed over. `shown` is the
-    material as the answered prompt showed it, `cuts` what that lacks."""
+    """The output of a call. `degraded` says why the fallback answered, None where the model did. `notes` are entries
+    for the state's `degraded` channel: prompts that were shortened, windows that were learned, models that failed.
+    `shown` is the material as the answered prompt showed it, `truncations` what that lacks. `by_code` is true where the
+    answer was computed in this process, so that asking again would give the same."""
 
     output: dict[str, Any]
-    degraded: str | None
-    attempts: int
-    tokens: int
+    degraded: str | None = None
+    attempts: int = 0
+    tokens: int = 0
     notes: tuple[dict[str, Any], ...] = ()
     shown: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    cuts: tuple[Cut, ...] = ()
+    truncations: tuple[Truncation, ...] = ()
+    by_code: bool = False
 
     def degradations(self, agent: str, ctx: Context) -> list[dict[str, Any]]:
         """The entries for the state's `degraded` channel."""
         if self.degraded is None:
             return list(self.notes)
-        fallen = {"node": ctx.path, "agent": agent, "reason": self.degraded, "kind": "fallback"}
-        return [*self.notes, fallen]
+        fallback = {"node": ctx.path, "agent": agent, "reason": self.degraded, "kind": "fallback"}
+        return [*self.notes, fallback]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
     """A role's name (its prompts are `NAME/system` and `NAME/user`), model role, phase and answer schema.
 
-    `parts` are the lists of its material that a prompt may show less of where a window is small, the first to give way
-    first; `settle` takes out what belonged to rows that were left out.
+    `sections` are the lists of its material that a prompt may show less of where a window is small, in the order in
+    which they are reduced; `settle` removes what belonged to rows that were left out.
     """
 
     name: str
@@ -76,7 +77,7 @@ class Agent:
     system_prompt: str = ""
     """Name of the system template; empty: `NAME/system`."""
     user_prompt: str = ""
-    parts: tuple[Part, ...] = ()
+    sections: tuple[Section, ...] = ()
     settle: Settle | None = None
 
     async def call(
@@ -98,201 +99,158 @@ class Agent:
         the models' `ProviderError` when none can be reached. Where no reply fits, the prompt fits no window, or the
         models decline, the `fallback` answers; without one it is `AnswerUnreadable`, `ContextExceeded` or
         `AnswerWithheld`.
+
+        A call makes at most `models * (1 + repairs + TOKEN_LIMIT_RETRIES)` requests: each model of the role's list is
+        asked once and once for each repair turn, and is sent a shortened prompt three times at most. A node makes at
+        most its `retry.attempts` times as many. A provider's client may send each request again within its own limits
+        (`http_retries`) where the network or the server fails.
         """
         contract = contract or services.schemas.get(self.answer or f"{self.name}.answer")
-        agent = replace(self, role=ctx.role or self.role)
-        asking = _Asking(agent, services, material, contract, local or {}, phase or self.phase)
-        conversation = Conversation(services=services, ctx=ctx, windows=Windows.of(windows))
+        request = self._request(services, material, ctx, contract, local or {}, phase)
+        session = ModelSession(services=services, ctx=ctx, windows=Windows.of(windows))
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
+        reply = ""
         try:
-            answered = await _answered(conversation, asking, contract, repairs + 1)
+            answer = await session.ask(request, lambda text: _read(text, contract, ctx), turns=repairs + 1)
         except (ContextExceeded, AnswerWithheld) as error:
             if fallback is None:
                 raise
-            reason = f"{_plain(error)}; the fallback answered"
-            return self._result(conversation, dict(fallback("")), 1, degraded=reason)
-        if answered.output is not None:
-            return self._result(conversation, answered.output, answered.turns, shown=answered.shown)
-        if fallback is None:
-            raise AnswerUnreadable(
-                f"{self.name}: no usable answer after {answered.turns} turns: {answered.problem}",
-                provider=ctx.role or self.role,
-                help="choose another model for this role",
-            )
-        reason = f"answer not usable after {answered.turns} turns ({answered.problem}); the fallback answered"
-        return self._result(conversation, dict(fallback(answered.reply)), answered.turns, degraded=reason)
-
-    def _result(
-        self,
-        conversation: Conversation,
-        output: dict[str, Any],
-        attempts: int,
-        *,
-        degraded: str | None = None,
-        shown: Mapping[str, Any] | None = None,
-    ) -> AgentResult:
+            turns, reason = 1, _without_server_text(error)
+        else:
+            turns, reply = answer.turns, answer.completion.text
+            reason = f"answer not usable after {turns} turns ({answer.problem})"
+            if answer.value is not None:
+                return AgentResult(
+                    output=answer.value,
+                    attempts=turns,
+                    tokens=session.tokens,
+                    notes=tuple(session.notes),
+                    shown=answer.completion.prompt.material,
+                    truncations=session.truncations,
+                    by_code=answer.completion.in_process,
+                )
+            if fallback is None:
+                raise AnswerUnreadable(
+                    f"{self.name}: no usable answer after {turns} turns: {answer.problem}",
+                    provider=request.role,
+                    help="choose another model for this role",
+                )
         return AgentResult(
-            output=output,
-            degraded=degraded,
-            attempts=attempts,
-            tokens=conversation.tokens,
-            notes=tuple(conversation.notes),
-            shown=shown or {},
-            cuts=conversation.cuts if degraded is None else (),
+            output=dict(fallback(reply)),
+            degraded=f"{reason}; the fallback answered",
+            attempts=turns,
+            tokens=session.tokens,
+            notes=tuple(session.notes),
         )
 
+    async def text(self, services: Services, material: Mapping[str, Any], ctx: Context) -> str:
+        """The reply of the role's first model that answers, as it is: for prompts without an answer schema."""
+        session = ModelSession(services=services, ctx=ctx)
+        request = self._request(services, material, ctx, None, {}, "")
+        answer = await session.ask(request, lambda text: ({"text": text.strip()}, ""))
+        return answer.completion.text.strip()
 
-class _Asking:
-    """The prompts of one call, in whatever length a window has room for."""
+    def fits_windows(self, services: Services, ctx: Context) -> bool:
+        """Whether this agent's prompts are fitted to windows; those of models in this process are not."""
+        models = services.models.models(ctx.role or self.role, self.phase)
+        return services.settings.token_management_enabled and not any(model.in_process for model in models)
 
-    def __init__(
+    def _request(
         self,
-        agent: Agent,
         services: Services,
         material: Mapping[str, Any],
-        contract: Contract,
+        ctx: Context,
+        contract: Contract | None,
         local: Mapping[str, Any],
         phase: str,
+    ) -> PromptRequest:
+        schema = None if contract is None else contract.schema
+        prompts = _Prompts(self, services, material, schema)
+        return PromptRequest(
+            agent=self.name,
+            role=ctx.role or self.role,
+            phase=phase or self.phase,
+            system=prompts.render(self.system_prompt or f"{self.name}/system", material),
+            prompt=prompts.fitted,
+            schema=schema,
+            max_output_tokens=self.max_output_tokens or services.settings.max_output_tokens,
+            material={**material, **local},
+        )
+
+
+class _Prompts:
+    """The user prompts of one call, in any length that a window has room for; each is rendered once."""
+
+    def __init__(
+        self, agent: Agent, services: Services, material: Mapping[str, Any], schema: Mapping[str, Any] | None
     ) -> None:
         self._agent = agent
-        self._services = services
+        self._templates = services.prompts
         self._material = material
-        self._contract = contract
-        self._local = local
-        self._phase = phase
-        self._system = self._render(agent.system_prompt or f"{agent.name}/system", material)
+        self._schema = schema
         self._user = agent.user_prompt or f"{agent.name}/user"
-        self.most_chars: int | None = None
-        """No prompt is longer, whatever the window."""
+        self._rendered: dict[tuple[int | None, Rejection | None], FittedPrompt] = {}
 
-    def turn(self, attempt: int, reply: str, problem: str) -> Turn:
-        """The first turn, or with a `problem` one that sends the reply back."""
+    def fitted(self, limit: int | None, rejection: Rejection | None) -> FittedPrompt:
+        """The prompt in at most `limit` characters, with the rejected reply in a repair turn."""
+        key = (limit, rejection)
+        if key not in self._rendered:
+            self._rendered[key] = self._first(limit) if rejection is None else self._repair(rejection, limit)
+        return self._rendered[key]
 
-        made: dict[int | None, Fitted] = {}
+    def render(self, name: str, material: Mapping[str, Any]) -> str:
+        return self._templates.render(name, {**material, "schema": self._schema})
 
-        def prompt(limit: int | None) -> Fitted:
-            most = self.most_chars if limit is None else min(limit, self.most_chars or limit)
-            if most not in made:
-                made[most] = self._repair(reply, problem, most) if problem else self._first(most)
-            return made[most]
-
-        agent, settings = self._agent, self._services.settings
-        return Turn(
-            agent=agent.name,
-            role=agent.role,
-            phase=self._phase,
-            system=self._system,
-            prompt=prompt,
-            schema=self._contract.schema,
-            max_output_tokens=agent.max_output_tokens or settings.max_output_tokens,
-            attempt=attempt,
-            material={**self._material, **self._local},
-        )
-
-    def _first(self, limit: int | None) -> Fitted:
-        return fitted(
+    def _first(self, limit: int | None) -> FittedPrompt:
+        agent = self._agent
+        return fit_prompt(
             self._material,
-            self._agent.parts,
-            lambda material: self._render(self._user, material),
+            agent.sections,
+            lambda material: self.render(self._user, material),
             limit,
-            settle=self._agent.settle,
+            settle=agent.settle,
         )
 
-    def _repair(self, reply: str, problem: str, limit: int | None) -> Fitted:
-        shown = shortened(reply, _REPLY_CHARS if limit is None else min(_REPLY_CHARS, limit // 4))
-        given = {"reply": shown, "problem": problem}
-        words = self._services.prompts.render("_partials/repair", {**given, "user": ""})
-        user = self._first(None if limit is None else max(limit - len(words), 0))
-        return replace(user, text=self._services.prompts.render("_partials/repair", {**given, "user": user.text}))
-
-    def _render(self, name: str, material: Mapping[str, Any]) -> str:
-        return self._services.prompts.render(name, {**material, "schema": self._contract.schema})
+    def _repair(self, rejection: Rejection, limit: int | None) -> FittedPrompt:
+        reply = shortened(rejection.reply, _REPLY_CHARS if limit is None else min(_REPLY_CHARS, limit // 4))
+        values = {"reply": reply, "problem": rejection.problem}
+        frame = self._templates.render("_partials/repair", {**values, "user": ""})
+        user = self.fitted(None if limit is None else max(limit - len(frame), 0), None)
+        return replace(user, text=self._templates.render("_partials/repair", {**values, "user": user.text}))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Answered:
-    """The answer that fits, or None with the last reply and what is wrong with it."""
-
-    output: dict[str, Any] | None
-    turns: int
-    reply: str = ""
-    problem: str = ""
-    shown: Mapping[str, Any] = field(default_factory=dict)
-
-
-async def _answered(conversation: Conversation, asking: _Asking, contract: Contract, most_turns: int) -> _Answered:
-    """Ask each of the role's models until one gives an answer that fits, each at most `most_turns` times. A model that
-    cannot be reached after another gave nothing usable is no error: the fallback knows what to do."""
-    last = _Answered(output=None, turns=0)
-    while True:
-        reply, wrong = "", ""
-        for attempt in range(1, most_turns + 1):
-            try:
-                told = await _ask(conversation, asking.turn(attempt, reply, wrong), asking)
-            except ProviderError:
-                if last.turns == 0:
-                    raise
-                return last
-            reply = told.text
-            output, wrong = _read(reply, contract, conversation.ctx)
-            last = _Answered(
-                output=output, turns=last.turns + 1, reply=reply, problem=wrong, shown=told.fitted.material
-            )
-            if output is not None:
-                return last
-            if told.cut:
-                wrong = f"it broke off because it was too long, so be brief; {wrong}"
-        if not conversation.pass_over(asking.turn(1, "", ""), told):
-            return last
-
-
-async def _ask(conversation: Conversation, turn: Turn, asking: _Asking) -> Told:
-    """The reply; where no window was told and the prompt is too long even after its cuts, half of the material is
-    asked about, and half of that."""
-    before = None
-    for _ in range(_HALVINGS):
-        try:
-            return await conversation.ask(turn)
-        except ContextExceeded:
-            length = len(turn.prompt(None).text)
-            if length == before:
-                raise
-            before, asking.most_chars = length, length // 2
-    return await conversation.ask(turn)
-
-
-def _plain(error: ContextExceeded | AnswerWithheld) -> str:
-    """Why, and what helps, without the server's own words."""
+def _without_server_text(error: ContextExceeded | AnswerWithheld) -> str:
+    """Why no model answered, and what helps, without the server's own words."""
     if isinstance(error, AnswerWithheld):
         return "every model of this role that could be reached declined to answer, or its provider's filter did"
     return f"the prompt fits the window of no model of this role; {error.help}" if error.help else error.message
 
 
 def _read(reply: str, contract: Contract, ctx: Context) -> tuple[dict[str, Any] | None, str]:
-    """The answer in a reply, or None and what is wrong with it: the likeliest reading that fits, as it stands or else
-    mended."""
+    """The answer in a reply, or None and what is wrong with it: the likeliest candidate that fits, first as it stands,
+    then coerced to the schema."""
     problem = "the reply holds no JSON object or array"
-    readings: list[Any] = []
-    for value in _readings(reply):
+    candidates: list[Any] = []
+    for value in _candidates(reply):
         if isinstance(value, dict) and contract.fits(value):
             return value, ""
-        if not readings:
+        if not candidates:
             problem = _misfit(value, contract, ctx)
-        readings.append(value)
-    for value in (mended(one, contract.schema) for one in readings):
+        candidates.append(value)
+    for value in (mended(candidate, contract.schema) for candidate in candidates):
         if isinstance(value, dict) and contract.fits(value):
             return value, ""
     return None, problem
 
 
-def _readings(reply: str) -> Iterator[Any]:
-    """The likeliest first; none is looked for before it is asked for."""
-    told: list[Any] = []
-    for one in islice(json_candidates(reply), _MOST_READINGS):
-        told.append(one)
-        yield one
-    for one in told:
-        yield from wrapped_in(one)
+def _candidates(reply: str) -> Iterator[Any]:
+    """The likeliest first, then what they may wrap; each is looked for when it is asked for."""
+    found: list[Any] = []
+    for candidate in islice(json_candidates(reply), _MOST_READINGS):
+        found.append(candidate)
+        yield candidate
+    for candidate in found:
+        yield from wrapped_in(candidate)
 
 
 def _misfit(value: Any, contract: Contract, ctx: Context) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,9 @@ from graph_research.graph.history.replay import replay
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.research.llm.prompt_fitting import Part
+from graph_research.research.llm.context_windows import model_windows
+from graph_research.research.llm.failover import TOKEN_LIMIT_RETRIES
+from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
@@ -22,7 +25,7 @@ from tests.support.research.harness import Bench as WholeBench
 from tests.support.research.harness import PlainContext, make_services, research_script
 
 PLAN = {"research_brief": "A brief.", "sub_queries": [{"query": "a query of some length"}]}
-AGENT = Agent(name="planner", parts=(Part(name="background", noun="passage", text="text", keep=0),))
+AGENT = Agent(name="planner", sections=(Section(name="background", noun="passage", text="text", keep=0),))
 
 
 class SmallModel(ScriptedModel):
@@ -104,7 +107,7 @@ async def test_without_a_told_limit_each_cut_takes_a_tenth_of_the_user_prompt_an
 
 
 async def test_question_fences_and_schema_stand_in_a_prompt_however_short(context: PlainContext) -> None:
-    model = small(5_000)
+    model = small(5_000, tells=1_250)
     await AGENT.call(make_services([model]), material(17_000), context)
     sent = model.requests[-1]
     assert "Why is the sky blue?" in sent.user
@@ -118,6 +121,26 @@ async def test_a_prompt_that_fits_nowhere_goes_to_the_next_model_of_the_list(con
     assert result.output == PLAN
     assert [note["kind"] for note in result.notes] == ["window", "failover"]
     assert "did not answer (ContextExceeded); second did" in result.notes[1]["reason"]
+
+
+@pytest.mark.parametrize("models", [1, 3])
+@pytest.mark.parametrize("repairs", [0, 1, 3])
+async def test_a_call_sends_no_more_requests_than_models_times_turns_and_shortened_prompts(
+    models: int, repairs: int, context: PlainContext
+) -> None:
+    """The worst case: every model refuses as often as may be, then answers every turn with nothing usable."""
+    script = {"planner": [*[ContextExceeded("too long", provider="m")] * TOKEN_LIMIT_RETRIES, "no"]}
+    scripted = [ScriptedModel(script, spec=f"model-{number}") for number in range(models)]
+    agent = replace(AGENT, repairs=repairs)
+    result = await agent.call(make_services(scripted), material(30_000), context, fallback=lambda reply: PLAN)
+    assert result.degraded is not None
+    assert sum(len(model.requests) for model in scripted) == models * (1 + repairs + TOKEN_LIMIT_RETRIES)
+
+
+async def test_a_model_that_refuses_every_prompt_is_sent_four(context: PlainContext) -> None:
+    model = small(100)
+    await AGENT.call(make_services([model]), material(60_000), context, fallback=lambda reply: PLAN)
+    assert len(model.requests) == 1 + TOKEN_LIMIT_RETRIES
 
 
 async def test_a_prompt_that_fits_no_window_is_an_error_that_says_what_helps(context: PlainContext) -> None:
@@ -164,11 +187,11 @@ async def test_a_repair_turn_fits_too_and_still_says_what_is_wrong(context: Plai
 
 
 async def test_what_was_learned_in_one_call_is_kept_to_in_the_next(context: PlainContext) -> None:
-    model = small(16_000)
+    model = small(23_000)
     services = make_services([model])
-    await AGENT.call(services, material(25_000), context)
+    first = await AGENT.call(services, material(25_000), context)
     asked = len(model.requests)
-    await AGENT.call(services, material(25_000), context)
+    await AGENT.call(services, material(25_000), context, windows=model_windows(first.notes))
     assert len(model.requests) == asked + 1
 
 
@@ -183,8 +206,8 @@ async def test_a_short_prompt_that_is_refused_says_nothing_of_others(context: Pl
     once = [ContextExceeded("too long", provider="m"), PLAN]
     model = ScriptedModel({"planner": once}, spec="openai:m@http://127.0.0.1:1/v1")
     services = make_services([model])
-    await AGENT.call(services, material(500), context)
-    await AGENT.call(services, material(15_000), context)
+    first = await AGENT.call(services, material(500), context)
+    await AGENT.call(services, material(15_000), context, windows=model_windows(first.notes))
     assert len(model.requests[-1].user) > 15_000
 
 
@@ -192,10 +215,10 @@ async def test_of_a_refused_prompt_of_few_but_dense_characters_is_learned_what_f
     model = small(7_000)
     given = {**material(10), "background": [{"title": "A passage", "text": "人人有思想、良心和宗教自由的权利。" * 230}]}
     services = make_services([model], default_context_tokens=16_000)
-    await AGENT.call(services, given, context)
+    first = await AGENT.call(services, given, context)
     refused = len(lengths(model))
     assert refused > 1
-    await AGENT.call(services, given, context)
+    await AGENT.call(services, given, context, windows=model_windows(first.notes))
     assert len(lengths(model)) == refused + 1, "the second prompt fits at once"
 
 

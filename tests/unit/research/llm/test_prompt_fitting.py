@@ -10,12 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.llm.prompt_fitting import MARK, Cut, Part, fitted, shortened, shortened_quotes
+from graph_research.research.llm.prompt_fitting import (
+    MARK,
+    Section,
+    Truncation,
+    fit_prompt,
+    shortened,
+    shortened_quotes,
+)
 from graph_research.research.llm.prompt_templates import quoted
 
 FENCE = re.compile(r"\[(QUOTED-\w+) begin: [^\]]*\]\n.*?\n\[\1 end\]", re.DOTALL)
-SOURCES = Part(name="sources", noun="source", text="content")
-NOTES = Part(name="notes", noun="note", keep=0)
+SOURCES = Section(name="sources", noun="source", text="content")
+NOTES = Section(name="notes", noun="note", keep=0)
 
 
 def render(material: Mapping[str, Any]) -> str:
@@ -35,61 +42,61 @@ def material(*lengths: int, notes: int = 0) -> dict[str, Any]:
 def test_what_fits_is_shown_whole() -> None:
     whole = material(500, 500)
     for limit in (None, 5_000):
-        assert fitted(whole, (SOURCES,), render, limit).text == render(whole)
-    assert fitted(whole, (SOURCES,), render, 5_000).cuts == ()
+        assert fit_prompt(whole, (SOURCES,), render, limit).text == render(whole)
+    assert fit_prompt(whole, (SOURCES,), render, 5_000).truncations == ()
 
 
 def test_the_longest_sources_give_way_first_and_evenly() -> None:
-    result = fitted(material(400, 5_000, 5_000), (SOURCES,), render, 5_000)
+    result = fit_prompt(material(400, 5_000, 5_000), (SOURCES,), render, 5_000)
     assert 4_500 < len(result.text) <= 5_000
     lengths = [len(row["content"]) for row in result.material["sources"]]
     assert lengths[0] == 400
     assert abs(lengths[1] - lengths[2]) < 10
-    [cut] = result.cuts
+    [cut] = result.truncations
     assert (cut.rows, cut.in_part, cut.left_out) == (3, 2, 0)
     assert set(cut.shares) == {"src-1", "src-2"}
-    assert cut.told() == "2 of 3 sources in part"
+    assert cut.description() == "2 of 3 sources in part"
 
 
 def test_what_was_cut_is_told_in_the_plural() -> None:
-    assert Cut(noun="sub-query", rows=3, in_part=0, left_out=3).told() == "3 of 3 sub-queries not at all"
-    assert Cut(noun="query", rows=1, in_part=0, left_out=1).told() == "1 of 1 query not at all"
+    assert Truncation(noun="sub-query", rows=3, in_part=0, left_out=3).description() == "3 of 3 sub-queries not at all"
+    assert Truncation(noun="query", rows=1, in_part=0, left_out=1).description() == "1 of 1 query not at all"
 
 
 def test_sources_too_short_to_be_worth_it_are_left_out_from_the_end() -> None:
-    result = fitted(material(*[2_000] * 10), (SOURCES,), render, 3_000)
+    result = fit_prompt(material(*[2_000] * 10), (SOURCES,), render, 3_000)
     assert len(result.text) <= 3_000
     assert result.material["sources"][0]["id"] == "src-0"
     assert all(len(row["content"]) >= SOURCES.least_chars - 10 for row in result.material["sources"])
-    [cut] = result.cuts
+    [cut] = result.truncations
     assert cut.left_out == 10 - len(result.material["sources"]) > 0
     assert cut.shares["src-9"] == 0.0
 
 
 def test_a_rank_says_which_rows_go_first() -> None:
-    part = Part(name="notes", noun="note", keep=0, rank=lambda row: float("7" in str(row)))
-    result = fitted(material(notes=20), (part,), render, 250)
+    part = Section(name="notes", noun="note", keep=0, rank=lambda row: float("7" in str(row)))
+    result = fit_prompt(material(notes=20), (part,), render, 250)
     assert result.material["notes"][-1] == "note number 17 of some length"
 
 
 def test_the_first_part_gives_way_before_the_second() -> None:
-    result = fitted(material(2_000, notes=10), (SOURCES, NOTES), render, 1_800)
+    result = fit_prompt(material(2_000, notes=10), (SOURCES, NOTES), render, 1_800)
     assert len(result.material["notes"]) == 10
-    result = fitted(material(2_000, notes=10), (SOURCES, NOTES), render, 700)
+    result = fit_prompt(material(2_000, notes=10), (SOURCES, NOTES), render, 700)
     assert len(result.material["notes"]) < 10
-    assert [cut.noun for cut in result.cuts] == ["source", "note"]
+    assert [cut.noun for cut in result.truncations] == ["source", "note"]
 
 
 @given(st.lists(st.integers(0, 4_000), max_size=12), st.integers(0, 20), st.integers(0, 12_000))
 def test_fences_and_question_stay_whole_at_any_limit(lengths: list[int], notes: int, limit: int) -> None:
     whole = material(*lengths, notes=notes)
-    result = fitted(whole, (SOURCES, NOTES), render, limit)
+    result = fit_prompt(whole, (SOURCES, NOTES), render, limit)
     assert result.text.startswith(quoted("What of it?", "research question"))
     assert result.text.endswith("The end.")
     begun = result.text.count(" begin: ")
     assert len(FENCE.findall(result.text)) == begun == len(result.material["sources"]) + 1
     assert len(result.text) <= max(limit, len(render(material(300))) + 100)
-    assert (result.text == render(whole)) or result.cuts
+    assert (result.text == render(whole)) or result.truncations
 
 
 def test_a_prompt_of_which_nothing_is_known_loses_the_ends_of_its_longest_quotations() -> None:
@@ -99,7 +106,7 @@ def test_a_prompt_of_which_nothing_is_known_loses_the_ends_of_its_longest_quotat
     assert "What of it?" in result.text
     assert len(FENCE.findall(result.text)) == 4
     assert result.text.count(MARK) == 2
-    assert result.cuts[0].told() == "2 of 3 quotations in part"
+    assert result.truncations[0].description() == "2 of 3 quotations in part"
 
 
 @pytest.mark.parametrize(("most", "short"), [(100, "one two three"), (11, "one two […]"), (9, "one […]"), (3, "")])

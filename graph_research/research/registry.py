@@ -61,14 +61,20 @@ def research_handlers(services: Services) -> dict[str, Handler]:
 
 
 def research_prompter(services: Services) -> Prompter:
-    """What runs the `prompt:` nodes of a graph."""
+    """What runs the `prompt:` nodes of a graph. Each output has `usage`, like a handler's, unless the node's schema
+    has a property of that name or allows no other properties."""
     step = prompt_step(services)
 
     async def announce(
         prompt: str, role: str, handoff: Mapping[str, Any], schema: Mapping[str, Any] | None, ctx: Context
     ) -> Mapping[str, Any]:
-        with listening(_noting(ctx)):
-            return await step(prompt, role, handoff, schema, ctx)
+        with listening(_noting(ctx)), counting() as answers:
+            output = await step(prompt, role, handoff, schema, ctx)
+        if schema is not None and (
+            schema.get("additionalProperties") is False or "usage" in (schema.get("properties") or {})
+        ):
+            return output
+        return {**output, "usage": usage_rows(answers, ctx.path)}
 
     return announce
 

@@ -34,7 +34,8 @@ def supervisor(services: Services) -> Handler:
     async def review(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         phase, iteration, gate = handoff["current_phase"], handoff["iteration"], handoff["gate"]
         log = [*_dispatched(handoff, ctx), decision_log.evaluation(phase, iteration, handoff["metrics"], gate, ctx)]
-        prompt = services.prompts.render("supervisor/pause", _pause_facts(handoff))
+        facts = _pause_facts(handoff)
+        prompt = await services.prompts.off_loop(lambda: services.prompts.render("supervisor/pause", facts))
         guidance = await _think_pause(services, handoff, prompt, ctx)
         log.append(decision_log.pause(phase, iteration, prompt, guidance, ctx))
         material = {

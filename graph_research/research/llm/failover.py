@@ -135,8 +135,8 @@ class ModelSession:
         def prompt_of(limit: int | None) -> FittedPrompt:
             return request.prompt(limit, rejection)
 
-        limit, output_tokens = self._limit(request, model, prompt_of)
-        prompt, retries = prompt_of(limit), 0
+        prompt, output_tokens = await self._fitted(request, model, prompt_of)
+        retries = 0
         while True:
             answer = await self._call(request, model, prompt.text, output_tokens, turn)
             self.tokens += int(answer["input_tokens"]) + int(answer["output_tokens"])
@@ -145,11 +145,9 @@ class ModelSession:
             if "exceeded" not in answer:
                 break
             learned = self._learn(request, model, prompt, answer["exceeded"]["limit_tokens"])
-            limit = int(len(prompt.text) * _SHORTER)
-            if learned:
-                reported, output_tokens = self._limit(request, model, prompt_of)
-                limit = limit if reported is None else min(limit, reported)
-            shorter = prompt_of(limit)
+            most = int(len(prompt.text) * _SHORTER)
+            shorter, output = await self._fitted(request, model, prompt_of, most=most, window=learned)
+            output_tokens = output if learned else output_tokens
             if self._shortened.get(model.spec, 0) == TOKEN_LIMIT_RETRIES or len(shorter.text) >= len(prompt.text):
                 self._note_window(request, model, retries, answered=False)
                 raise _too_long(request, model, retries, answer["exceeded"])
@@ -160,6 +158,25 @@ class ModelSession:
         self._note_truncations(request, model, prompt)
         text, cut = str(answer["text"]), bool(answer.get("cut"))
         return Completion(text=text, cut=cut, prompt=prompt, in_process=model.in_process)
+
+    async def _fitted(
+        self,
+        request: PromptRequest,
+        model: Model,
+        prompt_of: Callable[[int | None], FittedPrompt],
+        *,
+        most: int | None = None,
+        window: bool = True,
+    ) -> tuple[FittedPrompt, int]:
+        """The prompt in at most `most` characters, and with `window` in the model's window, with the length of its
+        answer in tokens."""
+
+        def fit() -> tuple[FittedPrompt, int]:
+            limit, output_tokens = self._limit(request, model, prompt_of) if window else (None, 0)
+            limits = [each for each in (limit, most) if each is not None]
+            return prompt_of(min(limits, default=None)), output_tokens
+
+        return await self.services.prompts.off_loop(fit)
 
     def _learn(self, request: PromptRequest, model: Model, prompt: FittedPrompt, reported: int | None) -> bool:
         """Remember that the prompt was too long; whether the server reported a window that was not known."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateError, TemplateNotFound
 from jinja2.bccache import Bucket, BytecodeCache
@@ -20,6 +20,8 @@ from graph_research.errors import UserMistake
 from graph_research.graph.registry import Resolver
 
 __all__ = ["PromptInvalid", "PromptRenderer", "quoted"]
+
+_T = TypeVar("_T")
 
 _LABEL_CHARS = 80
 _MOST_COMPILED = 1_000
@@ -35,7 +37,6 @@ _FILTERS = frozenset(
     )
 )
 """Filters of Jinja that cannot make a text much longer than what they are given."""
-_OF_JINJA = ("_loop_vars", "_block_vars")
 _NUMBER_FORMAT = re.compile(r"(?:[^%]|%%|%(?:\.\d)?[dfs])*")
 
 
@@ -85,6 +86,10 @@ class PromptRenderer:
                 f'prompt "{name}" cannot be rendered: {error}', help=f"mend prompts/{name}.j2"
             ) from error
 
+    async def off_loop(self, work: Callable[[], _T]) -> _T:
+        """The result of `work`, which renders prompts; where rendering blocks, it is done in a thread."""
+        return work()
+
     def exists(self, name: str) -> bool:
         """Whether there is a template `name`."""
         return self._resolver.find(name) is not None
@@ -130,19 +135,6 @@ class _Sandbox(ImmutableSandboxedEnvironment):
     """Jinja's sandbox, in which no sign and no method makes a text of a size that the template chooses."""
 
     intercepted_binops = frozenset({"*", "**", "%"})
-
-    def call(self, context: Context, obj: Any, *args: Any, **kwargs: Any) -> Any:
-        """Our own function is called a thousand times in a research and needs none of the checks; what Jinja passes on
-        to itself is no argument of it."""
-        if obj is not quoted:
-            return super().call(context, obj, *args, **kwargs)
-        return quoted(*args, **{name: value for name, value in kwargs.items() if name not in _OF_JINJA})
-
-    def getattr(self, obj: Any, attribute: str) -> Any:
-        """Templates see JSON: of an object's member nobody asks first whether it is an attribute."""
-        if type(obj) is dict and attribute in obj and not hasattr(dict, attribute):
-            return obj[attribute]
-        return super().getattr(obj, attribute)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "**" or not all(isinstance(value, (int, float)) for value in (left, right)):

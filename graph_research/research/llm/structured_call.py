@@ -106,7 +106,7 @@ class Agent:
         (`http_retries`) where the network or the server fails.
         """
         contract = contract or services.schemas.get(self.answer or f"{self.name}.answer")
-        request = self._request(services, material, ctx, contract, local or {}, phase)
+        request = await self._request(services, material, ctx, contract, local or {}, phase)
         session = ModelSession(services=services, ctx=ctx, windows=Windows.of(windows))
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
         reply = ""
@@ -146,7 +146,7 @@ class Agent:
     async def text(self, services: Services, material: Mapping[str, Any], ctx: Context) -> str:
         """The reply of the role's first model that answers, as it is: for prompts without an answer schema."""
         session = ModelSession(services=services, ctx=ctx)
-        request = self._request(services, material, ctx, None, {}, "")
+        request = await self._request(services, material, ctx, None, {}, "")
         answer = await session.ask(request, lambda text: ({"text": text.strip()}, ""))
         return answer.completion.text.strip()
 
@@ -155,7 +155,7 @@ class Agent:
         models = services.models.models(ctx.role or self.role, self.phase)
         return services.settings.token_management_enabled and not any(model.in_process for model in models)
 
-    def _request(
+    async def _request(
         self,
         services: Services,
         material: Mapping[str, Any],
@@ -165,12 +165,13 @@ class Agent:
         phase: str,
     ) -> PromptRequest:
         schema = None if contract is None else contract.schema
-        prompts = _Prompts(self, services, material, schema)
+        prompts, name = _Prompts(self, services, material, schema), self.system_prompt or f"{self.name}/system"
+        system = await services.prompts.off_loop(lambda: prompts.render(name, material))
         return PromptRequest(
             agent=self.name,
             role=ctx.role or self.role,
             phase=phase or self.phase,
-            system=prompts.render(self.system_prompt or f"{self.name}/system", material),
+            system=system,
             prompt=prompts.fitted,
             schema=schema,
             max_output_tokens=self.max_output_tokens or services.settings.max_output_tokens,

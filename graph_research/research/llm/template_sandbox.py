@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jinja2
 
@@ -17,6 +18,8 @@ from graph_research.graph.registry import Resolver
 from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer
 
 __all__ = ["ConfinedRenderer"]
+
+_T = TypeVar("_T")
 
 _SECONDS = 30.0
 _KEPT_ENVIRONMENT = ("SYSTEMROOT", "LD_LIBRARY_PATH")
@@ -33,6 +36,9 @@ class ConfinedRenderer(PromptRenderer):
 
     def exists(self, name: str) -> bool:
         return super().exists(name) or name in self._foreign
+
+    async def off_loop(self, work: Callable[[], _T]) -> _T:
+        return await asyncio.to_thread(work)
 
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         if super().exists(name) or name not in self._foreign:

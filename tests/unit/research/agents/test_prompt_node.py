@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,14 @@ version: "1"
 state:
   text:  {type: string, input: true}
   title: {type: string, default: ""}
+  usage: {type: array, reduce: append, default: []}
 start: name_it
 nodes:
   name_it:
     prompt: title
     role: summarization
     input: {with: {text: text}}
-    output: {schema: title, into: {title: output.title}}
+    output: {schema: title, into: {title: output.title, usage: output.usage}}
   done: {end: completed}
 edges:
   - {from: name_it, to: done}
@@ -58,6 +60,9 @@ async def test_a_template_and_a_schema_are_a_whole_step(tmp_path: Path) -> None:
     model = ScriptedModel({"title": ['```json\n{"title": "Opening"}\n```']})
     result = await run(tmp_path, model)
     assert (result.status, result.state["title"]) == ("completed", "Opening")
+    [usage] = result.state["usage"]
+    assert (usage["phase"], usage["role"], usage["calls"]) == ("name_it", "summarization", 1)
+    assert usage["input_tokens"] > usage["output_tokens"] > 0
     [request] = model.requests
     assert request.role == "summarization"
     assert request.user.startswith("Give a title to:\n[QUOTED-")
@@ -83,9 +88,21 @@ async def test_without_a_schema_the_answer_is_the_text(context: PlainContext, tm
             schemas=services.schemas,
         )
     )
-    assert await step("poem", "", {"thing": "the sea"}, None, context) == {"text": "Waves."}
+    output = await step("poem", "", {"thing": "the sea"}, None, context)
+    assert output["text"] == "Waves."
+    assert [(row["role"], row["calls"]) for row in output["usage"]] == [("research", 1)]
     assert model.requests[0].user == "Write about the sea."
     assert "JSON Schema" not in model.requests[0].system
+
+
+async def test_a_schema_that_allows_no_other_properties_gets_no_usage(context: PlainContext, tmp_path: Path) -> None:
+    (tmp_path / "title.j2").write_text("Give a title.")
+    services = replace(
+        make_services([ScriptedModel({"title": [{"title": "Opening"}]})]),
+        prompts=PromptRenderer(prompt_resolver(tmp_path)),
+    )
+    schema = {"type": "object", "properties": {"title": {"type": "string"}}, "additionalProperties": False}
+    assert await research_prompter(services)("title", "", {}, schema, context) == {"title": "Opening"}
 
 
 @pytest.mark.parametrize("name", ["nobody", "../secret"])

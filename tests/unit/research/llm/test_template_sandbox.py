@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -53,3 +54,14 @@ def test_own_templates_come_first_and_never_include_a_foreign_one() -> None:
 def test_a_template_that_wants_more_than_a_prompt_needs_is_refused(text: str) -> None:
     with pytest.raises(PromptInvalid, match="of the bundle"):
         ConfinedRenderer(Own(), {"bad": text}).render("bad", {"rows": list(range(2000))})
+
+
+async def test_the_event_loop_runs_while_a_foreign_template_is_rendered() -> None:
+    renderer = ConfinedRenderer(Own(), {"ask": "{{ text }}"})
+    rendering = asyncio.create_task(renderer.off_loop(lambda: renderer.render("ask", {"text": "so"})))
+    turns = 0
+    while not rendering.done():
+        await asyncio.sleep(0.001)
+        turns += 1
+    assert await rendering == "so"
+    assert turns > 3

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
+from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.http.client import Http, Peer
@@ -20,7 +21,7 @@ from graph_research.providers.search.support.hit import by_rank, make_hit, usabl
 from graph_research.providers.search.support.http_json import ask_xml
 from graph_research.providers.search.support.json_fields import line
 from graph_research.providers.search.support.query_text import keywords
-from graph_research.providers.search.support.xml_tree import Element
+from graph_research.providers.search.support.xml import text_at
 from graph_research.text.language.dates import iso_date
 
 __all__ = ["SPEC", "ArxivSearch", "arxiv_hits", "arxiv_peer"]
@@ -72,39 +73,39 @@ class ArxivSearch:
 
 def arxiv_hits(feed: Element, request: SearchRequest) -> list[SearchHit]:
     """The entries of a feed in its order. `ProviderRefused` for the one entry by which arXiv tells an error."""
-    entries = list(feed.children("entry"))
+    entries = feed.findall("entry")
     for entry in entries:
-        if "/api/errors" in entry.text("id"):
-            raise ProviderRefused(f"arxiv: {line(entry.text('summary'))[:200]}", provider=NAME)
+        if "/api/errors" in text_at(entry, "id"):
+            raise ProviderRefused(f"arxiv: {line(text_at(entry, 'summary'))[:200]}", provider=NAME)
     hits = (_hit(entry, rank, request) for rank, entry in enumerate(entries))
     return usable(hits, request.max_results)
 
 
 def _hit(entry: Element, rank: int, request: SearchRequest) -> SearchHit | None:
-    known = _ID.fullmatch(entry.text("id").strip())
+    known = _ID.fullmatch(text_at(entry, "id").strip())
     if known is None:
         return None
     number = known["id"]
     version = known["version"] or ""
-    category = entry.child("primary_category")
+    category = entry.find("primary_category")
     return make_hit(
         provider=NAME,
         query=request.query,
-        title=entry.text("title"),
+        title=text_at(entry, "title"),
         url=f"https://arxiv.org/abs/{number}{version}",
-        body=entry.text("summary"),
+        body=text_at(entry, "summary"),
         extent="abstract",
         relevance=by_rank(rank),
-        authors=[author.text("name") for author in entry.children("author")],
+        authors=[text_at(author, "name") for author in entry.iterfind("author")],
         publisher="arXiv",
-        published_at=iso_date(entry.text("updated")) or iso_date(entry.text("published")),
-        doi=normal_doi(entry.text("doi")) or normal_doi(f"10.48550/arxiv.{number}"),
+        published_at=iso_date(text_at(entry, "updated")) or iso_date(text_at(entry, "published")),
+        doi=normal_doi(text_at(entry, "doi")) or normal_doi(f"10.48550/arxiv.{number}"),
         tier="AUTHORITATIVE",
         metadata={
             "pdf_url": _pdf(entry) or f"https://arxiv.org/pdf/{number}{version}",
             "arxiv_id": number,
-            "journal": line(entry.text("journal_ref")),
-            "category": line(category.attributes.get("term")) if category else None,
+            "journal": line(text_at(entry, "journal_ref")),
+            "category": line(category.get("term")) if category is not None else None,
         },
     )
 
@@ -118,7 +119,7 @@ def _term(word: str) -> str:
 
 
 def _pdf(entry: Element) -> str | None:
-    links = (link.attributes for link in entry.children("link") if link.attributes.get("title") == "pdf")
+    links = entry.iterfind("link[@title='pdf']")
     address = next((web_address(link.get("href")) for link in links), None)
     return re.sub(r"^http:", "https:", address) if address else None
 

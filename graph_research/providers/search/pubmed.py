@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.http.client import Http, Peer
@@ -18,7 +19,7 @@ from graph_research.providers.search.support.hit import by_rank, make_hit, usabl
 from graph_research.providers.search.support.http_json import ask_json, ask_xml, message_in
 from graph_research.providers.search.support.json_fields import line, lines, mapping
 from graph_research.providers.search.support.query_text import keywords
-from graph_research.providers.search.support.xml_tree import Element
+from graph_research.providers.search.support.xml import text_at
 from graph_research.text.language.dates import iso_from_parts
 
 __all__ = ["SPEC", "PubmedSearch", "pubmed_hits", "pubmed_ids", "pubmed_peer"]
@@ -96,30 +97,30 @@ def pubmed_ids(answer: Any) -> list[str]:
 def pubmed_hits(articles: Element, ids: Sequence[str], request: SearchRequest) -> list[SearchHit]:
     """The articles of a reply to efetch in the order of `ids`, since it has one of its own."""
     found: dict[str, Element] = {}
-    for article in articles.content:
-        if isinstance(article, Element):
-            body = article.child("MedlineCitation") or article.child("BookDocument")
-            if body is not None:
-                found.setdefault(body.text("PMID").strip(), article)
+    for article in articles:
+        body = _first(article, "MedlineCitation", "BookDocument")
+        if body is not None:
+            found.setdefault(text_at(body, "PMID").strip(), article)
     known = [one for one in ids if one in found]
     hits = (_hit(found[one], one, rank, request) for rank, one in enumerate(known))
     return usable(hits, request.max_results)
 
 
 def _hit(entry: Element, pubmed_id: str, rank: int, request: SearchRequest) -> SearchHit | None:
-    article = entry.child("MedlineCitation", "Article") or entry.child("BookDocument") or entry
-    ids = {one.attributes.get("IdType", ""): one.text() for one in _identifiers(entry)}
-    types = lines([one.text() for one in article.all("PublicationType")])
+    article = _first(entry, "MedlineCitation/Article", "BookDocument")
+    article = entry if article is None else article
+    ids = {one.get("IdType", ""): text_at(one) for one in _identifiers(entry)}
+    types = lines([text_at(one) for one in article.iter("PublicationType")])
     return make_hit(
         provider=NAME,
         query=request.query,
-        title=article.text("ArticleTitle") or article.text("Book", "BookTitle"),
+        title=text_at(article, "ArticleTitle") or text_at(article, "Book/BookTitle"),
         url=f"https://pubmed.ncbi.nlm.nih.gov/{pubmed_id}/",
         body=_abstract(article),
         extent="abstract",
         relevance=by_rank(rank),
-        authors=[_name(author) for author in article.all("Author")],
-        publisher=article.text("Journal", "Title") or article.text("Book", "Publisher", "PublisherName"),
+        authors=[_name(author) for author in article.iter("Author")],
+        publisher=text_at(article, "Journal/Title") or text_at(article, "Book/Publisher/PublisherName"),
         published_at=_date(article),
         doi=normal_doi(ids.get("doi")),
         tier=next((_TIERS[one] for one in types if one in _TIERS), "PRIMARY_SOURCE"),
@@ -127,37 +128,44 @@ def _hit(entry: Element, pubmed_id: str, rank: int, request: SearchRequest) -> S
     )
 
 
+def _first(element: Element, *paths: str) -> Element | None:
+    """The first element that one of the paths leads to."""
+    return next((found for path in paths if (found := element.find(path)) is not None), None)
+
+
 def _identifiers(entry: Element) -> list[Element]:
     """The article's own ids, not those of what it cites."""
-    lists = (entry.child("PubmedData", "ArticleIdList"), entry.child("BookDocument", "ArticleIdList"))
-    return [one for ids in lists if ids is not None for one in ids.children("ArticleId")]
+    return [
+        *entry.findall("PubmedData/ArticleIdList/ArticleId"),
+        *entry.findall("BookDocument/ArticleIdList/ArticleId"),
+    ]
 
 
 def _abstract(article: Element) -> str:
     """The parts of the abstract as paragraphs, each after its label, if it has one."""
-    abstract = article.child("Abstract")
-    parts = abstract.children("AbstractText") if abstract else ()
-    return "\n\n".join(filter(None, map(_paragraph, parts)))
+    return "\n\n".join(filter(None, map(_paragraph, article.iterfind("Abstract/AbstractText"))))
 
 
 def _paragraph(part: Element) -> str:
-    words = " ".join(part.text().split())
-    label = line(part.attributes.get("Label"))
+    words = " ".join(text_at(part).split())
+    label = line(part.get("Label"))
     return f"{label.capitalize()}: {words}" if label and words else words
 
 
 def _name(author: Element) -> str:
-    person = " ".join(filter(None, (author.text("ForeName") or author.text("Initials"), author.text("LastName"))))
-    return person or author.text("CollectiveName")
+    person = " ".join(
+        filter(None, (text_at(author, "ForeName") or text_at(author, "Initials"), text_at(author, "LastName")))
+    )
+    return person or text_at(author, "CollectiveName")
 
 
 def _date(article: Element) -> str | None:
     """The day of the issue, else the electronic one's; `MedlineDate` is text that begins with a year."""
-    for place in (("Journal", "JournalIssue", "PubDate"), ("ArticleDate",), ("Book", "PubDate")):
-        date = article.child(*place)
+    for path in ("Journal/JournalIssue/PubDate", "ArticleDate", "Book/PubDate"):
+        date = article.find(path)
         if date is not None:
-            year = date.text("Year") or date.text("MedlineDate")[:4]
-            if found := iso_from_parts(year, date.text("Month"), date.text("Day")):
+            year = text_at(date, "Year") or text_at(date, "MedlineDate")[:4]
+            if found := iso_from_parts(year, text_at(date, "Month"), text_at(date, "Day")):
                 return found
     return None
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.http.client import Http, Peer
 from graph_research.providers.search.support.json_fields import line, mapping
-from graph_research.providers.search.support.xml_tree import Element, XmlRefused, read_xml
+from graph_research.providers.search.support.xml import XmlRefused, read_xml
 
 __all__ = ["ask_json", "ask_xml", "message_in"]
 
@@ -41,7 +42,7 @@ async def ask_xml(http: Http, peer: Peer, path: str, *, root: str, params: Mappi
         found = read_xml(reply.body)
     except XmlRefused as error:
         raise _unreadable(peer, "XML") from error
-    if found.name != root:
+    if found.tag != root:
         raise _unreadable(peer, "XML")
     return found
 

@@ -1,6 +1,7 @@
 """What a provider told becomes a hit field by field, and nothing it tells is strange enough to break that."""
 
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import orjson
 import pytest
@@ -16,7 +17,7 @@ from graph_research.providers.search.openalex import abstract_of, openalex_hits
 from graph_research.providers.search.pubmed import pubmed_hits, pubmed_ids
 from graph_research.providers.search.searxng import searxng_hits
 from graph_research.providers.search.semantic_scholar import semantic_scholar_hits
-from graph_research.providers.search.support.xml_tree import Element, read_xml
+from graph_research.providers.search.support.xml import read_xml
 from graph_research.providers.search.tavily import tavily_hits
 from graph_research.providers.search.wikipedia import wikipedia_hits, wikipedia_pages
 from tests.support.providers import search_responses as wire_replies
@@ -228,17 +229,25 @@ def test_no_json_of_about_the_shape_breaks_the_list_of_pubmed(data: st.DataObjec
         assert str(error).startswith("pubmed: ")
 
 
-def names_in(element: Element) -> set[str]:
-    return {element.name}.union(*(names_in(one) for one in element.content if isinstance(one, Element)))
+def element(name: str, attributes: dict[str, str], content: list[str | Element]) -> Element:
+    made = Element(name, attributes)
+    for one in content:
+        if isinstance(one, Element):
+            made.append(one)
+        elif len(made):
+            made[-1].tail = (made[-1].tail or "") + one
+        else:
+            made.text = (made.text or "") + one
+    return made
 
 
 NAMES = sorted(
-    names_in(read_xml(wire_replies.PUBMED_ARTICLES.encode())) | names_in(read_xml(wire_replies.ARXIV.encode()))
+    {one.tag for reply in (wire_replies.PUBMED_ARTICLES, wire_replies.ARXIV) for one in read_xml(reply.encode()).iter()}
 )
 TREES = st.recursive(
     st.text(max_size=20) | st.sampled_from(["3001", "http://arxiv.org/abs/2401.1", "10.1000/x", "2024"]),
     lambda inner: st.builds(
-        Element,
+        element,
         name=st.sampled_from(NAMES),
         attributes=st.dictionaries(st.sampled_from(["Label", "IdType", "href", "title", "term"]), st.text(max_size=8)),
         content=st.lists(inner, max_size=4),
@@ -250,7 +259,7 @@ TREES = st.recursive(
 @given(content=st.lists(TREES, max_size=4))
 @settings(max_examples=100, deadline=None)
 def test_no_xml_breaks_the_mapping(content: list[str | Element]) -> None:
-    tree = Element(name="feed", content=content)
+    tree = element("feed", {}, content)
     check(pubmed_hits(tree, ["3001"], REQUEST))
     try:
         check(arxiv_hits(tree, REQUEST))

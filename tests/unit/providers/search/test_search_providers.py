@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
-from graph_research.app.wiring.search import SERVES
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.search.base import SOURCE_TYPES, SearchRequest
+from graph_research.providers.search.catalog import SEARCHES
 from tests.support.network.http_server import Answer, WireServer
 from tests.support.providers.search_responses import ENGINE, KEY, QUESTION, SPOKEN
 
@@ -154,7 +154,8 @@ def test_each_tells_which_sources_it_has(name: str) -> None:
     provider = SPOKEN[name].build(HttpClient(), SPOKEN[name].peer("http://127.0.0.1:9"))
     assert provider.name == name
     assert provider.serves <= SOURCE_TYPES
-    assert provider.serves == SERVES.get(name, SOURCE_TYPES)
+    spec = SEARCHES.find(name)
+    assert spec is not None and provider.serves == spec.serves
 
 
 async def test_a_failed_search_says_who_failed(server: WireServer, http: HttpClient) -> None:

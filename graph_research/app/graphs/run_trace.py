@@ -13,7 +13,7 @@ from graph_research.graph.checkpoint.base import CallRecord, StepRow
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GuardFailed
 from graph_research.graph.events import EdgeTaken, Event, NodeStarted
-from graph_research.graph.export import Overlay, Tally, Visit
+from graph_research.graph.export import NodeStats, NodeVisit, Overlay
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.state_at import fold
 from graph_research.graph.values.codec import decode, references
@@ -29,7 +29,7 @@ async def overlay_of(store: Store, run_id: str, graph: Graph, *, in_full: bool) 
     """What run `run_id` did in `graph`; `in_full` with inputs, outputs and calls of the first visits of each node."""
     record = await store.run(run_id)
     trace = await trace_of(store, run_id)
-    visits: dict[str, list[Visit]] = {}
+    visits: dict[str, list[NodeVisit]] = {}
     if in_full:
         rows = [row for row in await store.step_rows(run_id, None) if row.node]
         visits = await _visits(store, run_id, graph, rows, await store.calls(run_id))
@@ -105,7 +105,7 @@ class Trace:
 
 
 def _overlay(
-    graph: Graph, prefix: str, trace: Trace, visits: Mapping[str, Sequence[Visit]], facts: Mapping[str, str]
+    graph: Graph, prefix: str, trace: Trace, visits: Mapping[str, Sequence[NodeVisit]], facts: Mapping[str, str]
 ) -> Overlay:
     taken = _taken(graph, prefix.rstrip("/"), trace)
     nodes = {}
@@ -114,7 +114,7 @@ def _overlay(
         led = sum(times for index, times in taken.items() if graph.spec.edges[index].target == name)
         count = led if node.kind == "end" else len(trace.visited.get(path, ()))
         if count:
-            nodes[name] = Tally(
+            nodes[name] = NodeStats(
                 visits=count,
                 items=trace.items.get(path, 0),
                 seconds=trace.seconds.get(path, 0.0),
@@ -144,7 +144,7 @@ def _taken(graph: Graph, path: str, trace: Trace) -> dict[int, int]:
 
 async def _visits(
     store: Store, run_id: str, graph: Graph, rows: Sequence[StepRow], calls: Sequence[CallRecord]
-) -> dict[str, list[Visit]]:
+) -> dict[str, list[NodeVisit]]:
     chosen: dict[str, list[StepRow]] = {}
     for row in rows:
         of_node = chosen.setdefault(_plain(path_of(row.scope) + row.node), [])
@@ -170,7 +170,7 @@ async def _outputs(store: Store, run_id: str, rows: Sequence[StepRow]) -> dict[i
 
 async def _visit(
     store: Store, run_id: str, graph: Graph, row: StepRow, output: Any, calls: Sequence[CallRecord]
-) -> Visit:
+) -> NodeVisit:
     path = path_of(row.scope) + row.node
     where = path if row.item is None else f"{path}[{row.item}]"
     own = [
@@ -178,7 +178,7 @@ async def _visit(
         for call in calls
         if call.path in (path, where) and (call.visit, call.item, call.attempt) == (row.visit, row.item, row.attempt)
     ]
-    return Visit(
+    return NodeVisit(
         where=where,
         visit=row.visit,
         attempt=row.attempt,

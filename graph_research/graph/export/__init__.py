@@ -9,18 +9,18 @@ from graph_research.graph.export.dot import render_dot
 from graph_research.graph.export.html import render_html
 from graph_research.graph.export.json import render_json
 from graph_research.graph.export.mermaid import render_mermaid
-from graph_research.graph.export.picture import Overlay, Picture, Tally, Visit, picture_of
+from graph_research.graph.export.picture import NodeStats, NodeVisit, Overlay, Picture, picture_of
 from graph_research.graph.export.png import CannotDraw, render_png
 from graph_research.graph.export.svg import Theme, render_svg
 
 __all__ = [
     "FORMATS",
     "CannotDraw",
+    "NodeStats",
+    "NodeVisit",
     "Overlay",
     "Picture",
-    "Tally",
     "Theme",
-    "Visit",
     "picture_of",
     "render_dot",
     "render_html",

@@ -37,9 +37,9 @@ def _body(picture: Picture, path: str, indent: str) -> list[str]:
     spec = picture.spec
     lines = []
     for name, node in spec.nodes.items():
-        tally = picture.overlay.nodes.get(name) if picture.overlay else None
-        label = _quoted(name, *node_rows(node), *([tally.note] if tally else []))
-        ran = f" {_RAN}" if tally else ""
+        stats = picture.overlay.nodes.get(name) if picture.overlay else None
+        label = _quoted(name, *node_rows(node), *([stats.note] if stats else []))
+        ran = f" {_RAN}" if stats else ""
         entry = f"{indent}{_quoted(path + name)} [label={label} {_SHAPES[node.kind]}{ran}];"
         if name not in picture.inner:
             lines.append(entry)

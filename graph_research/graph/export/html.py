@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from string import Template
 from typing import Any
 
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 from graph_research.graph.export.labels import edge_rows, node_rows
-from graph_research.graph.export.picture import Picture, Visit
+from graph_research.graph.export.picture import NodeVisit, Picture
 from graph_research.graph.export.svg import Theme, colours, render_svg, style
 
 __all__ = ["render_html"]
@@ -26,51 +27,28 @@ def render_html(picture: Picture, theme: Theme = "auto") -> str:
     """The page. Whatever comes from the definition or the run is data that our script shows as text; the content
     security policy names our script and styles by hash and allows nothing else."""
     folder = files(__package__)
-    script = folder.joinpath("page.js").read_text(encoding="utf-8")
-    sheets = [style("auto"), colours() + folder.joinpath("page.css").read_text(encoding="utf-8")]
-    spec = picture.spec
-    policy = (
-        f"default-src 'none'; script-src {_hashes([script])}; style-src {_hashes(sheets)}; "
-        "base-uri 'none'; form-action 'none'"
+    page, script, css = (folder.joinpath(f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "js", "css"))
+    page_style = colours() + css
+    return Template(page).substitute(
+        theme="" if theme == "auto" else f' data-theme="{theme}"',
+        script_hash=_hashes(script),
+        style_hashes=_hashes(style("auto"), page_style),
+        name=escape(picture.spec.name),
+        about=escape(_about(picture)),
+        style=page_style,
+        picture=render_svg(picture),
+        data=_data(picture),
+        script=script,
     )
-    attribute = "" if theme == "auto" else f' data-theme="{theme}"'
-    return f"""<!doctype html>
-<html lang="en"{attribute}>
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(spec.name)}</title>
-<style>{sheets[1]}</style>
-</head>
-<body class="gr">
-<header>
-<h1>{escape(spec.name)}</h1>
-<p>{escape(_about(picture))}</p>
-<input id="search" type="search" placeholder="Search ( / )" aria-label="Search nodes, guards and definitions">
-<span id="found" role="status"></span>
-<button id="closer" aria-label="Closer">+</button>
-<button id="further" aria-label="Further away">−</button>
-<button id="fit">Fit</button>
-<button id="theme" aria-label="Light or dark">◐</button>
-</header>
-<main id="stage">{render_svg(picture)}</main>
-<aside id="panel" aria-label="Details" hidden></aside>
-<div id="tip" role="tooltip" hidden></div>
-<script type="application/json" id="data">{_data(picture)}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
 
 
 def _about(picture: Picture) -> str:
     facts = picture.overlay.facts if picture.overlay else {}
-    told = " · ".join(f"{name} {value}" for name, value in facts.items() if name != "graph")
-    return " — ".join(part for part in (told, picture.spec.summary) if part)
+    stated = " · ".join(f"{name} {value}" for name, value in facts.items() if name != "graph")
+    return " — ".join(text for text in (stated, picture.spec.summary) if text)
 
 
-def _hashes(texts: Iterable[str]) -> str:
+def _hashes(*texts: str) -> str:
     digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
     return " ".join(f"'sha256-{digest}'" for digest in digests)
 
@@ -102,9 +80,9 @@ class _Entries:
 
     def _node(self, picture: Picture, name: str, path: str) -> dict[str, Any]:
         node, overlay = picture.spec.nodes[name], picture.overlay
-        tally = overlay.nodes.get(name) if overlay else None
+        stats = overlay.nodes.get(name) if overlay else None
         visits = overlay.visits.get(name, ()) if overlay else ()
-        more = tally.visits + tally.items - len(visits) if tally and visits else 0
+        more = stats.visits + stats.items - len(visits) if stats and visits else 0
         definition = _excerpt(picture.spec, f"nodes/{name}")
         rows = list(node_rows(node))
         return {
@@ -113,8 +91,8 @@ class _Entries:
             "rows": rows,
             "summary": node.summary,
             "definition": definition,
-            "ran": tally.note if tally else "",
-            "failed": bool(tally and tally.errors),
+            "ran": stats.note if stats else "",
+            "failed": bool(stats and stats.errors),
             "visits": [self._visit(visit) for visit in visits],
             "omitted": f"and {more} more" if more > 0 else "",
             "sources": [[title, self._cut(text)] for title, text in picture.sources.get(name, {}).items()],
@@ -139,7 +117,7 @@ class _Entries:
             "text": " ".join((source, edge.target, *rows)).lower(),
         }
 
-    def _visit(self, visit: Visit) -> dict[str, Any]:
+    def _visit(self, visit: NodeVisit) -> dict[str, Any]:
         again = f" · attempt {visit.attempt}" if visit.attempt > 1 else ""
         came = "error" if visit.status in ("failed", "retried") else "output"
         parts = [(name, value) for name, value in (("input", visit.input), (came, visit.output)) if value]
@@ -161,7 +139,7 @@ class _Entries:
         if not isinstance(value, Mapping):
             return [] if value is None else [[name, self._shown(value)]]
         texts = {key: text for key, text in value.items() if isinstance(text, str) and len(text) > 120}
-        rest = {key: one for key, one in value.items() if key not in texts}
+        rest = {key: other for key, other in value.items() if key not in texts}
         parts = [[f"{name}: {key}", self._cut(text)] for key, text in texts.items()]
         return [*parts, *([[f"{name}: rest" if texts else name, self._shown(rest)]] if rest else [])]
 
@@ -184,11 +162,11 @@ def _excerpt(spec: GraphSpec, path: str) -> str:
         return ""
     first = lines[place.line - 1]
     indent = len(first) - len(first.lstrip())
-    taken = [first]
+    excerpt = [first]
     for line in lines[place.line :]:
         if line.strip() and len(line) - len(line.lstrip()) <= indent:
             break
-        taken.append(line)
-    while not taken[-1].strip() or taken[-1].lstrip().startswith("#"):
-        taken.pop()
-    return "\n".join(line[indent:] for line in taken)
+        excerpt.append(line)
+    while not excerpt[-1].strip() or excerpt[-1].lstrip().startswith("#"):
+        excerpt.pop()
+    return "\n".join(line[indent:] for line in excerpt)

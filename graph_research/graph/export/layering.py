@@ -1,5 +1,5 @@
-"""In which layer of a picture each node stands, and in which order: downwards, with as few crossings as a few sweeps
-find (after Sugiyama). Between two layers of nodes lies one for the labels of edges."""
+"""Layers of a drawing and the order in each, by the method of Sugiyama, Tagawa and Toda (1981): longest paths, virtual
+nodes for long edges, barycenter sweeps. Between two layers of nodes lies one for the labels of edges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANY_NODE = "*"
 """The place that edges from `"*"` come from."""
 
 _SWEEPS = 24
-_MOST_KEPT = 32
+_CACHED_LAYERINGS = 32
 _MOST_PLACES = 5_000
 """Nodes and stand-ins; in a larger graph long edges run straight, across whatever is there."""
 
@@ -53,7 +53,7 @@ def layers_of(spec: GraphSpec) -> Layers:
     return _layers(spec.start, (*spec.nodes, *anywhere), edges)
 
 
-@lru_cache(maxsize=_MOST_KEPT)
+@lru_cache(maxsize=_CACHED_LAYERINGS)
 def _layers(start: str, names: tuple[str, ...], edges: tuple[EdgeSpec, ...]) -> Layers:
     depths = _Depths(start, names, edges).depths
     upwards = frozenset(edge.index for edge in edges if depths[edge.source] > depths[edge.target])
@@ -61,7 +61,7 @@ def _layers(start: str, names: tuple[str, ...], edges: tuple[EdgeSpec, ...]) -> 
     order: list[list[str]] = [[] for _ in range(2 * max(depths.values(), default=0) + 1)]
     for name, layer in places.items():
         order[layer].append(name)
-    return Layers(edges=edges, order=_untangled(order, chains), chains=chains, upwards=upwards)
+    return Layers(edges=edges, order=_with_few_crossings(order, chains), chains=chains, upwards=upwards)
 
 
 class _Depths:
@@ -69,44 +69,44 @@ class _Depths:
     as low as it can."""
 
     def __init__(self, start: str, names: Sequence[str], edges: Sequence[EdgeSpec]) -> None:
-        self._led: dict[str, frozenset[str]] = {}
+        self._reachable: dict[str, frozenset[str]] = {}
         self.leaving: dict[str, list[EdgeSpec]] = {name: [] for name in names}
         for edge in edges:
             self.leaving[edge.source].append(edge)
-        loops = [edge for edge in edges if edge.loop is not None and edge.target in self._led_to(start)]
-        self.back = {edge.index for edge in loops if edge.source in self._led_to(edge.target)}
+        loops = [edge for edge in edges if edge.loop is not None and edge.target in self._reachable_from(start)]
+        self.back = {edge.index for edge in loops if edge.source in self._reachable_from(edge.target)}
         order = self._downwards([name for name in (start, *names) if name in self.leaving and name != ANY_NODE])
         self.depths = dict.fromkeys(names, 0)
-        self._push(order)
+        self._place_by_longest_path(order)
         targets = {edge.target for edge in self.leaving.get(ANY_NODE, ())}
         if targets:
-            self._lower(order, targets)
+            self._place_any_node(order, targets)
 
-    def _led_to(self, name: str) -> frozenset[str]:
+    def _reachable_from(self, name: str) -> frozenset[str]:
         """The node itself and those that ways without loops lead to from it."""
-        if name not in self._led:
+        if name not in self._reachable:
             seen, waiting = {name}, [name]
             while waiting:
                 further = {edge.target for edge in self.leaving.get(waiting.pop(), ()) if edge.loop is None} - seen
                 seen |= further
                 waiting.extend(further)
-            self._led[name] = frozenset(seen)
-        return self._led[name]
+            self._reachable[name] = frozenset(seen)
+        return self._reachable[name]
 
-    def _push(self, order: Sequence[str]) -> None:
+    def _place_by_longest_path(self, order: Sequence[str]) -> None:
         for name in order:
-            for edge in self._onwards(name):
+            for edge in self._forward(name):
                 self.depths[edge.target] = max(self.depths[edge.target], self.depths[name] + 1)
 
-    def _lower(self, order: Sequence[str], targets: Collection[str]) -> None:
-        led = {edge.target for name in order for edge in self._onwards(name)}
+    def _place_any_node(self, order: Sequence[str], targets: Collection[str]) -> None:
+        led = {edge.target for name in order for edge in self._forward(name)}
         lowest = min((self.depths[name] for name in order if name in targets and name in led), default=None)
         self.depths[ANY_NODE] = max((max(self.depths.values()) - 1 if lowest is None else lowest) - 1, 0)
         for name in targets:
             self.depths[name] = max(self.depths[name], self.depths[ANY_NODE] + 1)
-        self._push(order)
+        self._place_by_longest_path(order)
 
-    def _onwards(self, name: str) -> Iterator[EdgeSpec]:
+    def _forward(self, name: str) -> Iterator[EdgeSpec]:
         return (edge for edge in self.leaving[name] if edge.index not in self.back)
 
     def _downwards(self, roots: Sequence[str]) -> list[str]:
@@ -151,7 +151,7 @@ def _chains(
     return chains, places
 
 
-def _untangled(order: list[list[str]], chains: Mapping[int, Sequence[str]]) -> list[list[str]]:
+def _with_few_crossings(order: list[list[str]], chains: Mapping[int, Sequence[str]]) -> list[list[str]]:
     """Sweep down and up, each layer by the mean place of its neighbours; the sweep with the fewest crossings counts."""
     above: dict[str, list[str]] = {name: [] for layer in order for name in layer}
     below: dict[str, list[str]] = {name: [] for name in above}
@@ -171,7 +171,9 @@ def _untangled(order: list[list[str]], chains: Mapping[int, Sequence[str]]) -> l
     return best
 
 
-def _swept(order: Sequence[Sequence[str]], neighbours: Mapping[str, Sequence[str]], *, down: bool) -> list[list[str]]:
+def _swept(
+    order: Sequence[Sequence[str]], neighbours: Mapping[str, Sequence[str]], *, down: bool
+) -> list[list[str]]:
     places = {name: (number + 0.5) / len(layer) for layer in order for number, name in enumerate(layer)}
     swept = []
     for layer in order if down else reversed(order):

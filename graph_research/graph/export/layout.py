@@ -11,7 +11,7 @@ from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.export.labels import edge_label, edge_rows, node_rows, short, wrapped
 from graph_research.graph.export.layering import ANY_NODE, layers_of
 from graph_research.graph.export.picture import Picture
-from graph_research.graph.export.x_positions import Rows, columns
+from graph_research.graph.export.x_positions import Rows, x_positions
 
 __all__ = ["LINE_HEIGHT", "NAME_HEIGHT", "Box", "Label", "Layout", "Route", "lay_out"]
 
@@ -122,7 +122,7 @@ class _Sketch:
             if edge.index in self.labels and (place := self.layers.label_place(edge))
         }
         self.loops = _grouped((edge.source, edge) for edge in self.layers.edges if edge.source == edge.target)
-        self.x = columns(self._rows())
+        self.x = x_positions(self._rows())
         self.ports = self._ports()
         self.tops, self.heights = self._levels()
 
@@ -130,8 +130,8 @@ class _Sketch:
         node = self.picture.spec.nodes.get(name)
         if node is None:
             return Box(name=name, x=0, y=0, width=92, height=30)
-        tally = self.picture.overlay.nodes.get(name) if self.picture.overlay else None
-        note = tally.note if tally else ""
+        stats = self.picture.overlay.nodes.get(name) if self.picture.overlay else None
+        note = stats.note if stats else ""
         rows = tuple(short(row, _MOST_DETAIL_CHARS) for row in node_rows(node))
         texts = [*rows, *([note] if note else [])]
         width = max(92.0, _NAME_CHAR_WIDTH * len(name) + 24, *(_CHAR_WIDTH * len(text) + 24 for text in texts))

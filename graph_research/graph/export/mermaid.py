@@ -57,12 +57,12 @@ class _Chart:
 
     def _node(self, picture: Picture, name: str, own: str, indent: str) -> None:
         node = picture.spec.nodes[name]
-        tally = picture.overlay.nodes.get(name) if picture.overlay else None
-        rows = [name, *node_rows(node), *([tally.note] if tally else [])]
+        stats = picture.overlay.nodes.get(name) if picture.overlay else None
+        rows = [name, *node_rows(node), *([stats.note] if stats else [])]
         left, right = _SHAPES[node.kind]
         label = "<br/>".join(_escaped(short(row, _MOST_CHARS)) for row in rows)
         entry = f'{own}{left}"{label}"{right}'
-        self.ran += [own] if tally else []
+        self.ran += [own] if stats else []
         if name not in picture.inner:
             self.lines.append(indent + entry)
             return

@@ -9,7 +9,7 @@ from typing import Any
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import GraphSpec
 
-__all__ = ["Overlay", "Picture", "Tally", "Visit", "picture_of"]
+__all__ = ["NodeStats", "NodeVisit", "Overlay", "Picture", "picture_of"]
 
 _DEEPEST = 3
 _MOST_NODES = 300
@@ -17,7 +17,7 @@ _MOST_NODES = 300
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tally:
+class NodeStats:
     """What one node did in a run, all visits together; `calls` and `tokens` include those of its subgraph."""
 
     visits: int = 0
@@ -38,7 +38,7 @@ class Tally:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Visit:
+class NodeVisit:
     """One attempt of a node, or of one of its items, in full; `where` is its path with the items around it,
     `started_at` is for reading.
 
@@ -62,10 +62,10 @@ class Overlay:
     """What a run did: by node, and by the index of each edge how often it was taken. `inner` is the same for the
     subgraph of a node, over all its items; `facts` are words about the whole run."""
 
-    nodes: Mapping[str, Tally] = field(default_factory=dict)
+    nodes: Mapping[str, NodeStats] = field(default_factory=dict)
     taken: Mapping[int, int] = field(default_factory=dict)
     inner: Mapping[str, Overlay] = field(default_factory=dict)
-    visits: Mapping[str, Sequence[Visit]] = field(default_factory=dict)
+    visits: Mapping[str, Sequence[NodeVisit]] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -143,9 +143,9 @@ def _taken(picture: Picture, route: Route) -> bool:
 
 def _box(picture: Picture, box: Box, path: str) -> str:
     node = picture.spec.nodes.get(box.name)
-    tally = picture.overlay.nodes.get(box.name) if picture.overlay else None
+    stats = picture.overlay.nodes.get(box.name) if picture.overlay else None
     kind = node.kind if node else "any"
-    status = "" if picture.overlay is None else " idle" if tally is None else " failed ran" if tally.errors else " ran"
+    status = "" if picture.overlay is None else " idle" if stats is None else " failed ran" if stats.errors else " ran"
     if kind == "any":
         status = ""
     radius = min(box.height / 2, 22) if kind == "end" else 8

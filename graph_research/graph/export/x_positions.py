@@ -1,4 +1,4 @@
-"""How far to the right each place of a layered drawing stands: Brandes and Köpf, "Fast and Simple Horizontal Coordinate
+"""The x coordinate of each place of a layered drawing: Brandes and Köpf, "Fast and Simple Horizontal Coordinate
 Assignment" (2002), with places of unequal width."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["Rows", "columns"]
+__all__ = ["Rows", "x_positions"]
 
 _STRAIGHT = 1.0
 _BEND_COST = 40.0
@@ -32,12 +32,12 @@ class Rows:
     gap: float
 
 
-def columns(rows: Rows) -> dict[str, float]:
+def x_positions(rows: Rows) -> dict[str, float]:
     """The line of each place, from 0; neighbours of a layer never overlap. Linear in places and edges, but for sorting.
 
     Four drawings are made, each leaning to one corner, and the best of them and of their mean is taken.
     """
-    conflicts = _conflicts(rows)
+    conflicts = _type_1_conflicts(rows)
     both = {name: [*rows.above[name], *rows.below[name]] for name in rows.above}
     drawings = []
     for down in (True, False):
@@ -46,36 +46,36 @@ def columns(rows: Rows) -> dict[str, float]:
         for side in (1, -1):
             sided = [list(layer[::side]) for layer in layers]
             left, right = (rows.left, rows.right)[::side]
-            roots = _blocks(sided, neighbours, conflicts)
-            line = _pack(sided, roots, left, right, rows.gap, both)
+            roots = _vertical_alignment(sided, neighbours, conflicts)
+            line = _horizontal_compaction(sided, roots, left, right, rows.gap, both)
             drawings.append((side, {name: side * x for name, x in line.items()}))
-    line = _best(rows, drawings)
+    line = _best_drawing(rows, drawings)
     low, _ = _borders(rows, line)
     return {name: x - low for name, x in line.items()}
 
 
-def _conflicts(rows: Rows) -> set[tuple[str, str]]:
+def _type_1_conflicts(rows: Rows) -> set[tuple[str, str]]:
     """Pairs (upper, lower) that cross a straight piece of a long edge and must give way to it."""
-    found: set[tuple[str, str]] = set()
+    conflicts: set[tuple[str, str]] = set()
     for upper, lower in pairwise(rows.layers):
         place = {name: number for number, name in enumerate(upper)}
         low, checked = 0, 0
         for number, name in enumerate(lower):
-            straight = next((one for one in rows.above[name] if one in rows.stand_ins), None)
+            straight = next((above for above in rows.above[name] if above in rows.stand_ins), None)
             inner = straight if name in rows.stand_ins else None
             if inner is None and number < len(lower) - 1:
                 continue
             high = len(upper) - 1 if inner is None else place[inner]
             for other in lower[checked : number + 1]:
-                for one in rows.above[other]:
-                    both = one in rows.stand_ins and other in rows.stand_ins
-                    if not low <= place[one] <= high and not both:
-                        found.add((one, other))
+                for above in rows.above[other]:
+                    both = above in rows.stand_ins and other in rows.stand_ins
+                    if not low <= place[above] <= high and not both:
+                        conflicts.add((above, other))
             checked, low = number + 1, high
-    return found
+    return conflicts
 
 
-def _blocks(
+def _vertical_alignment(
     layers: Sequence[Sequence[str]], neighbours: Mapping[str, Sequence[str]], conflicts: set[tuple[str, str]]
 ) -> dict[str, str]:
     """The head of the block that each place belongs to: a block is a vertical line through some layers."""
@@ -87,14 +87,14 @@ def _blocks(
             others = sorted(neighbours[name], key=place.__getitem__)
             for median in dict.fromkeys(((len(others) - 1) // 2, len(others) // 2)) if others else ():
                 other = others[median]
-                given_way = (name, other) in conflicts or (other, name) in conflicts
-                if root[name] == name and last < place[other] and not given_way:
+                gives_way = (name, other) in conflicts or (other, name) in conflicts
+                if root[name] == name and last < place[other] and not gives_way:
                     root[name] = root[other]
                     last = place[other]
     return root
 
 
-def _pack(
+def _horizontal_compaction(
     layers: Sequence[Sequence[str]],
     root: Mapping[str, str],
     left: Mapping[str, float],
@@ -106,14 +106,14 @@ def _pack(
     after: dict[str, list[tuple[str, float]]] = {head: [] for head in root.values()}
     waits = dict.fromkeys(after, 0)
     for layer in layers:
-        for one, other in pairwise(layer):
-            after[root[one]].append((root[other], right[one] + gap + left[other]))
+        for name, other in pairwise(layer):
+            after[root[name]].append((root[other], right[name] + gap + left[other]))
             waits[root[other]] += 1
     order = [head for head, count in waits.items() if not count]
     line = dict.fromkeys(after, 0.0)
     for head in order:
-        for other, apart in after[head]:
-            line[other] = max(line[other], line[head] + apart)
+        for other, distance in after[head]:
+            line[other] = max(line[other], line[head] + distance)
             waits[other] -= 1
             if not waits[other]:
                 order.append(other)
@@ -123,12 +123,12 @@ def _pack(
     for head in reversed(order):
         others = [root[other] for name in members[head] for other in neighbours[name] if root[other] != head]
         wanted = sum(line[other] for other in others) / len(others) if others else line[head]
-        room = min((line[other] - apart for other, apart in after[head]), default=line[head])
+        room = min((line[other] - distance for other, distance in after[head]), default=line[head])
         line[head] = max(line[head], min(wanted, room))
     return {name: line[head] for name, head in root.items()}
 
 
-def _best(rows: Rows, drawings: Sequence[tuple[int, Mapping[str, float]]]) -> dict[str, float]:
+def _best_drawing(rows: Rows, drawings: Sequence[tuple[int, Mapping[str, float]]]) -> dict[str, float]:
     """The drawings laid over each other (by their left or right border, onto the narrowest) give a fifth, the mean of
     the middle two; of the five, the one with few bends that is not wide for it."""
     borders = [_borders(rows, line) for _, line in drawings]

@@ -16,9 +16,9 @@ from graph_research.graph.definition.parser import read_spec
 from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.export import (
     FORMATS,
+    NodeStats,
     Overlay,
     Picture,
-    Tally,
     picture_of,
     render_json,
     render_mermaid,
@@ -73,13 +73,13 @@ edges: [{from: c, to: done}]
 """
 OVERLAY = Overlay(
     nodes={
-        "a": Tally(visits=1, seconds=0.2),
-        "b": Tally(visits=3, items=7, seconds=1.24, calls=2, tokens=1204, errors=1),
-        "c": Tally(visits=1, seconds=75),
-        "gone": Tally(visits=1),
+        "a": NodeStats(visits=1, seconds=0.2),
+        "b": NodeStats(visits=3, items=7, seconds=1.24, calls=2, tokens=1204, errors=1),
+        "c": NodeStats(visits=1, seconds=75),
+        "gone": NodeStats(visits=1),
     },
     taken={0: 2, 12: 1},
-    inner={"c": Overlay(nodes={"count": Tally(visits=1)}, taken={0: 1})},
+    inner={"c": Overlay(nodes={"count": NodeStats(visits=1)}, taken={0: 1})},
 )
 
 

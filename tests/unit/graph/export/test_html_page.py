@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from graph_research.graph.export import Overlay, Picture, Tally, Visit, render_html
+from graph_research.graph.export import NodeStats, NodeVisit, Overlay, Picture, render_html
 from tests.unit.graph.export.test_export import OVERLAY, random_graph, tangled
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -58,7 +58,7 @@ def hostile() -> Picture:
     edge = replace(edge, source=HOSTILE, when=replace(edge.when, text=HOSTILE))
     edges = [edge, *(replace(one, source=HOSTILE) if one.source == "a" else one for one in spec.edges[1:])]
     nodes = {HOSTILE if name == "a" else name: one for name, one in {**spec.nodes, "a": node}.items()}
-    visit = Visit(
+    visit = NodeVisit(
         where=HOSTILE,
         visit=1,
         attempt=1,
@@ -78,7 +78,7 @@ def hostile() -> Picture:
         ],
     )
     overlay = Overlay(
-        nodes={HOSTILE: Tally(visits=1, seconds=0.1)},
+        nodes={HOSTILE: NodeStats(visits=1, seconds=0.1)},
         taken={0: 3},
         visits={HOSTILE: [visit]},
         facts={"run": HOSTILE},
@@ -100,7 +100,7 @@ def test_hovering_shows_a_nodes_definition_and_an_edges_guard(page: Page, tmp_pa
 
 
 def test_clicking_shows_visits_with_inputs_outputs_and_prompts(page: Page, tmp_path: Path) -> None:
-    visit = Visit(
+    visit = NodeVisit(
         where="c/count",
         visit=2,
         attempt=1,
@@ -113,7 +113,7 @@ def test_clicking_shows_visits_with_inputs_outputs_and_prompts(page: Page, tmp_p
             {"kind": "model", "status": "answered", "seconds": 1.5, "request": {"system": "S" * 200}, "answer": "A"}
         ],
     )
-    inner = Overlay(nodes={"count": Tally(visits=30)}, visits={"count": [visit]})
+    inner = Overlay(nodes={"count": NodeStats(visits=30)}, visits={"count": [visit]})
     show(page, tmp_path, tangled().with_overlay(replace(OVERLAY, inner={"c": inner})))
     page.click('[data-node="c/count"] > .box')
     panel = page.locator("#panel")
@@ -131,7 +131,7 @@ def test_clicking_shows_visits_with_inputs_outputs_and_prompts(page: Page, tmp_p
 
 
 def test_what_a_failed_visit_left_is_called_its_error(page: Page, tmp_path: Path) -> None:
-    visit = Visit(
+    visit = NodeVisit(
         where="c/count",
         visit=1,
         attempt=1,
@@ -140,7 +140,7 @@ def test_what_a_failed_visit_left_is_called_its_error(page: Page, tmp_path: Path
         seconds=0.25,
         output={"type": "GuardFailed", "message": "division by zero"},
     )
-    inner = Overlay(nodes={"count": Tally(visits=1, errors=1)}, visits={"count": [visit]})
+    inner = Overlay(nodes={"count": NodeStats(visits=1, errors=1)}, visits={"count": [visit]})
     show(page, tmp_path, tangled().with_overlay(replace(OVERLAY, inner={"c": inner})))
     page.click('[data-node="c/count"] > .box')
     panel = page.locator("#panel")

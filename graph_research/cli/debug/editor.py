@@ -1,4 +1,4 @@
-"""`debug --dap`: what an editor's launch configuration may say, and the session that comes of it."""
+"""`debug --dap`: checks an editor's launch configuration and serves the session that it asks for."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from graph_research.cli.debug.vscode_extension import ATTRIBUTES
 from graph_research.cli.output import say
 from graph_research.cli.workspace import open_with
 from graph_research.errors import UserMistake
-from graph_research.graph.dap.server import serve_port, serve_stdio
+from graph_research.graph.dap.server import Server, serve_stdio
 
 if TYPE_CHECKING:
     from graph_research.app.request import GraphRequest, ResearchRequest
@@ -21,13 +22,19 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-_TEXTS = ("question", "runId", "graph", "newRunId", "now", "cwd")
-_LISTS = ("library", "llm", "role", "search", "break")
-_NUMBERS = ("maxCost", "maxTokens")
+_TYPES: Mapping[str, tuple[type | tuple[type, ...], str, str]] = {
+    "string": (str, "a string", '"…"'),
+    "array": (list, "an array of strings", '["…"]'),
+    "object": (dict, "an object", '{"n": 5}'),
+    "boolean": (bool, "a boolean", "true"),
+    "integer": (int, "an integer", "10"),
+    "number": ((int, float), "a number", "1000"),
+}
+"""By type of a launch attribute: the type of its value, and its name and an example in messages."""
 
 
 class LaunchInvalid(UserMistake):
-    """A launch configuration with a value that it cannot have."""
+    """A value in the launch configuration does not fit."""
 
     code = "launch-invalid"
 
@@ -35,36 +42,36 @@ class LaunchInvalid(UserMistake):
 async def serve(port: int | None) -> None:
     """One session: on standard input and output, or on a port of this machine (0: any that is free)."""
     if port is None:
-        with _left_by_signals():
+        with _ended_by_signals():
             await serve_stdio(_launched)
     else:
-        await serve_port(_launched, port, lambda port, token: say(f"listening on 127.0.0.1:{port}, token {token}"))
+        await Server(_launched).serve(port, lambda port, token: say(f"listening on 127.0.0.1:{port}, token {token}"))
 
 
 @contextmanager
-def _left_by_signals() -> Iterator[None]:
+def _ended_by_signals() -> Iterator[None]:
     """SIGINT and SIGTERM end the session as the end of the input does: nvim-dap sends one right after the other."""
     loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), (signal.SIGINT, signal.SIGTERM)
     assert task is not None, "served inside a task"
-    left = asyncio.Event()
+    ended = asyncio.Event()
 
-    def leave() -> None:
-        if not left.is_set():
-            left.set()
+    def end() -> None:
+        if not ended.is_set():
+            ended.set()
             task.cancel()
 
-    for one in signals:
-        loop.add_signal_handler(one, leave)
+    for number in signals:
+        loop.add_signal_handler(number, end)
     try:
         yield
     except asyncio.CancelledError:
-        if not left.is_set():
+        if not ended.is_set():
             raise
         task.uncancel()
     finally:
-        for one in signals:
-            loop.remove_signal_handler(one)
-            signal.signal(one, signal.SIG_IGN)  # nothing is left to be interrupted but the end of the process
+        for number in signals:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)  # nothing is left to be interrupted but the end of the process
 
 
 @asynccontextmanager
@@ -115,15 +122,13 @@ def _enter(folder: str) -> None:
 
 
 def _check(arguments: Mapping[str, Any]) -> None:
-    for name in _TEXTS:
-        if not isinstance(arguments.get(name, ""), str):
-            raise LaunchInvalid(f'"{name}" in the launch configuration is no text', help="put it in quotes")
-    for name in _LISTS:
-        value = arguments.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise LaunchInvalid(f'"{name}" in the launch configuration is no list of texts', help=f'"{name}": ["…"]')
-    for name in _NUMBERS:
-        if not isinstance(arguments.get(name, 0), (int, float)):
-            raise LaunchInvalid(f'"{name}" in the launch configuration is no number', help=f'such as "{name}": 1000')
-    if not isinstance(arguments.get("input", {}), dict):
-        raise LaunchInvalid('"input" in the launch configuration is no object', help='such as "input": {"n": 5}')
+    for name, attribute in ATTRIBUTES.items():
+        value = arguments.get(name)
+        expected, words, example = _TYPES[attribute["type"]]
+        fits = isinstance(value, expected) and (expected is bool or not isinstance(value, bool))
+        if isinstance(value, list):
+            fits = fits and all(isinstance(item, str) for item in value)
+        if value is not None and not fits:
+            raise LaunchInvalid(
+                f'"{name}" in the launch configuration is not {words}', help=f'such as "{name}": {example}'
+            )

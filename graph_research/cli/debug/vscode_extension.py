@@ -14,7 +14,7 @@ import orjson
 from graph_research.app.files import write_atomically
 from graph_research.cli.output import show
 
-__all__ = ["extension", "write_extension"]
+__all__ = ["ATTRIBUTES", "extension", "write_extension"]
 
 _NAME, _PUBLISHER, _VERSION = "graph-research-debug", "graph-research", "1.0.0"
 _TYPE = "graph-research"
@@ -52,7 +52,7 @@ def write_extension(file: Path) -> None:
 
 
 def extension(command: Path) -> bytes:
-    """The extension as a VSIX file: a zip with a manifest that names `command` as the debug adapter."""
+    """The extension as a VSIX file: a zip whose manifest names `command` as the debug adapter."""
     files = {
         "[Content_Types].xml": _CONTENT_TYPES.encode(),
         "extension.vsixmanifest": _MANIFEST.encode(),
@@ -85,7 +85,7 @@ def _package(command: Path) -> dict[str, Any]:
                     "languages": ["yaml"],
                     "runtime": str(command),
                     "runtimeArgs": ["debug", "--dap"],
-                    "configurationAttributes": {"launch": {"properties": _ATTRIBUTES}},
+                    "configurationAttributes": {"launch": {"properties": ATTRIBUTES}},
                     "initialConfigurations": _INITIAL,
                 }
             ],
@@ -93,11 +93,11 @@ def _package(command: Path) -> dict[str, Any]:
     }
 
 
-def _texts(description: str) -> Mapping[str, Any]:
+def _strings(description: str) -> Mapping[str, Any]:
     return {"type": "array", "items": {"type": "string"}, "description": description}
 
 
-_ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
+ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
     "graph": {"type": "string", "description": "A graph file or name; alone it is run with `input`."},
     "input": {"type": "object", "description": "Input channels of a run of `graph`."},
     "question": {"type": "string", "description": "A question to research."},
@@ -105,11 +105,11 @@ _ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
     "runId": {"type": "string", "description": "A stored run to look at or to go on with."},
     "stopOnEntry": {"type": "boolean", "description": "Hold the run before its first node."},
     "stopOnEnd": {"type": "boolean", "description": "Hold the run at its end, from where one can step back."},
-    "break": _texts("Breakpoints as the terminal's `break` takes them."),
-    "library": _texts("Folders of documents."),
-    "llm": _texts("Models for every role, in the order in which they are tried."),
-    "role": _texts("ROLE=SPEC, the model of a role."),
-    "search": _texts("Search providers."),
+    "break": _strings("Breakpoints as the terminal's `break` takes them."),
+    "library": _strings("Folders of documents."),
+    "llm": _strings("Models for every role, in the order in which they are tried."),
+    "role": _strings("ROLE=SPEC, the model of a role."),
+    "search": _strings("Search providers."),
     "maxIterations": {"type": "integer", "description": "Rounds at most."},
     "maxSubQueries": {"type": "integer", "description": "Sub-queries of a plan at most."},
     "maxCost": {"type": "number", "description": "Stop when the models have cost this many USD."},

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from graph_research.errors import GraphResearchError, UserMistake
-from graph_research.graph.dap.presenter import QUESTION, Presenter, exit_code, source_of, stop_fields, told
+from graph_research.graph.dap.presenter import QUESTION, Presenter, event_line, exit_code, source_of, stop_fields
 from graph_research.graph.dap.variables import Variables
 from graph_research.graph.dap.wire import encode_message, read_message
 from graph_research.graph.debugger.breakpoints import Breakpoint, BreakpointInvalid
@@ -253,7 +253,7 @@ class Adapter:
             stop = self._debugger.stop
         if stop.reason == "end" and not self._arguments.get("stopOnEnd"):
             if stop.event != self._heard_last:
-                self._output(told(stop.event), "console")
+                self._output(event_line(stop.event), "console")
             self._end(exit_code(stop.event))
             return
         self._stopped(stop)
@@ -358,7 +358,7 @@ class Adapter:
     def _heard(self, event: Event) -> None:
         if event.type in {"node_started", "node_failed", "edge_taken", "run_ended"}:
             self._heard_last = event
-            self._output(told(event), "console")
+            self._output(event_line(event), "console")
 
     def _output(self, text: str, category: str) -> None:
         self._event("output", {"category": category, "output": f"{text}\n"})

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_research.errors import GraphResearchError
-from graph_research.graph.dap.variables import Node, Variables
+from graph_research.graph.dap.variables import Node, Variables, one_line
 from graph_research.graph.debugger.call_stack import Level, edges_of
 from graph_research.graph.debugger.stepper import Debugger
 from graph_research.graph.debugger.stop_locations import all_graphs, edge_between
@@ -15,16 +15,15 @@ from graph_research.graph.debugger.stops import NotPossible, Stop
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import EdgeTaken, Event, InputRequested, NodeFailed, RunEnded
 
-__all__ = ["QUESTION", "Presenter", "exit_code", "source_of", "stop_fields", "told"]
+__all__ = ["QUESTION", "Presenter", "event_line", "exit_code", "source_of", "stop_fields"]
 
 QUESTION = ("?",)
 """The path of the scope that holds the question of a run, which no channel has."""
 
-_CONTROL = dict.fromkeys((*range(9), *range(10, 32), *range(127, 160)), "\ufffd")
 _REASONS: Mapping[str, str] = {"failure": "exception", "question": "pause", "paused": "pause", "end": "exit"}
 
 
-class _Later:
+class _Lazy:
     """Stands for the parts of a scope that are looked up only when it is opened."""
 
     def __init__(self, what: str, level: int) -> None:
@@ -67,7 +66,7 @@ class Presenter:
         scopes = [
             _scope("State", self._variables.number(state), named=len(level.state)),
             *[
-                _scope(name, self._variables.later(_Later(name, number)), expensive=True)
+                _scope(name, self._variables.later(_Lazy(name, number)), expensive=True)
                 for name in ("Node handoff", "Edges", "Calls")
             ],
             _scope("Loops", self._variables.number(loops), named=len(loops.value)),
@@ -80,7 +79,7 @@ class Presenter:
 
     async def filled(self, node: Node) -> Node:
         """The node with the parts that were left out until now."""
-        if not isinstance(node.value, _Later):
+        if not isinstance(node.value, _Lazy):
             return node
         level = await self._debugger.inspector.level(node.value.level)
         if node.value.what == "Node handoff":
@@ -136,13 +135,13 @@ def stop_fields(stop: Stop, lines: set[int]) -> dict[str, Any]:
         reason = "data breakpoint" if stop.hit else "step"
     elif stop.reason == "breakpoint" and not lines & set(numbers):
         reason = "function breakpoint"
-    fields: dict[str, Any] = {"reason": reason, "description": told(stop.event)}
+    fields: dict[str, Any] = {"reason": reason, "description": event_line(stop.event)}
     if isinstance(stop.event, NodeFailed):
-        fields["text"] = str(stop.event.error.get("message")).translate(_CONTROL)
+        fields["text"] = one_line(str(stop.event.error.get("message")))
     return {**fields, **({"hitBreakpointIds": numbers} if numbers else {})}
 
 
-def told(event: Event) -> str:
+def event_line(event: Event) -> str:
     """An event in one line."""
     place = f"{event.path}:{event.visit}" if event.path else ""
     words = {
@@ -158,7 +157,7 @@ def told(event: Event) -> str:
         text = f"the run ended {event.status}" + (f" ({event.cause})" if event.cause else "")
     else:
         text = words.get(event.type, f"{event.type.replace('_', ' ')} {place}".strip())
-    return text.translate(_CONTROL)
+    return one_line(text)
 
 
 def exit_code(event: Event) -> int:

@@ -12,7 +12,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.dap.adapter import Adapter, Launch
 from graph_research.graph.dap.wire import WireBroken
 
-__all__ = ["PortUnusable", "serve_port", "serve_stdio"]
+__all__ = ["PortUnusable", "Server", "serve_stdio"]
 
 _HOST = "127.0.0.1"
 _LINE_BYTES = 65_536
@@ -20,7 +20,7 @@ _MOST_WAITING = 8
 
 
 class PortUnusable(UserMistake):
-    """The port is taken, not allowed, or none."""
+    """The port is in use, not allowed, or not a port number."""
 
     code = "port-unusable"
 
@@ -37,50 +37,58 @@ async def serve_stdio(launch: Launch) -> None:
     await Adapter(reader, write, launch).serve()
 
 
-async def serve_port(launch: Launch, port: int, announce: Callable[[int, str], None]) -> None:
-    """One session on a port of 127.0.0.1 (0: any that is free). `announce` is given the port and the token that the
-    launch request has to carry; who does not know it is sent away, and others may still come. Raises `PortUnusable`."""
-    token = secrets.token_urlsafe(24)
-    done = asyncio.Event()
-    adapters: list[Adapter] = []
-    sessions: set[asyncio.Task[None]] = set()
+class Server:
+    """Serves one session on a port of 127.0.0.1 to the first client that sends `token` with its launch request; who
+    does not know it is sent away, and others may still come."""
 
-    async def session(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        adapter = Adapter(reader, writer.write, launch, token=token)
-        adapters.append(adapter)
+    def __init__(self, launch: Launch) -> None:
+        self.token = secrets.token_urlsafe(24)
+        self._launch = launch
+        self._adapters: list[Adapter] = []
+        self._sessions: set[asyncio.Task[None]] = set()
+        self._done = asyncio.Event()
+
+    async def serve(self, port: int, announce: Callable[[int, str], None]) -> None:
+        """Serve on `port` (0: any that is free) until the session has ended; `announce` is given port and token.
+
+        Raises `PortUnusable`.
+        """
+        try:
+            server = await asyncio.start_server(self._connect, _HOST, port, limit=_LINE_BYTES)
+        except (OSError, OverflowError) as error:
+            reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "ports are 0 to 65535"
+            raise PortUnusable(
+                f"port {port} of {_HOST} cannot be listened on: {reason}",
+                help="give another, or 0 for one that is free",
+            ) from error
+        try:
+            announce(server.sockets[0].getsockname()[1], self.token)
+            await self._done.wait()
+        finally:
+            server.close()
+            for session in self._sessions:
+                session.cancel()
+            if self._sessions:
+                await asyncio.wait(self._sessions)
+
+    def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._adapters) >= _MOST_WAITING or any(adapter.launched for adapter in self._adapters):
+            writer.close()
+            return
+        session = asyncio.create_task(self._session(reader, writer))
+        self._sessions.add(session)
+        session.add_done_callback(self._sessions.discard)
+
+    async def _session(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        adapter = Adapter(reader, writer.write, self._launch, token=self.token)
+        self._adapters.append(adapter)
         try:
             await adapter.serve()
             await writer.drain()
         except (WireBroken, ConnectionError):
             pass
         finally:
-            adapters.remove(adapter)
+            self._adapters.remove(adapter)
             writer.close()
             if adapter.launched:
-                done.set()
-
-    def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(adapters) >= _MOST_WAITING or any(adapter.launched for adapter in adapters):
-            writer.close()
-            return
-        task = asyncio.create_task(session(reader, writer))
-        sessions.add(task)
-        task.add_done_callback(sessions.discard)
-
-    try:
-        server = await asyncio.start_server(welcome, _HOST, port, limit=_LINE_BYTES)
-    except (OSError, OverflowError) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "ports are 0 to 65535"
-        raise PortUnusable(
-            f"port {port} of {_HOST} cannot be listened on: {reason}",
-            help="give another, or 0 for one that is free",
-        ) from error
-    try:
-        announce(server.sockets[0].getsockname()[1], token)
-        await done.wait()
-    finally:
-        server.close()
-        for task in sessions:
-            task.cancel()
-        if sessions:
-            await asyncio.wait(sessions)
+                self._done.set()

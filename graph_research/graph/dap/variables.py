@@ -8,10 +8,10 @@ from typing import Any
 
 from graph_research.graph.messages import show_value, type_name
 
-__all__ = ["Node", "Variables"]
+__all__ = ["Node", "Variables", "one_line"]
 
 _VALUE_CHARS = 200
-_CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
+_CONTROL = dict.fromkeys((*range(9), *range(10, 32), *range(127, 160)), "\ufffd")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class Variables:
         node = node or Node(value=value)
         listed = isinstance(value, (list, tuple))
         parts = {"indexedVariables" if listed else "namedVariables": len(value)} if self._has_parts(value) else {}
-        text = show_value(value, _VALUE_CHARS).translate(_CONTROL)
+        text = one_line(show_value(value, _VALUE_CHARS))
         return {"value": text, "type": type_name(value), "variablesReference": self.number(node), **parts}
 
     def parts(self, node: Node, start: int = 0, count: int = 0, only: str | None = None) -> list[dict[str, Any]]:
@@ -70,8 +70,13 @@ class Variables:
     def _part(self, node: Node, name: str | int, value: Any) -> dict[str, Any]:
         inner = Node(value=value, level=node.level, path=(*node.path, name))
         fixed = {} if node.level is not None else {"presentationHint": {"attributes": ["readOnly"]}}
-        label = f"[{name}]" if isinstance(name, int) else str(name)[:_VALUE_CHARS].translate(_CONTROL)
+        label = f"[{name}]" if isinstance(name, int) else one_line(str(name)[:_VALUE_CHARS])
         return {"name": label, **self.shown(value, inner), **fixed}
 
     def _has_parts(self, value: Any) -> bool:
         return isinstance(value, (Mapping, list, tuple)) and bool(value)
+
+
+def one_line(text: str) -> str:
+    """The text with a replacement character for each control character but the tab."""
+    return text.translate(_CONTROL)

@@ -19,7 +19,7 @@ _LENGTH = re.compile(rb"content-length:\s*(\d{1,9})\s*$", re.IGNORECASE)
 
 
 class WireBroken(GraphResearchError):
-    """What came is no message of the protocol; nothing after it can be read."""
+    """The input is not a message of the protocol; nothing after it can be read."""
 
     code = "dap-broken"
 
@@ -47,9 +47,9 @@ async def read_message(reader: asyncio.StreamReader) -> dict[str, Any] | None:
     except asyncio.IncompleteReadError:
         return None
     except orjson.JSONDecodeError as error:
-        raise WireBroken(f"a message of the debug protocol is no JSON: {error}") from error
+        raise WireBroken(f"a message of the debug protocol is not JSON: {error}") from error
     if not isinstance(message, dict):
-        raise WireBroken("a message of the debug protocol is no object")
+        raise WireBroken("a message of the debug protocol is not an object")
     return message
 
 

@@ -35,7 +35,7 @@ class Layers:
 
     @property
     def stand_ins(self) -> frozenset[str]:
-        """Every place that is no node."""
+        """Every place that is not a node."""
         return frozenset(name for chain in self.chains.values() for name in chain[1:-1])
 
     def label_place(self, edge: EdgeSpec) -> str | None:
@@ -171,9 +171,7 @@ def _with_few_crossings(order: list[list[str]], chains: Mapping[int, Sequence[st
     return best
 
 
-def _swept(
-    order: Sequence[Sequence[str]], neighbours: Mapping[str, Sequence[str]], *, down: bool
-) -> list[list[str]]:
+def _swept(order: Sequence[Sequence[str]], neighbours: Mapping[str, Sequence[str]], *, down: bool) -> list[list[str]]:
     places = {name: (number + 0.5) / len(layer) for layer in order for number, name in enumerate(layer)}
     swept = []
     for layer in order if down else reversed(order):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from graph_research import MemoryCheckpointer
-from graph_research.graph.dap.server import serve_port
+from graph_research.graph.dap.server import Server
 from graph_research.graph.debugger.stepper import Debugged
 from graph_research.graph.definition.compiler import Graph
 from tests.support.graph.countdown_graph import COUNTDOWN
@@ -99,7 +99,7 @@ async def connected(graph: Graph, *, token: str | None = None, **given: Any) -> 
         debugger = debugger_of(graph, MemoryCheckpointer())
         yield Debugged(debugger=debugger, start=lambda: debugger.begin(arguments.get("input", {}), run_id="r"))
 
-    server = asyncio.create_task(serve_port(launch, 0, lambda *announced: ready.set_result(announced)))
+    server = asyncio.create_task(Server(launch).serve(0, lambda *announced: ready.set_result(announced)))
     port, right = await ready
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     client = Client(reader, writer)
@@ -346,6 +346,9 @@ async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path)
     file = str(project / "test.yaml")
     await client.ask("initialize", adapterID="graph-research")
     assert "cannot be entered" in (await client.try_("launch", graph="test.yaml", cwd="nowhere"))["message"]
+    for wrong, words in [({"maxIterations": "2"}, "an integer"), ({"llm": [1]}, "an array of strings")]:
+        refused = await client.try_("launch", graph="test.yaml", **wrong)
+        assert f"in the launch configuration is not {words}" in refused["message"]
     refused = await client.try_("launch", graph="nowhere.yaml")
     assert "is not a graph file" in refused["message"]
     (project / "answers.json").write_text("{}")

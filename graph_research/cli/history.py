@@ -13,6 +13,7 @@ from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, NewRunId, Out, RunId, examples
 from graph_research.cli.output import say, show, show_json
 from graph_research.cli.workspace import open_here
+from graph_research.text.wording import shortened
 
 if TYPE_CHECKING:
     from graph_research.app.runs.history import Differences
@@ -135,7 +136,7 @@ def _short(value: Any) -> str:
 
     text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
     text = " ".join(text.split())
-    return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 1] + "…"
+    return shortened(text, _VALUE_CHARS)
 
 
 def _fork(

@@ -16,7 +16,7 @@ from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.output import in_line, say, show, show_document, show_json, show_table
 from graph_research.cli.workspace import open_here
 from graph_research.research.report.formats import FORMATS
-from graph_research.text.wording import counted
+from graph_research.text.wording import counted, shortened
 
 if TYPE_CHECKING:
     from graph_research.app.runs.status import RunStatus
@@ -108,7 +108,7 @@ def _standing(run: Mapping[str, Any]) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _QUESTION_CHARS else text[: _QUESTION_CHARS - 1] + "…"
+    return shortened(text, _QUESTION_CHARS)
 
 
 def _history(run_id: RunId, json: Json = False) -> None:

@@ -18,7 +18,7 @@ _ODD = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff]")
 
 
 def canonical_text(text: str) -> str:
-    """`text` in NFC, whitespace and control characters as single spaces, stripped; idempotent (requirements 11.10).
+    """`text` in NFC, whitespace and control characters as single spaces, stripped; idempotent.
 
     No markup is decoded or removed here: that happens once, where HTML becomes text nodes.
     """

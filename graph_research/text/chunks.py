@@ -1,4 +1,4 @@
-"""Chunks: a document cut into pieces of about 400 characters for finding evidence (requirements 11.13 with B4, B15)."""
+"""Chunks: a document cut into pieces of about 400 characters for finding evidence."""
 
 from __future__ import annotations
 

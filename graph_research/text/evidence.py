@@ -27,11 +27,11 @@ class Snippet:
 
 
 class EvidenceScorer:
-    """The evidence formula of requirements 11.15 for one question within one document.
+    """Scores places of one document by their evidence for one question.
 
     score = matched / total terms of the question x the mean of 1 / log2(df + 2) over the matched ones, where df is
     the number of the document's chunks that contain the term. A term that no chunk contains cannot be matched, so the
-    highest score is 1 / log2(3) = 0.631 (B17).
+    highest score is 1 / log2(3) = 0.631.
     """
 
     def __init__(self, document: Document, question: str) -> None:
@@ -66,9 +66,9 @@ class EvidenceScorer:
 def select_evidence(
     document: Document, question: str, *, max_snippets: int = 5, max_chars: int = 400
 ) -> tuple[Snippet, ...]:
-    """The best snippets, best first: by score, then the earlier, then the shorter (requirements 11.16).
+    """The best snippets, best first: by score, then the earlier, then the shorter.
 
-    Each is an exact slice of at most `max_chars`, shortened at a word's boundary where its chunk is longer (B16). A
+    Each is an exact slice of at most `max_chars`, shortened at a word's boundary where its chunk is longer. A
     question with fewer than two content terms cannot be scored: then the document's introduction, headings and
     conclusion are taken, first chunks first.
     """

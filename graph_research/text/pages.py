@@ -9,7 +9,7 @@ __all__ = ["join_pages", "page_end", "page_of", "page_separator", "page_starts"]
 
 
 def page_separator(number: int) -> str:
-    """What stands between page `number - 1` and page `number` (requirements 11.11 with B13)."""
+    """What stands between page `number - 1` and page `number`."""
     return f"\n\n{_label(number)}\n\n"
 
 

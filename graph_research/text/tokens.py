@@ -26,7 +26,7 @@ class TokenCounter(Protocol):
 
 
 class ScriptCounter:
-    """Four characters a token, the rule of thumb for English (requirements 13.11), and fewer in other scripts."""
+    """Four characters a token, the rule of thumb for English, and fewer in other scripts."""
 
     def tokens(self, text: str) -> int:
         """Rounded up, so that a text is never thought shorter than it is."""
@@ -102,7 +102,7 @@ def _marking(seconds: tuple[int, ...]) -> bytes:
 
 
 SCAFFOLD_SHARE = 0.25
-"""A prompt's own words count as overhead up to this share of the window (decision B34)."""
+"""A prompt's own words count as overhead up to this share of the window."""
 
 OUTPUT_SHARE = 0.25
 """No answer is given more of a window than this."""
@@ -111,7 +111,7 @@ OUTPUT_SHARE = 0.25
 def usable_tokens(
     window_tokens: int, *, overhead_tokens: int = 0, reserved_tokens: int = 0, safety_margin: float = 0.15
 ) -> int:
-    """floor((window - overhead - reserved output) x (1 - margin)), never below 0 (decision B22)."""
+    """floor((window - overhead - reserved output) x (1 - margin)), never below 0."""
     return max(0, math.floor((window_tokens - overhead_tokens - reserved_tokens) * (1 - safety_margin)))
 
 

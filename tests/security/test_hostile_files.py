@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from pypdf import PdfWriter
 
-from graph_research.providers.search.local.identifiers import parts_of_text
 from graph_research.providers.search.local.library import Library
+from graph_research.providers.search.local.query import parts_of_text
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.passages import passages, prose_share
 from graph_research.text.readers.markdown import markdown_document

@@ -11,6 +11,7 @@ from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.endpoint import Peer, Reply
+from graph_research.text.wording import shortened
 
 __all__ = ["verdict"]
 
@@ -94,7 +95,7 @@ def _own_words(reply: Reply) -> str:
     except ValueError:
         text = "" if "html" in reply.media_type else reply.text()
     text = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    return text if len(text) <= _QUOTED_CHARS else text[: _QUOTED_CHARS - 1] + "…"
+    return shortened(text, _QUOTED_CHARS)
 
 
 def _message(value: Any, *, depth: int) -> str:

@@ -10,6 +10,7 @@ import orjson
 
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
 from graph_research.providers.http.client import Reply
+from graph_research.text.wording import shortened
 
 __all__ = ["ConstraintFailed", "ErrorMapper", "ParameterRefused", "context_error"]
 
@@ -184,7 +185,7 @@ def _message(told: Any) -> str:
         else:
             told = str(told)
     text = " ".join("".join(mark if mark.isprintable() else " " for mark in told).split())
-    return text if len(text) <= _MOST_CHARS else text[: _MOST_CHARS - 1] + "…"
+    return shortened(text, _MOST_CHARS)
 
 
 def _field(told: Any, name: str) -> int | None:

@@ -17,6 +17,7 @@ from graph_research.providers.http.status_errors import retry_after
 from graph_research.providers.http.telemetry import Retried, tell
 from graph_research.providers.web.robots import MOST_BYTES, Robots
 from graph_research.providers.web.url_guard import AddressInvalid, OwnHosts, WebAddress, read_address
+from graph_research.text.wording import shortened
 
 if TYPE_CHECKING:
     import httpcore
@@ -235,4 +236,4 @@ def _charset(content_type: str) -> str | None:
 
 def _shown(url: str) -> str:
     text = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in url)
-    return text if len(text) <= 200 else text[:199] + "…"
+    return shortened(text, 200)

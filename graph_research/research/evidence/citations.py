@@ -282,7 +282,7 @@ class _Clerk:
 
 
 def _without_markers(statement: Statement) -> tuple[str, list[str], list[str]]:
-    """The text without markers its writer put in, the evidence ids they held, and numbers nobody gave out.
+    """The text without markers its writer put in, the evidence ids they held, and numbers that no citation has.
 
     A verbatim quote is left as it is: a bracketed number in it belongs to the source.
     """

@@ -45,7 +45,7 @@ class Ground:
 
 
 def claim_of(finding: Finding, ground: Ground) -> Claim:
-    """The finding as a claim (requirements 17.3 and 17.4)."""
+    """The finding as a claim, scored by its sources."""
     support, against = ground.supporting(finding), ground.opposing(finding)
     return scored_claim(finding, support, against, ground)
 

@@ -72,7 +72,7 @@ class Analysed:
 def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Document]) -> Analysed:
     """Prove and score an answer that fits `analyzer.answer`.
 
-    What the analyzer itself calls speculation is claimed by nobody: it does not count for the confidence of the whole.
+    What the analyzer itself calls speculation is not a claim: it does not count for the confidence of the whole.
     """
     finder = QuoteFinder(known.question, known.sources, documents)
     fresh, evidence = _findings(answer["findings"], finder, known.iteration)
@@ -106,7 +106,7 @@ def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Doc
 def _findings(
     rows: Sequence[Mapping[str, Any]], finder: QuoteFinder, iteration: int
 ) -> tuple[list[Finding], list[Evidence]]:
-    """Findings with at least one proved quote; a finding whose quotes are all missing is no finding."""
+    """Findings with at least one proved quote; one whose quotes are all missing is dropped."""
     findings: dict[str, Finding] = {}
     evidence: list[Evidence] = []
     for row in rows:

@@ -94,7 +94,7 @@ class QuoteFinder:
         )
 
     def _score(self, source_id: str, document: Document, place: tuple[int, int]) -> float:
-        """The evidence formula of requirements 11.15 for the place, within its document."""
+        """The score of `EvidenceScorer` for the place, within its document."""
         if source_id not in self._scorers:
             self._scorers[source_id] = EvidenceScorer(document, self.question)
         return self._scorers[source_id].score(*place)

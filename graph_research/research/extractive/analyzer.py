@@ -82,7 +82,7 @@ def find(material: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *, disputed: bool) -> str:
-    """Requirement 2.6 by independent origins: high needs two authoritative ones, one origin is never high.
+    """Confidence by independent origins: high needs two authoritative ones, one origin is never high.
 
     What an authoritative source disputes is at most medium.
     """

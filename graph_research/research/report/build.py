@@ -59,8 +59,8 @@ def build_report(
 ) -> Report:
     """The report of a run that ended, however it ended; channels the state lacks count as empty.
 
-    `texts` maps archive hash to canonical text, `layouts` the same hashes to `Document.layout()`; a text that is
-    missing makes its citations invalid, it is no error.
+    `texts` maps archive hash to canonical text, `layouts` the same hashes to `Document.layout()`; a missing
+    text makes its citations invalid and raises no error.
     """
     sources = [Source.model_validate(one) for one in state.get("sources") or []]
     draft = state.get("draft")

@@ -46,7 +46,7 @@ class ReportClaim(Record):
 
 
 class ReportSource(Record):
-    """A source with its scores. `citations` are the numbers that quote it; `origin` is who stands behind it."""
+    """A source with its scores. `citations` are the numbers that quote it, `origin` its publisher, host or authors."""
 
     id: str
     title: str
@@ -72,8 +72,8 @@ class ReportSource(Record):
 
 
 class ReportGap(Record):
-    """What the sources do not answer, or did not at first where `addressed`; `iteration` is the round that named it,
-    `addressed_in` the one that closed it."""
+    """A question that the sources leave open, or left open at first where `addressed`. It was found in `iteration` and
+    resolved in `addressed_in`."""
 
     id: str
     description: str
@@ -86,7 +86,7 @@ class ReportGap(Record):
 
 
 class ConfidenceFactor(Record):
-    """One thing that made the confidence what it is; `value` is for people."""
+    """One factor of the confidence; `value` is text for people."""
 
     name: str
     value: str
@@ -94,7 +94,7 @@ class ConfidenceFactor(Record):
 
 
 class ReportConfidence(Record):
-    """The job's confidence, 0 to 1 (requirements 17.5), its word, and why. `value` is null where nothing was scored."""
+    """The job's confidence, 0 to 1, its word, and why. `value` is null where nothing was scored."""
 
     value: float | None
     level: Literal["high", "medium", "low", "none"]
@@ -125,7 +125,7 @@ class UsageTotals(Record):
 
 
 class ModelFailure(Record):
-    """How often a model of a role did not do what it was asked, and why in a few words."""
+    """How often calls of a model failed in one role, and why in a few words."""
 
     model: str
     reason: str
@@ -133,8 +133,8 @@ class ModelFailure(Record):
 
 
 class RoleUse(Record):
-    """Who served a role: answered calls by model. `repair_turns` sent an answer back that did not fit, `too_long`
-    prompts found no room in a window. `cost_usd` is null where a price is not known."""
+    """The models that served a role, with their answered calls. `repair_turns` counts answers sent back since they did
+    not fit their schema, `too_long` prompts above a context window. `cost_usd` is null where a price is not known."""
 
     models: dict[str, int]
     calls: int
@@ -155,8 +155,8 @@ class ContentFidelity(Record):
 
 
 class SearchUse(Record):
-    """How often a search provider was asked, failed, and was left out because it has none of the sources asked for or
-    nothing of the query could be sent to it."""
+    """How often a search provider was asked, failed, and was skipped, because it serves none of the source types or
+    because no word of the query may be sent to it."""
 
     provider: str
     asked: int
@@ -165,8 +165,9 @@ class SearchUse(Record):
 
 
 class GatheringStatistics(Record):
-    """What gathering came to. `queries_limited` counts searches over the web that lost words of local documents,
-    `pages_…` those behind results, `excerpts_dropped` excerpts of summaries that stand in no archived text."""
+    """Counts of searches, pages, summaries and topics. `queries_limited` are web searches from which words of local
+    documents were removed, `pages_…` the pages of search results, `excerpts_dropped` excerpts of summaries that no
+    archived text holds."""
 
     searches: list[SearchUse] = Field(default_factory=list)
     duplicates_skipped: int = 0
@@ -181,7 +182,7 @@ class GatheringStatistics(Record):
 
 
 class Retries(Record):
-    """How many requests to a provider were sent again, since it was overloaded, out of reach or broke off. `kind` is
+    """Requests to a provider that were retried because it was overloaded, unreachable or broke off. `kind` is
     `model`, `search` or `page`; `role` that of a model, else null; `provider` a page's host."""
 
     kind: str
@@ -213,7 +214,7 @@ class ReportStatistics(Record):
 
 
 class SubQueryOutcome(Record):
-    """A question that was asked on the way, and how it went."""
+    """A sub-question of the plan and its outcome."""
 
     id: str
     query: str

@@ -36,7 +36,7 @@ class Picture:
 
 
 def safe_picture(svg: str) -> Picture | None:
-    """The drawing rebuilt from what is allowed; None for an empty string and for what is no well-formed SVG.
+    """The drawing rebuilt from what is allowed; None for an empty string and for what is not well-formed SVG.
 
     Style attributes are dropped, since the page's content security policy would refuse them.
     """

@@ -98,7 +98,7 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
     """
     accounts = state.get("searches") or []
     failures = [row["provider"] for row in state.get("search_failures") or []]
-    nobody = failures.count(_ALL)
+    failed_at_all = failures.count(_ALL)
     condensed = state.get("condensed") or []
     read = {address for row in accounts for address in row["pages_read"]}
     unread = {address for row in accounts for address in row["pages_failed"]} - read
@@ -108,8 +108,8 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
         searches=[
             SearchUse(
                 provider=name,
-                asked=nobody + sum(name in row["asked"] for row in accounts),
-                failed=nobody + failures.count(name),
+                asked=failed_at_all + sum(name in row["asked"] for row in accounts),
+                failed=failed_at_all + failures.count(name),
                 skipped=sum(name in row["skipped"] for row in accounts),
             )
             for name in names

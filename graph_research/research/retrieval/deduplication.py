@@ -35,9 +35,9 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 @lru_cache(maxsize=_MOST_KEPT)
 def canonical_url(url: str) -> str:
-    """One spelling for the addresses of one web page; what is no `http` or `https` address stays as it is.
+    """One spelling for the addresses of one web page; other addresses stay as they are.
 
-    `https` stands for both schemes. The host is in small letters without `www.` and user names, the port is left out
+    `https` stands for both schemes. The host is in lower case without `www.` and user names, the port is left out
     where it is a default one. Tracking parameters, the fragment (but one that routes, `#/…` and `#!…`) and a slash at
     the end of the path do not count; the other parameters are sorted. A mobile host stays a host of its own: what it
     shows may differ.

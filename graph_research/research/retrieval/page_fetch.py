@@ -53,7 +53,7 @@ class Followed:
 
 
 async def follow(fused: Sequence[FusedHit], query: str, ctx: Context, reading: Reading | None) -> Followed:
-    """Read the pages of hits that are known by a snippet only (decision B21): the most promising by rank, snippet and
+    """Read the pages of hits that are known by a snippet only: the most promising by rank, snippet and
     domain are fetched, then all are ranked again by their texts. A page that cannot be read leaves its snippet, with
     `metadata.fetch_error`. Only addresses that a search gave are fetched.
     """

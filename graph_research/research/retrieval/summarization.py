@@ -24,7 +24,7 @@ def condenses(models: ModelRouter, role: str, phase: str = "") -> bool:
 
 
 def fidelity_of(kept_chars: int, whole_chars: int) -> str:
-    """The level of requirements 13.4 that is nearest to the share of a text that is kept."""
+    """The fidelity level that is nearest to the share of a text that is kept."""
     share = kept_chars / max(whole_chars, 1)
     return next((level for least, level in _LEVELS if share >= least), "headline")
 

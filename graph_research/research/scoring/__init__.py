@@ -1,1 +1,1 @@
-"""Scores of sources, claims and the whole job: pure functions of requirements group 17."""
+"""Scores of sources, claims and the whole job, as pure functions."""

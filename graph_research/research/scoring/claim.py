@@ -1,4 +1,4 @@
-"""How far a claim may be believed: the strength of what supports it, less what contradicts it."""
+"""Confidence of a claim: the strength of its supporting sources, less a penalty for contradicting ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ClaimScore:
 
 
 def score_claim(supporting: Sequence[float], contradicting: Sequence[float]) -> ClaimScore:
-    """Score a claim from the composite scores of its sources (requirements 17.4).
+    """Score a claim from the composite scores of its sources.
 
     supportStrength is the mean of the n supports, 0 without any;
     confidence = clamp(min(support + 0.05 n, 1) - 0.15 m) for m contradicting sources.
@@ -41,7 +41,7 @@ def score_claim(supporting: Sequence[float], contradicting: Sequence[float]) -> 
 def confidence_level(stated: Confidence, claim: float, origins: int) -> Confidence:
     """The level of a finding, from the analyzer's word, its claim's confidence and the number of its origins.
 
-    The analyzer offers three levels; `confirmed` and `speculation` come from the claim (decision B9). One origin is
+    The analyzer offers three levels; `confirmed` and `speculation` come from the claim. One origin is
     never more than `medium`, however many documents repeat it, and none is `speculation`.
     """
     if origins == 0 or claim < SPECULATION_BELOW:

@@ -13,7 +13,7 @@ ENOUGH_SOURCES = 10
 
 
 def job_confidence(claims: Sequence[Claim], source_count: int, origin_count: int) -> JobConfidence:
-    """clamp(mean claim confidence x min(sources/10, 1)); 0 without claims (requirements 17.5)."""
+    """clamp(mean claim confidence x min(sources/10, 1)); 0 without claims."""
     mean = sum(claim.confidence for claim in claims) / len(claims) if claims else 0.0
     factor = min(source_count / ENOUGH_SOURCES, 1.0)
     return JobConfidence(

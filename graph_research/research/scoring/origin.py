@@ -1,4 +1,4 @@
-"""Who stands behind a source: ten copies of one press release are one origin, not ten."""
+"""The origin of a source: its publisher, host or authors. Copies of one text have one origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closed lists of English words that the extractive model reads sentences with; plain data, no inflection."""
+"""Closed lists of English words: function words, auxiliaries, verbs, openers and generic nouns; no inflection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 def word_list(text: str) -> tuple[str, ...]:
-    """The words of a text in order; a list of words is easier to read and to mend as a text."""
+    """The words of a text in order; a list of words is easier to read and to edit as a text."""
     return tuple(text.split())
 
 

@@ -1,4 +1,4 @@
-"""Content terms of a text: its words in small letters without English stop words (requirements 11.14)."""
+"""Content terms of a text: its lower-case words without English stop words."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ STOP_WORDS = frozenset(_WORD.findall(_NLTK_ENGLISH))
 
 
 def content_terms(text: str) -> list[str]:
-    """The words of `text` in order, split at white space and punctuation, in small letters, without stop words."""
+    """The words of `text` in order, split at white space and punctuation, in lower case, without stop words."""
     return [word for word in words(text) if word not in STOP_WORDS]
 
 
 def words(text: str) -> list[str]:
-    """All words of `text` in order, in small letters."""
+    """All words of `text` in order, in lower case."""
     return _WORD.findall(text.lower())
 
 
 def occurring(terms: Iterable[str], text: str) -> frozenset[str]:
-    """Those of `terms`, which are words in small letters, that `words(text)` holds; a few are looked for faster than a
+    """Those of `terms`, lower-case words, that `words(text)` holds; a few are looked for faster than a
     text is split."""
     lowered = text.lower()
     return frozenset(term for term in terms if _occurs(term, lowered))

@@ -26,7 +26,7 @@ def markdown_document(source: str) -> Document:
     """The text as it reads when rendered: no emphasis marks, no heading signs, links by their words.
 
     Front matter is not part of the text; its title is the document's, else the first heading is. A paragraph of
-    thousands of markup signs is no Markdown that anyone wrote: such a file is read as plain text, and so is one of
+    thousands of markup signs is not hand-written Markdown: such a file is read as plain text, and so is one of
     more than a hundred thousand lines and signs.
     """
     front = _FRONT_MATTER.match(source)

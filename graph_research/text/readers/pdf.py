@@ -77,7 +77,7 @@ class PdfExtractor:
         if len(data) > self._limits.bytes:
             return _nothing(f"the PDF has {len(data):,} bytes, more than {self._limits.bytes:,}")
         if _MAGIC not in data[:_MAGIC_WITHIN]:
-            return _nothing("this is no PDF: it does not start with %PDF-")
+            return _nothing("not a PDF: it does not start with %PDF-")
         async with self._turn:
             try:
                 async with asyncio.timeout(self._limits.seconds):

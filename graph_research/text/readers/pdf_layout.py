@@ -41,7 +41,7 @@ class PdfLine:
 
 
 def pdf_document(pages: Sequence[Sequence[PdfLine]], title: str = "") -> Document:
-    """The pages as one document (requirements 11.11 with B13): whitespace collapsed inside a page, separators kept.
+    """The pages as one document: whitespace collapsed inside a page, separators kept.
 
     A word divided at a line's end is joined only where the document itself shows how it is written. Running headers,
     footers, page numbers and tables of contents stay in the text and are marked as boilerplate.

@@ -1,4 +1,4 @@
-"""`library.toml`: what a user says about the documents of a folder, which no document can say of itself (B31)."""
+"""`library.toml`: tier, publisher and date of a folder's documents, as stated by their user."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class _Reader:
                 raise self._invalid(f"unknown key {name!r}", self._line_of(name, 0), "write [[document]] tables")
         documents = tables.get("document", [])
         if not isinstance(documents, list) or not all(isinstance(table, dict) for table in documents):
-            raise self._invalid("`document` is no list of tables", 1, "write [[document]] above each entry")
+            raise self._invalid("`document` must be a list of tables", 1, "write [[document]] above each entry")
         return [self._entry(number, table) for number, table in enumerate(documents)]
 
     def _entry(self, number: int, table: dict[str, Any]) -> CatalogEntry:
@@ -133,17 +133,17 @@ class _Reader:
 
 
 def _problem(key: str, value: object) -> tuple[str, str] | None:
-    """What is wrong with one setting and how to mend it, or None."""
+    """What is wrong with one setting and how to fix it, or None."""
     if key not in _KEYS:
         return f"unknown key {key!r}", f"known are {', '.join(_KEYS)}"
     if key in _TEXT_KEYS and not (isinstance(value, str) and value.strip()):
-        return f"`{key}` is no text", f'write {key} = "…"'
+        return f"`{key}` must be a non-empty string", f'write {key} = "…"'
     if key == "tier" and value not in _TIERS:
         return f"unknown tier {value!r}", f"known are {', '.join(_TIERS)}"
     if key == "authors" and not (isinstance(value, list) and all(isinstance(name, str) for name in value)):
-        return "`authors` is no list of names", 'write authors = ["A. Name", "B. Name"]'
+        return "`authors` must be a list of names", 'write authors = ["A. Name", "B. Name"]'
     if key == "date" and not (
         isinstance(value, date | datetime) or (isinstance(value, str) and _DATE.fullmatch(value))
     ):
-        return "`date` is no date", "write date = 2021-06-30"
+        return "`date` is not a valid date", "write date = 2021-06-30"
     return None

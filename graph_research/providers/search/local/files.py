@@ -73,9 +73,9 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
     if not target.is_relative_to(root):
         return Failure(path=str(path), reason="it is a symbolic link that leads out of the folder")
     if not stat.S_ISREG(facts.st_mode):
-        return Failure(path=str(path), reason="it is no regular file")
+        return Failure(path=str(path), reason="it is not a regular file")
     if path.suffix.lower() not in MEDIA_TYPES:
-        return Failure(path=str(path), reason=f"its kind is unknown; known are {', '.join(MEDIA_TYPES)}")
+        return Failure(path=str(path), reason=f"unsupported file type; supported are {', '.join(MEDIA_TYPES)}")
     return FoundFile(path=target, url=url, mtime_ns=facts.st_mtime_ns, size=facts.st_size)
 
 
@@ -92,7 +92,7 @@ def read_bytes(file: FoundFile) -> bytes:
 
 
 def read_document(data: bytes, content_type: str) -> Document:
-    """The document in a file that is no PDF; raises `DocumentUnreadable`."""
+    """The document in a text file; raises `DocumentUnreadable`."""
     document = READERS[content_type](decode(data))
     if not document.text:
         raise DocumentUnreadable("it has no text")

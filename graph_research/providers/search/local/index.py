@@ -18,7 +18,7 @@ import orjson
 
 from graph_research.graph.checkpoint.sqlite_writer import connected
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.search.local.identifiers import parts_of_text, path_words
+from graph_research.providers.search.local.query import parts_of_text, path_words
 from graph_research.text.document import Document, source_id, text_hash
 from graph_research.text.passages import passages, prose_share
 
@@ -37,7 +37,7 @@ class Index:
     object in one thread at a time.
 
     Its methods raise `ProviderUnavailable` where the file is locked, full or out of reach, `ProviderRefused` where
-    it is no index.
+    the file is not an index.
     """
 
     def __init__(self, path: Path, *, wait: Callable[[float], None] = time.sleep) -> None:
@@ -201,7 +201,7 @@ class Index:
             raise self._unavailable(str(error)) from error
         except sqlite3.DatabaseError as error:
             raise ProviderRefused(
-                f"{self._path} is no usable index: {error}",
+                f"{self._path} is not a usable index: {error}",
                 provider=PROVIDER,
                 help="delete it and add the folders again; the documents themselves are not in it",
             ) from error

@@ -59,7 +59,7 @@ class Library:
             async with PdfExtractor(self._pdf_limits) as extractor:
                 for path, root in zip(paths, roots, strict=True):
                     if root is None:
-                        missing = Failure(path=str(path), reason="there is no such file or folder")
+                        missing = Failure(path=str(path), reason="no such file or folder")
                         counts = _sum(counts, Counts(failed=[missing]))
                     else:
                         counts = _sum(counts, await _Adding(index, extractor, root, on_progress).run())

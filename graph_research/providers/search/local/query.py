@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from graph_research.providers.search.local.identifiers import identifier_parts
 from graph_research.text.language.terms import STOP_WORDS
 
-__all__ = ["IndexQuery", "Term", "parse_query"]
+__all__ = ["IndexQuery", "Term", "identifier_parts", "parse_query", "parts_of_text", "path_words"]
 
 Term = tuple[str, ...]
 """The spellings of one term, each a quoted phrase."""
@@ -19,7 +18,7 @@ _TOKEN = re.compile(r"[^\W_]+(?:[._\-–/]*[._\-–/][^\W_]+)*")
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _MOST_TERMS = 48
-# Words of questions that say nothing of what is asked for; not in the list that the evidence formula prescribes.
+# Words of questions that say nothing of what is asked for; not among STOP_WORDS, which evidence scoring uses.
 _ASKING = frozenset(
     {"much", "many", "would", "could", "may", "might", "shall", "must", "also", "us", "tell", "explain"}
 )
@@ -79,3 +78,27 @@ def _neighbours(left: str, right: str, ignored: frozenset[str]) -> Iterator[Term
 
 def _phrase(words: Sequence[str]) -> str:
     return '"' + " ".join(word.lower() for word in words) + '"'
+
+
+_CAMEL = re.compile(r"[^\W_]*[a-z][A-Z][^\W_]*|[A-Z]{2,}[a-z][^\W_]*")
+_HYPHENATED = re.compile(r"\b[^\W\d_]+(?:-[^\W\d_]+)+\b")
+_JOINT = re.compile(r"[a-z][A-Z]|[A-Z][A-Z][a-z]")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+
+
+def identifier_parts(word: str) -> list[str]:
+    """`["Task", "Group"]` for `TaskGroup`; empty for a word that is not a compound."""
+    parts = _PART.findall(word) if _CAMEL.fullmatch(word) else []
+    return parts if len(parts) > 1 else []
+
+
+def parts_of_text(text: str) -> str:
+    """What the index keeps beside the text itself: the parts of every compound, and hyphenated words as one."""
+    compounds = (" ".join(identifier_parts(word)) for word in dict.fromkeys(_WORD.findall(text)) if _JOINT.search(word))
+    joined = (word.replace("-", "") for word in dict.fromkeys(_HYPHENATED.findall(text)))
+    return " . ".join(part for part in (*compounds, *joined) if part)
+
+
+def path_words(url: str) -> str:
+    """The words of a relative path without its suffix: `library asyncio task` for `library/asyncio-task.html`."""
+    return " ".join(_WORD.findall(url.rpartition(".")[0] or url))

@@ -31,7 +31,7 @@ class Counts:
     failed: Sequence[Failure] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As the contract has it: four counts and `failed: [{path, reason}]`."""
+        """Four counts and `failed: [{path, reason}]`."""
         return {**asdict(self), "failed": [asdict(failure) for failure in self.failed]}
 
 

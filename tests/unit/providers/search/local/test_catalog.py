@@ -40,11 +40,11 @@ def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:
         ('# x\n[[document]]\nmatch = "a"\ntier = "GOOD"\n', 4, "unknown tier 'GOOD'"),
         ('[[document]]\nmatch = "a"\n\n[[document]]\nmatch = "b"\nautor = "x"\n', 6, "unknown key 'autor'"),
         ('[[document]]\ntier = "FLAGGED"\n', 1, "no `match`"),
-        ('[[document]]\nmatch = "a"\nauthors = "x"\n', 3, "no list of names"),
-        ('[[document]]\nmatch = "a"\ndate = "May 2020"\n', 3, "no date"),
-        ('[[document]]\nmatch = ""\n', 2, "no text"),
+        ('[[document]]\nmatch = "a"\nauthors = "x"\n', 3, "must be a list of names"),
+        ('[[document]]\nmatch = "a"\ndate = "May 2020"\n', 3, "not a valid date"),
+        ('[[document]]\nmatch = ""\n', 2, "must be a non-empty string"),
         ("[[documents]]\nmatch = 'a'\n", 1, "unknown key 'documents'"),
-        ("document = 3\n", 1, "no list of tables"),
+        ("document = 3\n", 1, "must be a list of tables"),
     ],
 )
 def test_a_mistake_is_named_with_its_file_and_line(tmp_path: Path, text: str, line: int, message: str) -> None:

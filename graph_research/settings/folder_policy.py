@@ -72,7 +72,7 @@ _MAY_NOT = {
     "tavily_extract": "who learns which pages you read",
     "deep_research_archive_retention_days": "what is removed from your data home",
 }
-"""What speaks for the user, reaches out, or touches what is theirs (security.md, rule 4)."""
+"""What speaks for the user, reaches out, or touches what is theirs."""
 
 
 def why_not(name: str, value: Any) -> str | None:

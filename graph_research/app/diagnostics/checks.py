@@ -192,7 +192,7 @@ async def _index(workspace: Workspace) -> Check:
         count = await count_documents(workspace)
     except GraphResearchError as error:
         return Check(name="library index", ok=False, text=str(error))
-    text = f"{count} documents" if count else "empty; fill it with: graph-research library add FOLDER"
+    text = f"{count} documents" if count else "empty; add folders to search your own documents"
     return Check(name="library index", ok=count > 0, text=text, optional=True)
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from html.entities import entitydefs
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder
-
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
 
 __all__ = ["XmlRefused", "read_xml", "text_at"]
 
@@ -27,16 +24,11 @@ def read_xml(source: bytes) -> Element:
     """
     if len(source) > MAX_BYTES:
         raise XmlRefused(f"XML of more than {MAX_BYTES:,} bytes")
-    parser = DefusedXMLParser(target=_BoundedBuilder())
-    parser.entity.update(entitydefs)
+    parser = _BoundedParser()
     try:
-        parser.feed(source)
-        root: Element = parser.close()
-    except DefusedXmlException as error:
-        raise XmlRefused("XML that declares an entity") from error
-    except (ParseError, LookupError, ValueError) as error:
+        return parser.read(source)
+    except (expat.ExpatError, LookupError, ValueError) as error:
         raise error if isinstance(error, XmlRefused) else XmlRefused(f"not valid XML: {error}") from error
-    return root
 
 
 def text_at(element: Element, path: str = ".") -> str:
@@ -45,23 +37,36 @@ def text_at(element: Element, path: str = ".") -> str:
     return "" if found is None else "".join(found.itertext())
 
 
-class _BoundedBuilder(TreeBuilder):
+class _BoundedParser:
     def __init__(self) -> None:
-        super().__init__()
+        self._tree = TreeBuilder()
         self._count = self._depth = 0
 
-    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
+    def read(self, source: bytes) -> Element:
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._tree.data
+        parser.EntityDeclHandler = self._entity
+        parser.Parse(source, True)
+        return self._tree.close()
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
         self._depth += 1
         if self._count > MAX_ELEMENTS or self._depth > MAX_DEPTH:
             raise XmlRefused(f"XML of more than {MAX_ELEMENTS:,} elements, or nested deeper than {MAX_DEPTH}")
-        return super().start(_local(tag), {_local(name): value for name, value in attrs.items()})
+        self._tree.start(_local(name), {_local(key): value for key, value in attributes.items()})
 
-    def end(self, tag: str, /) -> Element:
+    def _end(self, name: str) -> None:
         self._depth -= 1
-        return super().end(_local(tag))
+        self._tree.end(_local(name))
+
+    def _entity(self, *declared: object) -> None:
+        raise XmlRefused(f"XML that declares the entity {str(declared[0])[:40]!r}")
 
 
 def _local(name: str) -> str:
     """The name without its namespace."""
-    return name.rpartition("}")[2]
+    return name.rpartition(" ")[2]

@@ -92,9 +92,9 @@ PARAMETER = b"""<!DOCTYPE a [<!ENTITY % x SYSTEM "http://127.0.0.1/x.dtd"> %x;]>
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        (BILLION_LAUGHS, "declares an entity"),
-        (OUTSIDE, "declares an entity"),
-        (PARAMETER, "declares an entity"),
+        (BILLION_LAUGHS, "declares the entity"),
+        (OUTSIDE, "declares the entity"),
+        (PARAMETER, "declares the entity"),
         (b"<a>" * 200 + b"</a>" * 200, "nested deeper"),
         (b"<a>" + b"<b/>" * 400_001 + b"</a>", "elements"),
         (b"<a><b></a>", "not valid XML"),
@@ -111,7 +111,7 @@ def test_xml_that_would_do_harm_is_refused(source: bytes, why: str) -> None:
 
 def test_a_document_type_from_elsewhere_is_not_fetched() -> None:
     root = read_xml(b'<!DOCTYPE a PUBLIC "-//X//Y" "http://127.0.0.1:1/y.dtd"><a>1&nbsp;2<b c="d">3</b>4</a>')
-    assert text_at(root) == "1\xa0234"
+    assert text_at(root) == "1234"
 
 
 def test_a_tree_is_read_without_its_namespaces() -> None:

@@ -17,6 +17,7 @@ from graph_research.graph.export import NodeStats, NodeVisit, Overlay
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.state_at import fold
 from graph_research.graph.values.codec import decode, references
+from graph_research.research.llm.usage import spending_of
 
 __all__ = ["Trace", "overlay_of", "trace_of"]
 
@@ -90,8 +91,8 @@ class Trace:
 
     def call(self, call: CallRecord) -> None:
         """Count a call for its node and every node around that."""
-        answer = call.answer if isinstance(call.answer, Mapping) else {}
-        tokens = sum(int(answer.get(key) or 0) for key in ("input_tokens", "output_tokens"))
+        spending = spending_of(call.answer)
+        tokens = 0 if spending is None else spending.tokens
         path = _plain(call.path)
         while path:
             self.calls[path] = self.calls.get(path, 0) + 1

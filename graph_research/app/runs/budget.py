@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from graph_research.app.runs.limits import Reached
 from graph_research.errors import UserMistake
+from graph_research.graph.checkpoint.base import CallRecord
 from graph_research.providers.errors import AnswerWithheld
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.model_data import Prices
+from graph_research.research.llm.usage import spending_of
 from graph_research.research.services import ModelRouter
 
 __all__ = ["Budget", "BudgetUnknowable", "within_budget"]
@@ -19,24 +21,11 @@ __all__ = ["Budget", "BudgetUnknowable", "within_budget"]
 
 _Number = TypeVar("_Number", int, float)
 
-_COUNTS = ("input_tokens", "output_tokens", "cached_input_tokens")
-
 
 class BudgetUnknowable(UserMistake):
     """A budget in money for a model whose price is not known."""
 
     code = "budget-unknowable"
-
-
-class PaidCall(Protocol):
-    """A model call as the journal keeps it."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def answer(self) -> Any: ...
 
 
 @dataclass(kw_only=True)
@@ -50,12 +39,12 @@ class Budget:
     tokens: int = 0
     cost: float = 0.0
 
-    def count_recorded(self, calls: Iterable[PaidCall]) -> None:
+    def count_recorded(self, calls: Iterable[CallRecord]) -> None:
         """Count what a run spent before it was interrupted."""
         for call in calls:
-            if call.kind == "model" and call.status == "answered":
-                used = {name: int(call.answer.get(name) or 0) for name in _COUNTS}
-                self.count(str(call.answer.get("model", "")), Usage(**used))
+            if call.kind == "model" and (spending := spending_of(call.answer, self.prices)) is not None:
+                self.tokens += spending.tokens
+                self.cost += spending.cost_usd or 0.0
 
     def count(self, model: str, usage: Usage) -> float | None:
         """Count one call: what it cost in USD, None where no price is known."""

@@ -19,6 +19,7 @@ from graph_research.graph.debugger.stepper import Debugged, Debugger
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.events import Event
 from graph_research.providers.llm.model_data import Prices
+from graph_research.research.llm.usage import spending_of
 
 __all__ = ["DebugRequest", "NothingToDebug", "debug"]
 
@@ -194,9 +195,7 @@ def _of_research(workspace: Workspace, research: Research, stack: AsyncExitStack
 
 def _costs(prices: Prices) -> Callable[[Any], float | None]:
     def cost(answer: Any) -> float | None:
-        if not isinstance(answer, Mapping) or "model" not in answer:
-            return None
-        used = [int(answer.get(name) or 0) for name in ("input_tokens", "output_tokens", "cached_input_tokens")]
-        return prices(str(answer["model"]), *used)
+        spending = spending_of(answer, prices)
+        return None if spending is None else spending.cost_usd
 
     return cost

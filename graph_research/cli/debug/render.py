@@ -24,6 +24,7 @@ from graph_research.graph.events import (
     RunPaused,
 )
 from graph_research.graph.messages import show_value
+from graph_research.research.llm.usage import spending_of
 
 __all__ = ["calls", "changed", "dry_run_lines", "edge_lines", "full", "history", "source", "stopped"]
 
@@ -88,14 +89,14 @@ def calls(records: Sequence[CallRecord], costs: Sequence[float | None]) -> Itera
     """A line a call with tokens, cost and time, and their sums."""
     tokens, seconds, cost = 0, 0.0, 0.0
     for record, price in zip(records, costs, strict=True):
-        used = _tokens(record.answer)
-        tokens, seconds, cost = tokens + sum(used or ()), seconds + record.seconds, cost + (price or 0.0)
+        used = spending_of(record.answer)
+        tokens, seconds, cost = tokens + (used.tokens if used else 0), seconds + record.seconds, cost + (price or 0.0)
         parts = [
             f"{record.seq:4}  {record.path}:{record.visit}",
             record.kind,
             record.status,
             f"{record.seconds:.3f} s",
-            f"{used[0]} + {used[1]} tokens" if used else "",
+            f"{used.input_tokens} + {used.output_tokens} tokens" if used else "",
             "" if price is None else f"{price:.4f} USD",
         ]
         yield "  ".join(part for part in parts if part)
@@ -157,9 +158,3 @@ def _moment(event: Event) -> str:
     if isinstance(event, RunEnded):
         return f"the end: {event.status}" + (f" ({event.cause})" if event.cause else "")
     return f"at {place}" if place else event.type.replace("_", " ")
-
-
-def _tokens(answer: Any) -> tuple[int, int] | None:
-    if not isinstance(answer, Mapping) or "input_tokens" not in answer:
-        return None
-    return int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0)

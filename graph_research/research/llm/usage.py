@@ -1,16 +1,70 @@
-"""What the model calls of a node took: the rows of the state's `usage` channel."""
+"""What model calls took, in tokens and money: one reading of a recorded answer, used by every sum of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["count", "counting", "usage_rows"]
+__all__ = ["Price", "Spending", "count", "counting", "phase_of_path", "spending_of", "total", "usage_rows"]
+
+Price = Callable[[str, int, int, int], float | None]
+"""USD of a call by model, input tokens, output tokens, and those of the input that were cached; None where the price is
+not known."""
 
 _counted: ContextVar[list[Mapping[str, Any]] | None] = ContextVar("_counted", default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """What some model calls took. `cost_usd` is None where the price of one of them is not known."""
+
+    calls: int = 1
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+
+def spending_of(answer: Any, price: Price | None = None) -> Spending | None:
+    """What the call with this answer took, as the journal has it; None where it was no answered model call.
+
+    Without `price` the recorded cost counts. What took no tokens, and what `extractive` did, costs nothing.
+    """
+    if not isinstance(answer, Mapping) or "input_tokens" not in answer:
+        return None
+    names = ("input_tokens", "output_tokens", "cached_input_tokens")
+    given, made, cached = (int(answer.get(name) or 0) for name in names)
+    model = str(answer.get("model") or "")
+    if model == "extractive" or not (given or made):
+        cost: float | None = answer.get("cost_usd", 0.0)
+    else:
+        cost = answer.get("cost_usd") if price is None else price(model, given, made, cached)
+    return Spending(input_tokens=given, output_tokens=made, cost_usd=cost)
+
+
+def total(spendings: Iterable[Spending]) -> Spending:
+    """The sum, the same in whatever order."""
+    every = list(spendings)
+    costs = [each.cost_usd for each in every if each.cost_usd is not None]
+    return Spending(
+        calls=sum(each.calls for each in every),
+        input_tokens=sum(each.input_tokens for each in every),
+        output_tokens=sum(each.output_tokens for each in every),
+        cost_usd=math.fsum(costs) if len(costs) == len(every) else None,
+    )
+
+
+def phase_of_path(path: str) -> str:
+    """The root node of a node path: `gather` of `gather[0]/reflect`."""
+    return path.partition("/")[0].partition("[")[0]
 
 
 @contextmanager
@@ -32,32 +86,21 @@ def count(answer: Mapping[str, Any]) -> None:
 
 
 def usage_rows(answers: Iterable[Mapping[str, Any]], path: str) -> list[dict[str, Any]]:
-    """A row a role, by name: `{phase, role, calls, input_tokens, output_tokens, cost_usd}`; the same whatever order the
-    answers came in.
-
-    The phase is the root node of the node path `path`, as in the report. `cost_usd` is null where the price of a model
-    is not known.
-    """
-    by_role: dict[str, list[Mapping[str, Any]]] = {}
+    """The rows of the state's `usage` channel for one visit of the node `path`, a row a role, by name: `{phase, role,
+    calls, input_tokens, output_tokens, cost_usd}`. The phase is the root node, as in the report."""
+    by_role: dict[str, list[Spending]] = {}
     for answer in answers:
-        by_role.setdefault(str(answer["role"]), []).append(answer)
-    phase = path.partition("/")[0].partition("[")[0]
-    return [{"phase": phase, "role": role, **_summed(by_role[role])} for role in sorted(by_role)]
-
-
-def _summed(answers: list[Mapping[str, Any]]) -> dict[str, Any]:
-    costs = list(map(_cost, answers))
-    known = [cost for cost in costs if cost is not None]
-    return {
-        "calls": len(answers),
-        "input_tokens": sum(int(answer["input_tokens"]) for answer in answers),
-        "output_tokens": sum(int(answer["output_tokens"]) for answer in answers),
-        "cost_usd": math.fsum(known) if len(known) == len(costs) else None,
-    }
-
-
-def _cost(answer: Mapping[str, Any]) -> float | None:
-    """What took no tokens costs nothing, whoever was asked."""
-    free = not (answer["input_tokens"] or answer["output_tokens"])
-    cost: float | None = answer.get("cost_usd", 0.0 if free else None)
-    return cost
+        if (spending := spending_of(answer)) is not None:
+            by_role.setdefault(str(answer["role"]), []).append(spending)
+    return [
+        {
+            "phase": phase_of_path(path),
+            "role": role,
+            "calls": taken.calls,
+            "input_tokens": taken.input_tokens,
+            "output_tokens": taken.output_tokens,
+            "cost_usd": taken.cost_usd,
+        }
+        for role in sorted(by_role)
+        for taken in [total(by_role[role])]
+    ]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from graph_research.graph.checkpoint.base import CallRecord
 from graph_research.graph.events import Event, Note
+from graph_research.research.llm.usage import Price, Spending, phase_of_path, spending_of, total
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage
 
-__all__ = ["RETRIED", "Price", "RunFacts", "retries_of", "roles_served", "usage_of"]
+__all__ = ["RETRIED", "RunFacts", "retries_of", "roles_served", "usage_of"]
 
 RETRIED = "wire:retried"
 """The note of a try that failed and is made again."""
@@ -23,10 +24,6 @@ _WHY: Mapping[str, str] = {
 }
 _TOO_LONG = "found the prompt too long"
 _WITHHELD = "declined to answer"
-
-Price = Callable[[str, int, int, int], float | None]
-"""USD of a call by model, input tokens, output tokens, and those of the input that were cached; None where the price is
-not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,33 +59,26 @@ def usage_of(calls: Iterable[CallRecord], price: Price = lambda _model, _input, 
 
     The phase is the root node of the call's path: `gather` of `gather[0]/reflect`. `extractive` costs nothing.
     """
-    rows: dict[tuple[str, str], Usage] = {}
+    rows: dict[tuple[str, str], list[tuple[Spending, float]]] = {}
     for call in calls:
-        if call.kind != "model" or not isinstance(call.answer, Mapping):
-            continue
-        role, phase = str(call.answer.get("role", "")), call.path.split("/")[0].split("[")[0]
-        row = rows.get((role, phase)) or Usage(
-            role=role, phase=phase, calls=0, seconds=0.0, input_tokens=0, output_tokens=0, cost_usd=0.0
-        )
-        rows[role, phase] = _with(row, call, price)
+        if call.kind == "model" and (spending := spending_of(call.answer, price)) is not None:
+            key = (str(call.answer.get("role", "")), phase_of_path(call.path))
+            rows.setdefault(key, []).append((spending, call.seconds or 0.0))
     phases = list(dict.fromkeys(phase for _, phase in rows))
-    return sorted(rows.values(), key=lambda row: (phases.index(row.phase), row.role))
+    table = [_usage(role, phase, taken) for (role, phase), taken in rows.items()]
+    return sorted(table, key=lambda row: (phases.index(row.phase), row.role))
 
 
-def _with(row: Usage, call: CallRecord, price: Price) -> Usage:
-    answer = call.answer
-    model = str(answer.get("model", ""))
-    tokens_in, tokens_out = int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0)
-    cached = int(answer.get("cached_input_tokens") or 0)
-    cost = 0.0 if model == "extractive" else price(model, tokens_in, tokens_out, cached)
+def _usage(role: str, phase: str, taken: Sequence[tuple[Spending, float]]) -> Usage:
+    spent = total(spending for spending, _ in taken)
     return Usage(
-        role=row.role,
-        phase=row.phase,
-        calls=row.calls + 1,
-        seconds=round(row.seconds + (call.seconds or 0.0), 6),
-        input_tokens=row.input_tokens + tokens_in,
-        output_tokens=row.output_tokens + tokens_out,
-        cost_usd=None if cost is None or row.cost_usd is None else row.cost_usd + cost,
+        role=role,
+        phase=phase,
+        calls=spent.calls,
+        seconds=round(sum(seconds for _, seconds in taken), 6),
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+        cost_usd=spent.cost_usd,
     )
 
 
@@ -115,9 +105,7 @@ class _Tally:
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     repair_turns: int = 0
     too_long: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float | None = 0.0
+    spendings: list[Spending] = field(default_factory=list)
 
     def answered(self, request: Mapping[str, Any], answer: Mapping[str, Any], price: Price) -> None:
         model = str(answer.get("model") or request.get("model"))
@@ -130,22 +118,18 @@ class _Tally:
         else:
             self.models[model] += 1
         self.repair_turns += int(request.get("attempt") or 1) > 1
-        tokens_in, tokens_out = int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0)
-        self.input_tokens += tokens_in
-        self.output_tokens += tokens_out
-        cached = int(answer.get("cached_input_tokens") or 0)
-        cost = 0.0 if model == "extractive" else price(model, tokens_in, tokens_out, cached)
-        self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost
+        self.spendings += filter(None, [spending_of({"input_tokens": 0, **answer, "model": model}, price)])
 
     def use(self) -> RoleUse:
+        spent = total(self.spendings)
         return RoleUse(
             models=dict(self.models),
             calls=sum(self.models.values()),
             repair_turns=self.repair_turns,
             too_long=self.too_long,
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
-            cost_usd=None if self.cost_usd is None else round(self.cost_usd, 6),
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+            cost_usd=None if spent.cost_usd is None else round(spent.cost_usd, 6),
             failures=[
                 ModelFailure(model=model, reason=reason, calls=count)
                 for (model, reason), count in self.failures.items()

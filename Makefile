@@ -9,7 +9,7 @@ DEMO := demo
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lint type imports docs bench clean lock
+.PHONY: help install demo test check format lint type imports schemas docs bench clean lock
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -39,6 +39,9 @@ type: $(VENV)/.dev ## mypy, strict
 
 imports: $(VENV)/.dev
 	@$(BIN)/lint-imports --no-cache
+
+schemas: $(VENV)/.dev ## write the JSON Schemas that are generated from models
+	@$(BIN)/python -m graph_research.research.models.json_schemas
 
 docs: $(VENV)/.dev ## check that every example and link of the docs holds
 	@$(BIN)/python -m pytest -q tests/docs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_research.research.models.record import Record
+from graph_research.research.models.record import Record, schema_field
 
 __all__ = ["JobConfidence"]
 
@@ -11,7 +11,7 @@ class JobConfidence(Record):
     """`confidence` is `mean_claim_confidence` x `source_factor`, all 0 to 1; `origin_count` is how many stand behind
     the sources that were used."""
 
-    confidence: float
+    confidence: float = schema_field(minimum=0, maximum=1)
     claim_count: int
     source_count: int
     has_contradictions: bool

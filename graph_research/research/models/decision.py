@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from graph_research.research.models.record import Record
+from graph_research.research.models.record import Record, schema_field
 
 __all__ = ["Decision", "QualityAssessment", "Verdict"]
 
@@ -14,7 +14,7 @@ __all__ = ["Decision", "QualityAssessment", "Verdict"]
 class QualityAssessment(Record):
     """The supervisor's marks for a phase; `score` is 1 to 10."""
 
-    score: float
+    score: float = schema_field(minimum=1, maximum=10)
     strengths: list[str] = Field(default_factory=list)
     weaknesses: list[str] = Field(default_factory=list)
 
@@ -22,7 +22,7 @@ class QualityAssessment(Record):
 class Verdict(Record):
     """The supervisor's answer to "go on?": `action` is `proceed`, `retry`, `iterate` or `complete`."""
 
-    action: str
+    action: str = schema_field(enum=["proceed", "retry", "iterate", "complete"])
     rationale: str
     quality_assessment: QualityAssessment
     guidance: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from graph_research.research.models.record import Record
+from graph_research.research.models.record import Record, schema_field
 
 __all__ = ["Contradiction", "Evidence", "Side"]
 
@@ -12,17 +12,17 @@ __all__ = ["Contradiction", "Evidence", "Side"]
 class Evidence(Record):
     """A quote and where it stands: `archive[locator] == quote`, to the character.
 
-    `id` is `ev-` and 10 hex digits derived from archive hash and locator. `score` is the evidence formula's value
-    (requirements 11.15), at most 0.631; `rank_score` is what the selection was ordered by, where that differs.
+    `id` is `ev-` and 10 hex digits derived from archive hash and locator. `score` is the evidence formula's value, at
+    most 0.631; `rank_score` is what the selection was ordered by, where that differs.
     """
 
-    id: str
+    id: str = schema_field(pattern="^ev-[0-9a-f]{10}$")
     source_id: str
-    quote: str
-    locator: str
-    archive_hash: str
+    quote: str = schema_field(minLength=1)
+    locator: str = schema_field(pattern="^(page:[1-9][0-9]*:)?char:[0-9]+-[0-9]+$")
+    archive_hash: str = schema_field(pattern="^sha256:[0-9a-f]{64}$")
     sub_query_id: str = ""
-    score: float = 0.0
+    score: float = schema_field(0.0, minimum=0)
     rank_score: float = 0.0
 
 
@@ -40,8 +40,8 @@ class Contradiction(Record):
     chosen. `id` is `con-` and 10 hex digits derived from its content.
     """
 
-    id: str
-    kind: str
+    id: str = schema_field(pattern="^con-[0-9a-f]{10}$")
+    kind: str = schema_field(enum=["number", "date", "statement"])
     topic: str
     description: str = ""
     sides: list[Side] = Field(min_length=2)

@@ -6,13 +6,13 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from graph_research.research.models.record import Record
+from graph_research.research.models.record import Record, schema_field
 
 __all__ = ["Claim", "Confidence", "Finding", "Gap"]
 
 
 class Confidence(StrEnum):
-    """Five levels; a model's prompt offers the middle three, the outer two come from the claim score (B9)."""
+    """Five levels; a model's prompt offers the middle three, the outer two come from the claim score."""
 
     SPECULATION = "speculation"
     LOW = "low"
@@ -27,13 +27,13 @@ class Finding(Record):
     `stated` is the confidence that the analyzer gave it, `confidence` what its claim and its origins leave of that.
     """
 
-    id: str
-    content: str
+    id: str = schema_field(pattern="^find-[0-9a-f]{10}$")
+    content: str = schema_field(minLength=1)
     confidence: Confidence
     source_ids: list[str] = Field(default_factory=list)
     evidence_ids: list[str] = Field(default_factory=list)
     category: str | None = None
-    iteration: int = 1
+    iteration: int = schema_field(1, minimum=1)
     stated: Confidence | None = None
 
 
@@ -41,23 +41,23 @@ class Gap(Record):
     """What the sources do not answer. `priority` 1 is the most important; `iteration` is the round that named it,
     `addressed_in` the one that closed it."""
 
-    id: str
-    description: str
+    id: str = schema_field(pattern="^gap-[0-9a-f]{10}$")
+    description: str = schema_field(minLength=1)
     suggested_queries: list[str] = Field(default_factory=list)
-    priority: int = 1
+    priority: int = schema_field(1, minimum=1)
     addressed: bool = False
-    severity: str | None = None
-    iteration: int = 1
-    addressed_in: int | None = None
+    severity: str | None = schema_field(None, enum=["critical", "moderate", "minor", None])
+    iteration: int = schema_field(1, minimum=1)
+    addressed_in: int | None = schema_field(None, minimum=1)
 
 
 class Claim(Record):
-    """A finding scored against its sources (requirements 17.3 and 17.4); `confidence` is 0 to 1."""
+    """A finding scored against its sources; `confidence` is 0 to 1."""
 
     id: str
     text: str
-    confidence: float
-    support_strength: float
+    confidence: float = schema_field(minimum=0, maximum=1)
+    support_strength: float = schema_field(minimum=0, maximum=1)
     support: list[str] = Field(default_factory=list)
     against: list[str] = Field(default_factory=list)
     contradiction: bool = False

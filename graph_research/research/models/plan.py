@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from graph_research.research.models.record import Record
+from graph_research.research.models.record import Record, schema_field
 
 __all__ = ["Reflection", "SubQuery", "TopicResult"]
 
@@ -13,15 +13,17 @@ class SubQuery(Record):
     """One question of the plan. `id` is `sq-ITERATION-NUMBER`; `status` is `pending`, `completed` or `failed`;
     `source_types` says where to look for it (`web`, `academic`, `news`), empty: wherever the run looks."""
 
-    id: str
-    query: str
+    id: str = schema_field(pattern="^sq-[0-9]+-[0-9]+$")
+    query: str = schema_field(minLength=1)
     rationale: str = ""
-    priority: int = 1
-    status: str = "pending"
-    iteration: int = 1
+    priority: int = schema_field(1, minimum=1)
+    status: str = schema_field("pending", enum=["pending", "completed", "failed"])
+    iteration: int = schema_field(1, minimum=1)
     gap_id: str | None = None
     error: str | None = None
-    source_types: list[str] = Field(default_factory=list)
+    source_types: list[str] = Field(
+        default_factory=list, json_schema_extra={"default": [], "items": {"enum": ["web", "academic", "news"]}}
+    )
 
 
 class Reflection(Record):

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Record"]
+__all__ = ["Record", "schema_field"]
+
+
+def schema_field(default: Any = ..., **constraints: Any) -> Any:
+    """A field whose `constraints` (keywords of JSON Schema) stand in the generated schema: what enters the state is
+    checked there, and not again each time a model is made from the state."""
+    return Field(default, json_schema_extra=constraints)
 
 
 class Record(BaseModel):

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import Field
 
-from graph_research.research.models.record import Record
+from graph_research.research.models.record import Record, schema_field
 
 __all__ = ["Quality", "Source", "SourceScore", "Tier"]
 
 
 class Tier(StrEnum):
-    """Credibility of a source, best first (requirements 17.2)."""
+    """Credibility of a source, best first."""
 
     PRIMARY_SOURCE = "PRIMARY_SOURCE"
     AUTHORITATIVE = "AUTHORITATIVE"
@@ -50,7 +50,7 @@ class Source(Record):
     it, at most `CONTENT_CHARS` characters; quotes are taken from the archive, never from it.
     """
 
-    id: str
+    id: str = schema_field(pattern="^src-[0-9a-f]{10}$")
     sub_query_id: str = ""
     title: str = ""
     url: str | None = None
@@ -67,7 +67,7 @@ class Source(Record):
     doi: str | None = None
     provider: str = ""
     iteration: int = 1
-    archive_hash: str
+    archive_hash: str = schema_field(pattern="^sha256:[0-9a-f]{64}$")
     layout_hash: str | None = None
     characters: int = 0
     fidelity: str = "full"

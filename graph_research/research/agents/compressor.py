@@ -8,10 +8,10 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.providers.errors import ContextExceeded, ProviderError
+from graph_research.providers.errors import ProviderError
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.llm.prompt_fitting import Section
-from graph_research.research.llm.structured_call import Agent, AnswerUnreadable
+from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import reading_of
 from graph_research.research.retrieval.summarization import condenses
@@ -20,20 +20,15 @@ from graph_research.text.document import Document
 
 __all__ = ["compressor"]
 
-_RETRIES = 3
-_SMALLER = 0.9
-"""Requirements 10.2: three retries, each with a tenth less."""
-
 _NUMBERS = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
 
 def compressor(services: Services) -> Handler:
-    """Reformat a topic's findings. Where no attempt gives a usable text the sources stay as they are (null)."""
+    """Reformat a topic's findings. Where no usable text comes of it the sources stay as they are (null)."""
     agent = Agent(
         name="compressor",
         role="compression",
         phase="gathering",
-        repairs=0,
         max_output_tokens=services.settings.report_output_tokens,
         sections=(Section(name="sources", noun="source", text="text"), Section(name="queries", noun="query")),
     )
@@ -46,25 +41,15 @@ def compressor(services: Services) -> Handler:
         documents = await read_documents(sources, ctx)
         whole = [reading_of(source, documents, services.settings.compression_chars) for source in sources]
         chars = min(services.settings.compression_chars, sum(map(len, whole)))
-        tokens, notes, problem, text = 0, [], "", None
-        for _ in range(_RETRIES + 1):
-            try:
-                result = await agent.call(
-                    services, _material(handoff, sources, documents, chars), ctx, windows=handoff.get("model_windows")
-                )
-            except (AnswerUnreadable, ContextExceeded) as error:
-                problem = str(error)
-            except ProviderError as error:
-                problem = str(error)
-                break
-            else:
-                tokens += result.tokens
-                notes = result.degradations(agent.name, ctx)
-                text = _formatted(result.output["notes"], handoff["queries"], sources)
-                if text is not None:
-                    break
-                problem = "no statement names its source"
-            chars = int(chars * _SMALLER)
+        material = _material(handoff, sources, documents, chars)
+        tokens, notes, text, problem = 0, [], None, "no statement names its source"
+        try:
+            result = await agent.call(services, material, ctx, windows=handoff.get("model_windows"))
+        except ProviderError as error:
+            problem = str(error)
+        else:
+            tokens, notes = result.tokens, result.degradations(agent.name, ctx)
+            text = _formatted(result.output["notes"], handoff["queries"], sources)
         if text is None:
             reason = f"the sources of {handoff['sub_query']['id']} are shown as they are: {problem}"
             notes = [*notes, {"node": ctx.path, "agent": agent.name, "reason": reason}]

@@ -1,4 +1,4 @@
-"""The quality gates after each phase: exact rules and scores of requirements group 3, as pure functions."""
+"""The quality gates after each phase: exact rules and scores, as pure functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 HIGH_CONFIDENCE = frozenset({"high", "confirmed"})
-"""A confirmed finding was high before its claim was scored (decision B9), so the gate counts both."""
+"""A confirmed finding was high before its claim was scored, so the gate counts both."""
 
 Rows = Sequence[Mapping[str, Any]]
 """Objects of a state channel, as JSON."""
@@ -25,7 +25,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class ValidationResult:
-    """A gate's word on a phase; `quality_score` is 0 to 10."""
+    """The result of a gate; `quality_score` is 0 to 10."""
 
     valid: bool
     issues: tuple[str, ...]

@@ -54,8 +54,8 @@ class ResearchFailed(GraphResearchError):
 
 
 def research_handlers(services: Services) -> dict[str, Handler]:
-    """By the name that a graph uses. A handoff's `progress` is told as the note `research:progress` at the end, and
-    what goes wrong on the wire without ending a request as `wire:retried` and the like. Each output has `usage`."""
+    """By the name that a graph uses. A handoff's `progress` is emitted as the note `research:progress` at the end, and
+    failures on the wire that do not end a request as `wire:retried` and the like. Each output has `usage`."""
     made = {name: _announcing(maker(services)) for name, maker in _MAKERS.items()}
     return {**made, "give_up": give_up}
 

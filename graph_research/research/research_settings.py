@@ -1,4 +1,4 @@
-"""The settings that the research itself reads, with the seeds' defaults; a run's own numbers are input channels."""
+"""The settings that agents and handlers read, with their defaults; a run's own numbers are input channels."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ __all__ = ["ResearchSettings"]
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchSettings:
-    """What agents and handlers may be told beside their handoff.
+    """What agents and handlers know beside their handoff.
 
-    Counts are numbers of things, lengths are in characters. Sources of the numbers: requirements 2.2 (sub-queries),
-    2.7 (20 sources, 1,000 characters each), 5.1 (iterations), 7.3 (clarification), 18.1 (cap of 8) and decision B35.
+    Counts are numbers of things, lengths are in characters.
     """
 
     max_iterations: int = 3
@@ -34,9 +33,9 @@ class ResearchSettings:
     """How much of one source a prompt shows."""
     token_management_enabled: bool = True
     """Fit prompts to the windows of models; without it a prompt shows `analysis_sources` sources with `content_chars`
-    characters each (decision B10)."""
+    characters each."""
     token_safety_margin: float = 0.15
-    """The share of a window that is left free, since tokens are estimated (requirements 13.1)."""
+    """The share of a window that is left free, since tokens are estimated."""
     default_context_tokens: int = 8_192
     """The window of a model on a server of the user's own, where neither the settings nor the server tell it; small,
     since some servers drop what is too long without a word."""
@@ -54,12 +53,12 @@ class ResearchSettings:
     flagged_domains: tuple[str, ...] = ()
     """Domains, in lower case, whose sources are `FLAGGED`."""
     local_terms_in_web_queries: bool = False
-    """Let queries over the web hold words that stand in local documents only (security.md 8)."""
+    """Let queries over the web hold words that stand in local documents only."""
     fetch_time_summarization: bool = True
     summarization_min_chars: int = 4_000
     """Shorter texts are not worth a summary."""
     summarization_chars: int = 50_000
-    """How much of a text a summary is made of (requirements 9.3)."""
+    """How much of a text a summary is made of."""
     summarization_seconds: float = 60.0
     topic_compression: bool = True
     compression_chars: int = 40_000

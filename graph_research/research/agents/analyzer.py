@@ -1,4 +1,4 @@
-"""The analyzer: reads the archived sources and says what they show, with quotes that code finds in their texts."""
+"""The analyzer: findings, gaps and contradictions of the archived sources, with quotes that are looked up there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEPT_SOURCES = 6
 """So many sources stay before the topics' findings give way."""
 
 _LEVELS = ((0.9, "full"), (0.6, "condensed"), (0.3, "compressed"), (0.15, "key_points"), (0.0, "headline"))
-"""What a share of a text is called (requirements 13.4)."""
+"""Fidelity levels by the least share of a text that is shown."""
 
 _NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
 
@@ -133,7 +133,7 @@ def _compressed(topic: Mapping[str, Any]) -> str:
 
 
 def _found(handoff: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the compressor put in order for this iteration's topics (decision B32); what earlier ones came to stands in
+    """What the compressor put in order for this iteration's topics; what earlier iterations found stands in
     the earlier findings."""
     own = {row["id"] for row in handoff["sub_queries"] if row["iteration"] == handoff["iteration"]}
     topics = [topic for topic in handoff.get("topics") or [] if topic["sub_query_id"] in own and _compressed(topic)]
@@ -155,7 +155,7 @@ def _material(handoff: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) ->
 
 
 def _shown_first(known: Known, iteration: int) -> list[Source]:
-    """Sources new in this iteration first, then by composite score (decision B10)."""
+    """Sources new in this iteration first, then by composite score."""
     return sorted(
         known.sources.values(),
         key=lambda source: (source.iteration != iteration, -source.score.composite, source.id),

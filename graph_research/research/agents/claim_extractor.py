@@ -32,7 +32,7 @@ _SECTIONS = (Section(name="sources", noun="source", text="content"),)
 
 
 def claim_extractor(services: Services) -> Handler:
-    """Claims scored by requirements 17.4 and 17.5. Fallback: what the best sources say, word for word."""
+    """Scored claims, and the confidence of them all. Fallback: the best passages of the best sources, verbatim."""
     agent = Agent(name="claim_extractor", phase="analysis", sections=_SECTIONS)
 
     async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:

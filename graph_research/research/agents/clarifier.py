@@ -15,7 +15,7 @@ __all__ = ["clarifier"]
 
 
 def clarifier(services: Services) -> Handler:
-    """A binary verdict; after the retries of requirements 7.3 it is "not needed"."""
+    """A binary verdict. Where no retry gives a readable one, clarification counts as not needed."""
     agent = Agent(name="clarifier", phase="clarification", repairs=services.settings.clarification_retries)
 
     async def clarify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.):]|[-*•])\s+")
 
 
 def decomposer(services: Services) -> Handler:
-    """Sub-questions as sub-queries (requirements 18.1). Whatever fails, the question itself is always there."""
+    """Sub-questions as sub-queries. The question itself is always the first, whatever fails."""
     agent = Agent(name="decomposer", phase="planning")
 
     async def decompose(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:

@@ -29,7 +29,7 @@ __all__ = ["gatherer"]
 
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
 _FIDELITY: Mapping[str, str] = {"abstract": "key_points", "snippet": "headline", "nothing": "headline"}
-"""How much of a source is known where its text is not whole; words of requirements 13.4."""
+"""How much of a source is known where its text is not whole, as a fidelity level."""
 
 
 def gatherer(services: Services) -> Handler:

@@ -23,7 +23,7 @@ _SECTIONS = (Section(name="background", noun="passage", text="text", keep=0),)
 
 
 def planner(services: Services) -> Handler:
-    """Plan the first iteration. Fallback: the original question as the one sub-query (requirements 3.6)."""
+    """Plan the first iteration. Fallback: the original question as the one sub-query."""
     agent = Agent(name="planner", phase="planning", sections=_SECTIONS)
 
     async def plan(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:

@@ -19,7 +19,7 @@ __all__ = ["reflector"]
 _SECTIONS = (Section(name="titles", noun="title", keep=3),)
 
 ENOUGH_SOURCES = 3
-"""This many relevant sources are likely enough (requirements 8.4)."""
+"""This many relevant sources are likely enough."""
 
 
 def reflector(services: Services) -> Handler:

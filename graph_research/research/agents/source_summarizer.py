@@ -23,7 +23,6 @@ from graph_research.text.locators import make_locator
 __all__ = ["MOST_EXCERPTS", "source_summarizer"]
 
 MOST_EXCERPTS = 5
-"""Requirements 9.2."""
 
 _OUTPUT_TOKENS = 2_048
 

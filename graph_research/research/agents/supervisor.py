@@ -1,4 +1,4 @@
-"""The supervisor: judges each phase, pauses to think, and says whether to go on. It researches nothing itself."""
+"""The supervisor: evaluates each phase, holds the think pause, and decides how the run continues."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECTIONS = (Section(name="result", noun="result", least_chars=200),)
 def supervisor(services: Services) -> Handler:
     """Evaluate a phase, pause, then judge: the model's verdict, bounded by the gate and by the retries left.
 
-    The order is that of requirements 4.1: evaluate, build the prompt, call the hook, record. Fallback of the verdict:
+    The order is: evaluate, build the prompt, call the hook, record. Fallback of the verdict:
     retry where the gate failed, else proceed.
     """
     agent = Agent(name="supervisor", sections=_SECTIONS)
@@ -72,7 +72,7 @@ def supervisor(services: Services) -> Handler:
 
 
 def iteration_decider(services: Services) -> Handler:  # noqa: ARG001 -- every maker of a handler is given the services
-    """Whether another iteration follows: open gaps and iterations left, nothing else (requirements 1.12)."""
+    """Whether another iteration follows: open gaps and iterations left, nothing else."""
 
     async def decide(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         record = decision_log.iteration_decision(

@@ -12,7 +12,7 @@ __all__ = ["ModelRouter"]
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRouter:
-    """Lists of models in the order in which they are tried (requirements 15.1 and 16.1)."""
+    """Lists of models in the order in which they are tried."""
 
     default: Sequence[Model]
     roles: Mapping[str, Sequence[Model]] = field(default_factory=dict)

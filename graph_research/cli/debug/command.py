@@ -144,11 +144,11 @@ async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list
 
     text = None if script is None else _read(script)
     async with debug(workspace, request, told=partial(say_providers, workspace)) as debugged:
-        for one in breaks:
-            debugged.debugger.triggers.add(one)
+        for where in breaks:
+            debugged.debugger.triggers.add(where)
         terminal = Terminal(debugged.debugger, history=workspace.home.path / "debug_history")
         await terminal.show_stop(await debugged.start())
-        code = await (terminal.converse() if script is None or text is None else terminal.follow(script, text))
+        code = await (terminal.interact() if script is None or text is None else terminal.run_script(script, text))
     if code:
         raise CommandEnded(code)
 

@@ -37,7 +37,7 @@ _MOST_CHARS = 20_000
 def stopped(stop: Stop, levels: Sequence[Level], run_id: str) -> Iterator[str]:
     """One line for where and why, and the lines of the graph around it."""
     reasons = {"failure": "stopped at a failure", "pause": "held"}
-    why = ", ".join(str(one) for one in stop.hit if one.number) or reasons.get(stop.reason, "")
+    why = ", ".join(str(breakpoint) for breakpoint in stop.hit if breakpoint.number) or reasons.get(stop.reason, "")
     parts = [run_id, _moment(stop.event), f"step {stop.event.step}", why, "" if stop.live else "history"]
     yield " · ".join(part for part in parts if part)
     if stop.note:

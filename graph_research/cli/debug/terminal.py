@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from graph_research.cli.debug import render as lines
+from graph_research.cli.debug import render
 from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded
 from graph_research.cli.exit_status import resume_command
 from graph_research.cli.output import say, show
@@ -29,7 +29,7 @@ _SOURCE_LINES = 10
 
 
 class UnknownCommand(UserMistake):
-    """A line that is no command of the debugger."""
+    """A line is not a command of the debugger."""
 
     code = "unknown-command"
 
@@ -53,41 +53,41 @@ class Terminal:
         self._over = False
         self._commands = self._table()
 
-    async def converse(self) -> int:
+    async def interact(self) -> int:
         """Read commands from the keyboard until `quit` or the end of the input; the exit code."""
-        with _remembered(self._history):
-            while (line := _typed()) is not None:
+        with _line_history(self._history):
+            while (line := _read_line()) is not None:
                 try:
-                    if not await self.obey(line or self._last):
+                    if not await self.execute(line or self._last):
                         return DONE
                 except GraphResearchError as error:
                     show(f"! {error}")
                 self._last = line or self._last
         return DONE
 
-    async def follow(self, script: Path, text: str) -> int:
-        """Run the lines of a script; a line that cannot be obeyed ends it with `FILE:LINE` and exit code 2."""
+    async def run_script(self, script: Path, text: str) -> int:
+        """Run the lines of a script; a line that cannot be executed ends it with `FILE:LINE` and exit code 2."""
         for number, line in enumerate(text.splitlines(), start=1):
             command = line.strip()
             if not command or command.startswith("#"):
                 continue
             show(f"{_PROMPT}{command}")
             try:
-                if not await self.obey(command):
+                if not await self.execute(command):
                     return DONE
             except (UserMistake, GuardFailed) as error:
                 say(f"graph-research: {script}:{number}: {error}")
                 return INVALID
         return DONE
 
-    async def obey(self, line: str) -> bool:
+    async def execute(self, line: str) -> bool:
         """Run one command; false for `quit`. Raises `UnknownCommand`."""
         name, _, rest = line.strip().partition(" ")
         if not name:
             return True
         command = self._command(name)
         if rest.strip() and not self._commands[command].usage:
-            raise UnknownCommand(f"`{command}` takes nothing behind it, not {rest.strip()[:40]!r}", help="leave it out")
+            raise UnknownCommand(f"`{command}` takes no argument, not {rest.strip()[:40]!r}", help="leave it out")
         async with self._interruptible():
             await self._commands[command].run(rest.strip())
         return not self._over
@@ -95,18 +95,18 @@ class Terminal:
     async def show_stop(self, stop: Stop) -> None:
         """Where the run is held now, and what is watched."""
         self._level = 0
-        for line in lines.stopped(stop, await self._debugger.inspector.levels(), self._debugger.run_id):
+        for line in render.stopped(stop, await self._debugger.inspector.levels(), self._debugger.run_id):
             show(line)
         for text in self._debugger.triggers.watches:
             show(f"  {text} = {await self._value(text)}")
 
     def _command(self, name: str) -> str:
-        exact = [known for known, command in self._commands.items() if name in (known, command.short)]
-        found = exact or [known for known in self._commands if known.startswith(name)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UnknownCommand(f"{name!r} is short for several", help=f"write one of {', '.join(found)}")
+        exact = [command for command, entry in self._commands.items() if name in (command, entry.short)]
+        matches = exact or [command for command in self._commands if command.startswith(name)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise UnknownCommand(f"{name!r} is short for several", help=f"write one of {', '.join(matches)}")
         raise UnknownCommand(f"no command {name[:40]!r}", help="`help` lists them")
 
     def _table(self) -> Mapping[str, _Command]:
@@ -192,8 +192,8 @@ class Terminal:
             added = self._debugger.triggers.add(rest)
             show(f"breakpoint {added.number}: {added}")
             return
-        for one in self._debugger.triggers.breakpoints:
-            show(f"{one.number}: {one}")
+        for breakpoint in self._debugger.triggers.breakpoints:
+            show(f"{breakpoint.number}: {breakpoint}")
         if not self._debugger.triggers.breakpoints:
             show("no breakpoints")
 
@@ -203,7 +203,7 @@ class Terminal:
     async def _catch(self, rest: str) -> None:
         if rest not in ("all", "final", "none"):
             raise UserMistake("`catch` takes all, final or none", help="final: failures that are not tried again")
-        self._debugger.triggers.failures = rest  # type: ignore[assignment] # -- one of the three, as was looked
+        self._debugger.triggers.failures = rest  # type: ignore[assignment] # -- checked above
 
     async def _watch(self, rest: str) -> None:
         if rest:
@@ -217,7 +217,7 @@ class Terminal:
     # Looking
 
     async def _print(self, rest: str) -> None:
-        show(lines.full(await self._debugger.inspector.evaluate(rest, self._level)))
+        show(render.full(await self._debugger.inspector.evaluate(rest, self._level)))
 
     async def _state(self, rest: str) -> None:
         if rest:
@@ -230,36 +230,36 @@ class Terminal:
     async def _diff(self, _: str) -> None:
         changes = await self._debugger.inspector.changes()
         for name, (old, new) in changes.items():
-            show(lines.changed(name, old, new))
+            show(render.changed(name, old, new))
         if not changes:
             show("nothing has changed since the stop before")
 
     async def _edges(self, _: str) -> None:
-        for line in lines.edge_lines(await self._debugger.inspector.edges(self._level), values=False):
+        for line in render.edge_lines(await self._debugger.inspector.edges(self._level), values=False):
             show(line)
 
     async def _guards(self, _: str) -> None:
-        for line in lines.edge_lines(await self._debugger.inspector.edges(self._level), values=True):
+        for line in render.edge_lines(await self._debugger.inspector.edges(self._level), values=True):
             show(line)
 
     async def _prompt(self, rest: str) -> None:
         made = [] if rest else await self._debugger.inspector.calls(here=True)
         for call in made:
             show(f"call {call.seq}, {call.kind}, {call.status}, as it was sent:")
-            for line in lines.request_lines(call.request):
+            for line in render.request_lines(call.request):
                 show(line)
         if not made:
-            for line in lines.dry_run_lines(await self._debugger.inspector.dry_run(_number(rest) if rest else 0)):
+            for line in render.dry_run_lines(await self._debugger.inspector.dry_run(_number(rest) if rest else 0)):
                 show(line)
 
     async def _calls(self, rest: str) -> None:
         records = await self._debugger.inspector.calls(here=rest == "here")
-        for line in lines.calls(records, [self._debugger.cost(record.answer) for record in records]):
+        for line in render.calls(records, [self._debugger.cost(record.answer) for record in records]):
             show(line)
 
     async def _show_history(self, _: str) -> None:
         if self._debugger.stop is not None:
-            for line in lines.history(self._debugger.timeline.moments(), self._debugger.stop.event):
+            for line in render.history(self._debugger.timeline.moments(), self._debugger.stop.event):
                 show(line)
 
     async def _where(self, _: str) -> None:
@@ -281,7 +281,7 @@ class Terminal:
     async def _list(self, _: str) -> None:
         level = await self._debugger.inspector.level(self._level)
         if self._debugger.stop is not None:
-            for line in lines.source(level, self._debugger.stop.event, _SOURCE_LINES):
+            for line in render.source(level, self._debugger.stop.event, _SOURCE_LINES):
                 show(line)
 
     async def _help(self, rest: str) -> None:
@@ -307,7 +307,7 @@ class Terminal:
         """While a command runs the first SIGINT tells what the run is doing and holds it at its next event, a second
         one leaves the debugger: `CommandEnded`."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None, "obeyed inside a task"
+        assert task is not None, "executed inside a task"
         telling: list[asyncio.Task[None]] = []
         leaving = asyncio.Event()
 
@@ -334,8 +334,8 @@ class Terminal:
                 await asyncio.wait(telling)
 
     async def _tell_work(self) -> None:
-        for one in await self._debugger.inspector.work():
-            say(f"  {one}")
+        for work in await self._debugger.inspector.work():
+            say(f"  {work}")
         say("it is held at its next event; Ctrl-C again leaves the debugger, and the run can be resumed")
 
 
@@ -353,7 +353,7 @@ def _count(text: str) -> int:
     return count
 
 
-def _typed() -> str | None:
+def _read_line() -> str | None:
     """A line from the keyboard, None at the end of the input; Ctrl-C at the prompt drops what was typed."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -370,7 +370,7 @@ def _typed() -> str | None:
 
 
 @contextlib.contextmanager
-def _remembered(file: Path) -> Iterator[None]:
+def _line_history(file: Path) -> Iterator[None]:
     """Line editing, with the lines of earlier sessions; they are kept for their owner only."""
     import readline
 

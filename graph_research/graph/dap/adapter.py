@@ -166,21 +166,21 @@ class Adapter:
         self._forget(self._files.pop(file, []))
         numbers = self._files.setdefault(file, [])
 
-        def add(one: Mapping[str, Any]) -> Breakpoint:
-            condition, hits = str(one.get("condition") or ""), _hits(one.get("hitCondition"))
-            return self._debugger.triggers.add_line(file, int(one["line"]), condition=condition, hits=hits)
+        def add(entry: Mapping[str, Any]) -> Breakpoint:
+            condition, hits = str(entry.get("condition") or ""), _hits(entry.get("hitCondition"))
+            return self._debugger.triggers.add_line(file, int(entry["line"]), condition=condition, hits=hits)
 
-        return {"breakpoints": [self._added(one, add, numbers) for one in wanted]}
+        return {"breakpoints": [self._added(entry, add, numbers) for entry in wanted]}
 
     async def _on_set_function_breakpoints(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         self._forget(self._functions)
         self._functions = []
 
-        def add(one: Mapping[str, Any]) -> Breakpoint:
-            condition = f" if {one['condition']}" if one.get("condition") else ""
-            return self._debugger.triggers.add(f"{one['name']}{condition}", hits=_hits(one.get("hitCondition")))
+        def add(entry: Mapping[str, Any]) -> Breakpoint:
+            condition = f" if {entry['condition']}" if entry.get("condition") else ""
+            return self._debugger.triggers.add(f"{entry['name']}{condition}", hits=_hits(entry.get("hitCondition")))
 
-        return {"breakpoints": [self._added(one, add, self._functions) for one in arguments["breakpoints"]]}
+        return {"breakpoints": [self._added(entry, add, self._functions) for entry in arguments["breakpoints"]]}
 
     async def _on_set_exception_breakpoints(self, arguments: Mapping[str, Any]) -> None:
         filters = arguments.get("filters") or ()
@@ -261,8 +261,8 @@ class Adapter:
     def _stopped(self, stop: Stop) -> None:
         if stop.note:
             self._output(stop.note, "console")
-        known = {number for numbers in self._files.values() for number in numbers}
-        self._event("stopped", {**stop_fields(stop, known), "threadId": _THREAD, "allThreadsStopped": True})
+        on_lines = {number for numbers in self._files.values() for number in numbers}
+        self._event("stopped", {**stop_fields(stop, on_lines), "threadId": _THREAD, "allThreadsStopped": True})
 
     def _end(self, code: int) -> None:
         self._event("exited", {"exitCode": code})

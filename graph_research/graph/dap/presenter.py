@@ -130,7 +130,7 @@ def source_of(graph: Graph, number: int) -> dict[str, Any]:
 def stop_fields(stop: Stop, lines: set[int]) -> dict[str, Any]:
     """Reason, description and breakpoints of a `stopped` event; `lines` are the numbers of those on lines."""
     reason = _REASONS.get(stop.reason, stop.reason)
-    numbers = [one.number for one in stop.hit if one.number]
+    numbers = [breakpoint.number for breakpoint in stop.hit if breakpoint.number]
     if stop.reason == "breakpoint" and not numbers:
         reason = "data breakpoint" if stop.hit else "step"
     elif stop.reason == "breakpoint" and not lines & set(numbers):

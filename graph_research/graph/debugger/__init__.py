@@ -1,1 +1,1 @@
-"""A debugger for graphs: a slow consumer of a run's events, who looks at the store while the run waits for it."""
+"""Debugger for graphs: takes a run's events one at a time and reads the store while the run waits."""

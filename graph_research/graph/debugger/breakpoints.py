@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from graph_research.errors import UserMistake
 from graph_research.graph.debugger.stop_locations import (
-    Target,
+    StopLocation,
     all_graphs,
     edge_between,
     graph_at,
+    location_at,
     plain_path,
-    target_at,
 )
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GraphInvalid
@@ -23,7 +23,7 @@ from graph_research.graph.expressions.compiled import Compiled, compile_expressi
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.source import Expression, Place
 
-__all__ = ["Breakpoint", "BreakpointInvalid", "compiled", "line_breakpoint", "parse_breakpoint"]
+__all__ = ["Breakpoint", "BreakpointInvalid", "compile_for", "line_breakpoint", "parse_breakpoint"]
 
 BreakpointKind = Literal["node", "edge", "guard", "condition"]
 
@@ -67,7 +67,7 @@ class Breakpoint:
         place = f"({self.file}:{self.line})" if self.line else ""
         return " ".join(part for part in (what, condition, place) if part)
 
-    def meets(self, event: Event, root: Graph) -> bool:
+    def matches(self, event: Event, root: Graph) -> bool:
         """Whether it is about this event; its condition is not looked at."""
         if self.kind == "condition":
             return isinstance(event, NodeStarted)
@@ -90,7 +90,7 @@ def parse_breakpoint(text: str, root: Graph, number: int, *, hits: int = 1) -> B
     `if EXPR` alone. Raises `BreakpointInvalid`."""
     where, has_condition, expression = f" {text.strip()}".partition(" if ")
     where = where.strip()
-    condition = compiled(expression.strip(), root) if has_condition else None
+    condition = compile_for(expression.strip(), root) if has_condition else None
     if not where:
         if condition is None:
             raise BreakpointInvalid("an empty breakpoint", help="name a node, an edge, a line, or `if EXPRESSION`")
@@ -100,7 +100,7 @@ def parse_breakpoint(text: str, root: Graph, number: int, *, hits: int = 1) -> B
         return line_breakpoint(*line, root, number, condition=expression.strip(), hits=hits)
     edge = _edge_of(where, root)
     if edge is not None:
-        return _on_target(edge, number, condition, hits)
+        return _at_location(edge, number, condition, hits)
     node = _NODE.match(where)
     if node is None:
         raise BreakpointInvalid(
@@ -115,28 +115,28 @@ def line_breakpoint(
     file: str, line: int, root: Graph, number: int, *, condition: str = "", hits: int = 1
 ) -> Breakpoint:
     """A breakpoint on a line of a graph's file, at what stands there or next. Raises `BreakpointInvalid`."""
-    target = target_at(root, file, line)
-    if target is None:
+    location = location_at(root, file, line)
+    if location is None:
         files = ", ".join(graph.spec.file for graph in all_graphs(root))
         raise BreakpointInvalid(f"nothing to stop at from {file}:{line} on", help=f"files are {files}")
-    return _on_target(target, number, compiled(condition, root) if condition else None, hits)
+    return _at_location(location, number, compile_for(condition, root) if condition else None, hits)
 
 
-def _on_target(target: Target, number: int, condition: Compiled | None, hits: int) -> Breakpoint:
+def _at_location(location: StopLocation, number: int, condition: Compiled | None, hits: int) -> Breakpoint:
     return Breakpoint(
         number=number,
-        kind=target.kind,
-        path=target.node,
-        to=target.to,
+        kind=location.kind,
+        path=location.node,
+        to=location.to,
         condition=condition,
         hits=hits,
-        graph=target.graph,
-        file=target.file,
-        line=target.line,
+        graph=location.graph,
+        file=location.file,
+        line=location.line,
     )
 
 
-def compiled(text: str, root: Graph, scope: Mapping[str, Any] | None = None) -> Compiled:
+def compile_for(text: str, root: Graph, scope: Mapping[str, Any] | None = None) -> Compiled:
     """An expression of the graph language whose names are known: in `scope`, or in any of the graphs."""
     try:
         expression = compile_expression(Expression(text, Place("expression", 1, 1)), root.registry.functions)
@@ -150,7 +150,7 @@ def compiled(text: str, root: Graph, scope: Mapping[str, Any] | None = None) -> 
     return expression
 
 
-def _edge_of(where: str, root: Graph) -> Target | None:
+def _edge_of(where: str, root: Graph) -> StopLocation | None:
     match = _EDGE.match(where)
     if match is None:
         return None
@@ -159,7 +159,7 @@ def _edge_of(where: str, root: Graph) -> Target | None:
         if edge is not None:
             guarded = match["kind"] == "guard"
             line = edge.when.place.line if guarded and edge.when else edge.place.line
-            return Target(
+            return StopLocation(
                 kind="guard" if guarded else "edge",
                 graph=graph.spec.name,
                 file=graph.spec.file,

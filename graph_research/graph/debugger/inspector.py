@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from graph_research.graph.checkpoint.base import CallRecord, Checkpointer
 from graph_research.graph.context import Clock
-from graph_research.graph.debugger.breakpoints import compiled
+from graph_research.graph.debugger.breakpoints import compile_for
 from graph_research.graph.debugger.call_stack import EdgeView, Level, StackReader, edges_of
 from graph_research.graph.debugger.dry_run import DryRun, dry_run, handoff_of
 from graph_research.graph.debugger.stop_locations import plain_path
@@ -53,15 +53,14 @@ class Inspector:
         self._reader = StackReader(store, "", graph)
 
     @property
-    def reader(self) -> StackReader:
-        """The stored states of the run that the timeline shows."""
+    def _stack(self) -> StackReader:
         if self._reader.run_id != self._timeline.run_id:
             self._reader = StackReader(self._store, self._timeline.run_id, self._graph)
         return self._reader
 
     async def levels(self) -> list[Level]:
         """The stack, the innermost graph first; empty before anything ran."""
-        return await self.reader.levels(self._timeline.now)
+        return await self._stack.levels(self._timeline.now)
 
     async def level(self, number: int = 0) -> Level:
         """One level of the stack. Raises `NotPossible`."""
@@ -73,13 +72,13 @@ class Inspector:
     async def evaluate(self, text: str, number: int = 0) -> Any:
         """The value of an expression of the graph language. Raises `BreakpointInvalid`, `GuardFailed`."""
         level = await self.level(number)
-        return compiled(text, self._graph, level.scope).evaluate(level.scope)
+        return compile_for(text, self._graph, level.scope).evaluate(level.scope)
 
     async def changes(self) -> dict[str, tuple[Any, Any]]:
         """Channels of the innermost graph that differ from where the run was held before: old and new value."""
         level = await self.level()
         run_id, step = self._timeline.previous or (self._timeline.run_id, -1)
-        reader = self.reader if run_id == self.reader.run_id else StackReader(self._store, run_id, self._graph)
+        reader = self._stack if run_id == self._stack.run_id else StackReader(self._store, run_id, self._graph)
         old, new = await reader.state(level.namespace, step), level.state
         return {name: (old.get(name), value) for name, value in new.items() if old.get(name) != value}
 
@@ -95,6 +94,23 @@ class Inspector:
     async def handoff(self, level: Level) -> dict[str, Any]:
         """What the node of `level` would be given now. Raises `GuardFailed`, `HandoffInvalid`, `NodeFailed`."""
         return await handoff_of(level, self._store, self._timeline.run_id, clock=self._clock)
+
+    async def next_start(self) -> NodeStarted | None:
+        """The start of the node that the stored run is to go on with; None if all its active nodes have run."""
+        last = self._timeline.now
+        step = (await self._store.run(self._timeline.run_id)).step
+        if all(active.done for active in await self._stack.active(step)):
+            return None
+        level = (await self._stack.levels(replace(last, path="", step=step)))[0]
+        return NodeStarted(
+            run_id=self._timeline.run_id,
+            seq=last.seq,
+            at=last.at,
+            step=step,
+            path=level.path,
+            visit=level.visit,
+            node=level.node,
+        )
 
     async def calls(self, *, here: bool = False) -> list[CallRecord]:
         """The recorded outside calls of the run, or only of the current node's visit."""

@@ -12,7 +12,7 @@ from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.debugger.breakpoints import Breakpoint, parse_breakpoint
 from graph_research.graph.debugger.follower import Follower, without_time_limits
 from graph_research.graph.debugger.inspector import Inspector
-from graph_research.graph.debugger.stop_locations import plain_path
+from graph_research.graph.debugger.stop_locations import graph_path, plain_path, surrounds
 from graph_research.graph.debugger.stops import NotPossible, Stop, StopReason, status_note, stops_always
 from graph_research.graph.debugger.timeline import Timeline
 from graph_research.graph.debugger.triggers import Triggers
@@ -41,7 +41,7 @@ class Debugger:
 
     Moving on from an earlier moment reads the stored history and runs nothing again; at its end the run itself goes on,
     held by not taking its next event. `fork` and `assign` go on from anywhere as a new run, of which `run_id` is the id
-    then. `inspector` shows where the run is held, `triggers` stop it. `listeners` get every new event; `cost` gives the
+    then. `inspector` shows where the run is held, `triggers` stop it, `listeners` get every new event. `cost` gives the
     price of a recorded answer in USD, None where it has none. `timeout_seconds` bounds how long runs go on for; the
     time in which they are held does not count.
     """
@@ -53,7 +53,7 @@ class Debugger:
         *,
         clock: Clock | None = None,
         interactive: bool = True,
-        told: Callable[[Event], None] = lambda _: None,
+        listener: Callable[[Event], None] = lambda _: None,
         cost: Callable[[Any], float | None] = lambda _: None,
         new_run_id: Callable[[], str] = lambda: f"run-{secrets.token_hex(6)}",
         timeout_seconds: float | None = None,
@@ -67,7 +67,7 @@ class Debugger:
         self.triggers = Triggers(self.graph, self.inspector)
         self._store = store
         runtime = Runtime(self.graph, checkpointer=store, clock=self._clock, interactive=interactive)
-        self._follower = Follower(runtime, told, timeout_seconds)
+        self._follower = Follower(runtime, listener, timeout_seconds)
         self._new_run_id = new_run_id
         self._pausing = False
 
@@ -119,24 +119,24 @@ class Debugger:
     async def next(self, count: int = 1) -> Stop:
         """On to the next node of this graph or of one around it, while subgraphs run through; `count` times unless
         something else stops the run."""
-        graph = _graph_path(self.timeline.now)
+        graph = graph_path(self.timeline.now.path)
 
         def reached(event: Event) -> bool:
-            return isinstance(event, NodeStarted) and _holds(_graph_path(event), graph)
+            return isinstance(event, NodeStarted) and surrounds(graph_path(event.path), graph)
 
         return await self._run(_nth(reached, count))
 
     async def out(self) -> Stop:
         """On until the subgraph has ended that the run is in; in the root graph to the end of the run."""
-        graph = _graph_path(self.timeline.now)
-        outer = graph.rpartition("/")[0]
+        graph = graph_path(self.timeline.now.path)
+        outer = graph_path(graph)
 
         def left(event: Event) -> bool:
             if isinstance(event, ItemFinished):
                 return graph == f"{event.path}[{event.item}]"
             if isinstance(event, (NodeFinished, NodeFailed)):
                 return event.path in (graph, plain_path(graph))
-            return isinstance(event, NodeStarted) and _holds(_graph_path(event), outer)
+            return isinstance(event, NodeStarted) and surrounds(graph_path(event.path), outer)
 
         return await self._run(left if graph else lambda _: False)
 
@@ -227,18 +227,13 @@ class Debugger:
         self.triggers.forget_hits()
 
     async def _stand_before_next_node(self) -> bool:
-        """Stand before the node that the run is to go on with, if there is one whose start is not in the history."""
-        timeline, reader = self.timeline, self.inspector.reader
-        step = (await self._store.run(self.run_id)).step
-        if all(active.done for active in await reader.active(step)):
+        """Stand before the node that the run is to go on with, if there is one."""
+        start, last = await self.inspector.next_start(), self.timeline.now
+        if start is None:
             return False
-        last = timeline.now
-        level = (await reader.levels(replace(last, path="", step=step)))[0]
-        path, visit, node = level.path, level.visit, level.node
-        start = NodeStarted(run_id=self.run_id, seq=last.seq, at=last.at, path=path, visit=visit, step=step, node=node)
-        if isinstance(last, NodeStarted) and (last.path, last.visit) == (path, visit):
-            timeline.events.pop()
-        timeline.append(start)
+        if isinstance(last, NodeStarted) and (last.path, last.visit) == (start.path, start.visit):
+            self.timeline.events.pop()
+        self.timeline.append(start)
         return True
 
     async def _run(self, goal: Goal, reason: StopReason = StopReason.STEP) -> Stop:
@@ -291,16 +286,6 @@ class Debugger:
         await self.close()
         self._follower.resume(self.run_id, **answer)
         return await self._run(lambda event: isinstance(event, NodeStarted))
-
-
-def _graph_path(event: Event) -> str:
-    """The path of the graph that the node of an event stands in."""
-    return event.path.rpartition("/")[0]
-
-
-def _holds(outer: str, inner: str) -> bool:
-    """Whether a graph is another, or holds it."""
-    return inner == outer or not outer or inner.startswith(f"{outer}/")
 
 
 def _nth(goal: Goal, count: int) -> Goal:

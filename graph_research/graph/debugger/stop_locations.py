@@ -11,13 +11,22 @@ from typing import Literal
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import EdgeSpec
 
-__all__ = ["Target", "all_graphs", "edge_between", "graph_at", "plain_path", "stop_lines", "target_at"]
+__all__ = [
+    "StopLocation",
+    "all_graphs",
+    "edge_between",
+    "graph_at",
+    "graph_path",
+    "location_at",
+    "plain_path",
+    "stop_lines",
+]
 
 _INDEX = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class StopLocation:
     """A node, an edge (which is taken), or an edge's guard (which is tried); lines count from 1."""
 
     kind: Literal["node", "edge", "guard"]
@@ -50,6 +59,16 @@ def graph_at(root: Graph, path: str) -> Graph:
     return graph
 
 
+def graph_path(path: str) -> str:
+    """The path of the graph that the node at `path` stands in."""
+    return path.rpartition("/")[0]
+
+
+def surrounds(outer: str, inner: str) -> bool:
+    """Whether the graph at one path is the graph at another, or holds it."""
+    return inner == outer or not outer or inner.startswith(f"{outer}/")
+
+
 def plain_path(path: str) -> str:
     """A path without the numbers of items."""
     return _INDEX.sub("", path)
@@ -60,21 +79,21 @@ def edge_between(graph: Graph, source: str, target: str) -> EdgeSpec | None:
     return next((edge for edge in graph.spec.edges if (edge.source, edge.target) == (source, target)), None)
 
 
-def target_at(root: Graph, file: str, line: int) -> Target | None:
+def location_at(root: Graph, file: str, line: int) -> StopLocation | None:
     """What can be stopped at on a line: what stands there, the node whose entry goes over it, else what comes next."""
-    targets = [target for target in _targets(root) if _same_file(target.file, file)]
-    exact = [target for target in targets if target.line == line]
-    around = [target for target in targets if target.line < line <= target.last_line]
-    later = sorted((target for target in targets if target.line > line), key=lambda target: target.line)
+    locations = [location for location in _locations(root) if _same_file(location.file, file)]
+    exact = [location for location in locations if location.line == line]
+    around = [location for location in locations if location.line < line <= location.last_line]
+    later = sorted((location for location in locations if location.line > line), key=lambda location: location.line)
     return next(iter([*exact, *around, *later]), None)
 
 
 def stop_lines(root: Graph, file: str) -> list[int]:
     """The lines of a file that a run can stop at."""
-    return sorted({target.line for target in _targets(root) if _same_file(target.file, file)})
+    return sorted({location.line for location in _locations(root) if _same_file(location.file, file)})
 
 
-def _targets(root: Graph) -> Iterator[Target]:
+def _locations(root: Graph) -> Iterator[StopLocation]:
     for graph in all_graphs(root):
         spec = graph.spec
         lines: dict[str, int] = {}
@@ -82,7 +101,7 @@ def _targets(root: Graph) -> Iterator[Target]:
             entry = "/".join(path.split("/")[:2]).removesuffix(":key")
             lines[entry] = max(place.line, lines.get(entry, 0))
         for node in spec.nodes.values():
-            yield Target(
+            yield StopLocation(
                 kind="node",
                 graph=spec.name,
                 file=spec.file,
@@ -91,14 +110,16 @@ def _targets(root: Graph) -> Iterator[Target]:
                 node=node.name,
             )
         for edge in spec.edges:
-            yield _edge_target(graph, edge, "edge", edge.place.line, lines.get(f"edges/{edge.index}", 0))
+            yield _edge_location(graph, edge, "edge", edge.place.line, lines.get(f"edges/{edge.index}", 0))
             guarded = f"edges/{edge.index}/when:key"
             if guarded in spec.places and spec.places[guarded].line != edge.place.line:
-                yield _edge_target(graph, edge, "guard", spec.places[guarded].line, 0)
+                yield _edge_location(graph, edge, "guard", spec.places[guarded].line, 0)
 
 
-def _edge_target(graph: Graph, edge: EdgeSpec, kind: Literal["edge", "guard"], line: int, last_line: int) -> Target:
-    return Target(
+def _edge_location(
+    graph: Graph, edge: EdgeSpec, kind: Literal["edge", "guard"], line: int, last_line: int
+) -> StopLocation:
+    return StopLocation(
         kind=kind,
         graph=graph.spec.name,
         file=graph.spec.file,
@@ -109,8 +130,8 @@ def _edge_target(graph: Graph, edge: EdgeSpec, kind: Literal["edge", "guard"], l
     )
 
 
-def _same_file(known: str, named: str) -> bool:
+def _same_file(file: str, named: str) -> bool:
     """Whether a graph's file is meant by a path, a relative one by its end."""
-    if Path(named).is_absolute() and Path(known).resolve().exists():
-        return Path(named).resolve() == Path(known).resolve()
-    return Path(known).parts[-len(Path(named).parts) :] == Path(named).parts
+    if Path(named).is_absolute() and Path(file).resolve().exists():
+        return Path(named).resolve() == Path(file).resolve()
+    return Path(file).parts[-len(Path(named).parts) :] == Path(named).parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from graph_research.graph.debugger.breakpoints import Breakpoint, compiled, line_breakpoint, parse_breakpoint
+from graph_research.graph.debugger.breakpoints import Breakpoint, compile_for, line_breakpoint, parse_breakpoint
 from graph_research.graph.debugger.inspector import Inspector
 from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.definition.compiler import Graph
@@ -53,7 +53,7 @@ class Triggers:
 
     async def add_watch(self, text: str) -> None:
         """Show an expression at every stop, and stop where its value has changed."""
-        compiled(text, self._graph)
+        compile_for(text, self._graph)
         self.watches.append(text)
         await self._changed_watches()
 
@@ -93,7 +93,7 @@ class Triggers:
         """The same for breakpoints alone."""
         hit, notes = list[Breakpoint](), list[str]()
         for breakpoint in self.breakpoints:
-            if not breakpoint.meets(event, self._graph):
+            if not breakpoint.matches(event, self._graph):
                 continue
             holds, problem = await self._holds(breakpoint)
             if not holds:
@@ -133,7 +133,7 @@ class Triggers:
         changed = []
         levels = await self._inspector.levels()
         for text in self.watches:
-            expression = compiled(text, self._graph)
+            expression = compile_for(text, self._graph)
             if not levels or not expression.names <= levels[0].scope.keys():
                 continue
             try:

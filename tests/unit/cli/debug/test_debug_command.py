@@ -90,7 +90,7 @@ def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User, he
     ("line", "why"),
     [
         ("goto 99", "there is no step 99; the last so far is 0"),
-        ("out 3", "`out` takes nothing behind it"),
+        ("out 3", "`out` takes no argument"),
         ("step 0", "0 is not a count; give a whole number from 1 on"),
         ("next two", "'two' is not a number; give a whole number"),
         ("back 1", "this is where the history begins"),

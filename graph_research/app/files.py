@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 from graph_research.errors import UserMistake
@@ -22,17 +23,16 @@ class OutputUnwritable(UserMistake):
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace `path` by `content`, a text in UTF-8; a reader sees the old file or the new one. Folders are made on the
     way."""
-    temporary = None
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
-        Path(temporary).chmod(_FILE_MODE & ~_umask())
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise _unwritable(path, error.strerror or str(error)) from error
 
 
@@ -40,15 +40,9 @@ def check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be made or written to, before any work is done for it. Nothing is made."""
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not nearest.is_dir():
-        raise _unwritable(folder, f"{nearest} is no folder")
+        raise _unwritable(folder, f"{nearest} is not a folder")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise _unwritable(folder, f"no permission to write in {nearest}")
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _unwritable(path: Path, reason: str) -> OutputUnwritable:

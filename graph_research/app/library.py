@@ -24,6 +24,7 @@ __all__ = [
     "pdf_child_works",
     "remove_folders",
     "require_documents",
+    "require_folders",
     "search_passages",
 ]
 
@@ -101,6 +102,12 @@ async def require_documents(library: Library, folders: Sequence[Path]) -> None:
             f"no document can be read in {', '.join(map(str, folders))}",
             help="name a folder with .md, .txt, .html or .pdf files",
         )
+
+
+def require_folders(workspace: Workspace, paths: Sequence[Path]) -> None:
+    """`LibraryMissing` where one is not there."""
+    for path in paths:
+        _existing(workspace, path)
 
 
 async def count_documents(workspace: Workspace) -> int:

@@ -1,4 +1,4 @@
-"""A research as it is asked for: everything that decides what a run does, kept with the run so that it can go on."""
+"""What a run is asked for: everything that decides what it does, stored with it so that it can go on."""
 
 from __future__ import annotations
 
@@ -12,25 +12,23 @@ from graph_research.app.clock import parse_timestamp
 from graph_research.app.graphs.local_files import is_file_name
 from graph_research.app.wiring.models import EXTRACTIVE, default_models, default_roles
 from graph_research.app.workspace import Workspace
-from graph_research.errors import UserMistake
+from graph_research.errors import Action, Hint, UserMistake
 from graph_research.research.models.phase import PHASES
 from graph_research.settings.config import ROLES
 
 __all__ = [
     "KEPT_SETTINGS",
     "QUESTION_CHARS",
-    "GraphRequest",
     "QuestionInvalid",
     "RequestInvalid",
-    "ResearchRequest",
+    "RunRequest",
     "changed_request",
-    "graph_request_for",
     "request_for",
     "with_limits",
 ]
 
 QUESTION_CHARS = 50_000
-"""The longest question (contract.md)."""
+"""The longest question."""
 
 _Number = TypeVar("_Number", int, float)
 
@@ -70,28 +68,29 @@ class QuestionInvalid(UserMistake):
 
 
 class RequestInvalid(UserMistake):
-    """An option of a research with a value that it cannot have."""
+    """An option of a run with a value that it cannot have."""
 
     code = "request-invalid"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResearchRequest:
-    """What was asked, with which graph, models and searches. Paths are absolute; `now` fixes the clock.
+class RunRequest:
+    """What a run is asked for. Paths are absolute; `now` fixes the clock.
 
-    An empty `search` is chosen when the run starts; `skipped` names those that were left out then, and why.
-    `inputs` are values for the graph's input channels, of which it takes those that it declares; `settings` are those
-    that decide which calls are made, for a replay. `max_cost` is in USD, `max_tokens` counts input and output.
+    `question` is that of a research; None for a run of any other graph. `inputs` are values for the graph's input
+    channels; of those of a research the graph takes what it declares. An empty `search` is chosen when the run is
+    created; `skipped` names those that were left out then, and why. `settings` are those that decide which calls are
+    made, for a replay. `max_cost` is in USD, `max_tokens` counts input and output.
     """
 
-    question: str
     graph: str = "deep_research"
+    question: str | None = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     models: tuple[str, ...] = (EXTRACTIVE,)
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     search: tuple[str, ...] = ("local",)
     skipped: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
-    inputs: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     interactive: bool = False
     max_cost: float | None = None
@@ -104,7 +103,7 @@ class ResearchRequest:
         return {**asdict(self), "roles": {role: list(specs) for role, specs in self.roles.items()}}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> ResearchRequest:
+    def from_json(cls, data: Mapping[str, Any]) -> RunRequest:
         """The inverse of `to_json`; a key that a later version wrote is ignored."""
         known: dict[str, Any] = {name: value for name, value in data.items() if name in cls.__dataclass_fields__}
         lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
@@ -112,125 +111,64 @@ class ResearchRequest:
         return cls(**{**known, **lists, "roles": {role: tuple(specs) for role, specs in named.items()}})
 
 
-@dataclass(frozen=True, kw_only=True)
-class GraphRequest:
-    """A run of any graph: what decides it besides its input. Paths are absolute; `settings` are those that decide which
-    calls are made, for a replay; `now` fixes the clock; `max_cost` is in USD, `max_tokens` counts input and output."""
-
-    name: str
-    models: tuple[str, ...] = (EXTRACTIVE,)
-    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    search: tuple[str, ...] = ("local",)
-    skipped: tuple[str, ...] = ()
-    library: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    interactive: bool = True
-    max_cost: float | None = None
-    max_tokens: int | None = None
-    timeout_seconds: float | None = None
-    now: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The request as plain JSON, for the run's metadata."""
-        return {**asdict(self), "roles": {role: list(specs) for role, specs in self.roles.items()}}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> GraphRequest:
-        """The inverse of `to_json`; what an earlier version did not write is as it was then."""
-        known: dict[str, Any] = {name: value for name, value in data.items() if name in cls.__dataclass_fields__}
-        lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
-        named: Mapping[str, Sequence[str]] = known.get("roles") or {}
-        return cls(**{**known, **lists, "roles": {role: tuple(specs) for role, specs in named.items()}})
-
-
-_Request = TypeVar("_Request", ResearchRequest, GraphRequest)
-
-
-def graph_request_for(
-    workspace: Workspace,
-    name: str,
-    *,
-    roles: Sequence[str] = (),
-    max_cost: float | None = None,
-    max_tokens: int | None = None,
-    interactive: bool = True,
-    now: str | None = None,
-) -> GraphRequest:
-    """Complete a graph's name with the settings in force. `roles` are `ROLE=SPEC` texts. Raises `RequestInvalid`."""
-    if now is not None:
-        parse_timestamp(now)
-    settings = workspace.settings
-    return GraphRequest(
-        name=_graph_name(name, workspace.folder),
-        models=_models(workspace),
-        roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
-        search=_absolute_specs(settings.search_providers, workspace.folder),
-        library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
-        settings=settings.model_dump(mode="json", include=set(KEPT_SETTINGS)),
-        interactive=interactive,
-        max_cost=_above_zero(max_cost, "--max-cost"),
-        max_tokens=_above_zero(max_tokens, "--max-tokens"),
-        timeout_seconds=settings.task_timeout,
-        now=now,
-    )
-
-
 def request_for(
     workspace: Workspace,
-    question: str,
+    question: str | None = None,
     *,
     graph: str = "deep_research",
+    inputs: Mapping[str, Any] | None = None,
     roles: Sequence[str] = (),
     max_cost: float | None = None,
     max_tokens: int | None = None,
-    interactive: bool = False,
+    interactive: bool | None = None,
     now: str | None = None,
-) -> ResearchRequest:
-    """Complete a question with the settings in force. `roles` are `ROLE=SPEC` texts, which win over the settings.
+) -> RunRequest:
+    """Complete a question, or the name of a graph and its `inputs`, with the settings in force. `roles` are `ROLE=SPEC`
+    texts, which win over the settings. `ask` nodes ask only in an `interactive` run; None: in one without a question.
 
     Raises `QuestionInvalid` and `RequestInvalid`; nothing is started and nothing but file names is looked at.
     """
     if now is not None:
         parse_timestamp(now)
     settings = workspace.settings
-    inputs = {name: getattr(settings, name) for name in _INPUT_SETTINGS}
-    return ResearchRequest(
-        question=_checked_question(question),
+    given = dict(inputs or {})
+    if question is not None:
+        configured = {name: getattr(settings, name) for name in _INPUT_SETTINGS}
+        given = {name: _as_json(value) for name, value in configured.items() if value is not None} | given
+    return RunRequest(
+        question=None if question is None else _checked_question(question),
         graph=_graph_name(graph, workspace.folder),
+        inputs=given,
         models=_models(workspace),
         roles={**_configured_roles(workspace), **_roles_of(roles, workspace.folder)},
         search=_absolute_specs(settings.search_providers, workspace.folder),
         library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
         settings=settings.model_dump(mode="json", include=set(KEPT_SETTINGS)),
-        inputs={name: _plain(value) for name, value in inputs.items() if value is not None},
-        interactive=interactive,
-        max_cost=_above_zero(max_cost, "--max-cost"),
-        max_tokens=_above_zero(max_tokens, "--max-tokens"),
+        interactive=question is None if interactive is None else interactive,
+        max_cost=_above_zero(max_cost, "max_cost"),
+        max_tokens=_above_zero(max_tokens, "max_tokens"),
         timeout_seconds=settings.task_timeout,
         now=now,
     )
 
 
 def changed_request(
-    workspace: Workspace, request: _Request, *, graph: str | None = None, roles: Sequence[str] = ()
-) -> _Request:
+    workspace: Workspace, request: RunRequest, *, graph: str | None = None, roles: Sequence[str] = ()
+) -> RunRequest:
     """The request of a fork: as its parent's, but for another graph (file or name) and the roles that are named."""
-    named = "graph" if isinstance(request, ResearchRequest) else "name"
-    changes: dict[str, Any] = {"roles": {**request.roles, **_roles_of(roles, workspace.folder)}}
-    if graph is not None:
-        changes[named] = _graph_name(graph, workspace.folder)
-    return replace(request, **changes)
+    name = request.graph if graph is None else _graph_name(graph, workspace.folder)
+    return replace(request, graph=name, roles={**request.roles, **_roles_of(roles, workspace.folder)})
 
 
 def with_limits(
-    request: _Request, max_cost: float | None, max_tokens: int | None, timeout_seconds: float | None
-) -> _Request:
+    request: RunRequest, max_cost: float | None, max_tokens: int | None, timeout_seconds: float | None
+) -> RunRequest:
     """The request of a stored run with new limits in place of its own, where they are given."""
     return replace(
         request,
-        max_cost=_above_zero(max_cost, "--max-cost") or request.max_cost,
-        max_tokens=_above_zero(max_tokens, "--max-tokens") or request.max_tokens,
-        timeout_seconds=_above_zero(timeout_seconds, "--timeout") or request.timeout_seconds,
+        max_cost=_above_zero(max_cost, "max_cost") or request.max_cost,
+        max_tokens=_above_zero(max_tokens, "max_tokens") or request.max_tokens,
+        timeout_seconds=_above_zero(timeout_seconds, "timeout_seconds") or request.timeout_seconds,
     )
 
 
@@ -242,22 +180,24 @@ def _checked_question(question: str) -> str:
             f"the question has {len(question):,} characters", help=f"shorten it to at most {QUESTION_CHARS:,}"
         )
     if "\x00" in question or any(0xD800 <= ord(character) <= 0xDFFF for character in question):
-        raise QuestionInvalid("the question is not valid text", help="remove bytes that are no UTF-8")
+        raise QuestionInvalid("the question is not valid text", help="remove bytes that are not UTF-8")
     return question
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _above_zero(value: _Number | None, option: str) -> _Number | None:
+def _above_zero(value: _Number | None, name: str) -> _Number | None:
     if value is not None and not value > 0:
-        raise RequestInvalid(f"{option} {value} allows nothing", help="give a number above 0")
+        raise RequestInvalid(
+            f"{name} must be greater than 0, and is {value}", hint=Hint(Action.SET_OPTION, options={name: ""})
+        )
     return value
 
 
 def _models(workspace: Workspace) -> tuple[str, ...]:
-    """Each `--llm` may be a list with commas, as a `--role` may."""
+    """Each text may be a list with commas, as that of a role may."""
     named = workspace.settings.default_provider or default_models(workspace.environ)
     return _absolute_specs([one for specs in named for one in specs.split(",")], workspace.folder)
 
@@ -273,12 +213,16 @@ def _roles_of(texts: Sequence[str], folder: Path) -> dict[str, tuple[str, ...]]:
     for text in texts:
         role, equals, spec = text.partition("=")
         if not equals or not spec:
-            raise RequestInvalid(f"--role {text[:80]!r} is no ROLE=SPEC", help="such as --role report=extractive")
+            raise RequestInvalid(
+                f"{text[:80]!r} is not ROLE=SPEC",
+                help="such as report=extractive",
+                hint=Hint(Action.SET_OPTION, options={"roles": ""}),
+            )
         if role not in (*ROLES, *PHASES):
             near = difflib.get_close_matches(role, (*ROLES, *PHASES), n=1)
-            hint = f'did you mean "{near[0]}"? ' if near else ""
+            suggestion = f'did you mean "{near[0]}"? ' if near else ""
             known = f"roles are {', '.join(ROLES)}, phases {', '.join(PHASES)}"
-            raise RequestInvalid(f"no model role {role[:80]!r}", help=hint + known)
+            raise RequestInvalid(f"no model role {role[:80]!r}", help=suggestion + known)
         roles[role] = (*roles.get(role, ()), *_absolute_specs(spec.split(","), folder))
     return roles
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
-from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.request import RunRequest
 from graph_research.errors import check_name
 from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
@@ -16,24 +17,24 @@ from graph_research.settings.home import Home
 
 __all__ = [
     "Store",
-    "asked_of",
     "checked_run_id",
-    "graph_metadata_of",
-    "graph_request_of",
     "metadata_of",
     "open_store",
+    "question_of",
     "request_of",
 ]
 
 Store = Checkpointer
 
-_REQUEST_KEY, _GRAPH_KEY = "research", "graph_run"
+_KEY = "request"
+_OLD_RESEARCH, _OLD_GRAPH = "research", "graph_run"
+"""The keys of earlier versions, which told researches from other runs."""
 
 
 @asynccontextmanager
 async def open_store(home: Home) -> AsyncIterator[Store]:
-    """The store in `runs.db`, closed at the end; an empty one where there is none and none can be made, for who only
-    reads. `StoreDamaged` where it cannot be read or written."""
+    """The store in `runs.db`, closed at the end; an empty one where there is none and none can be made, for a command
+    that only reads. `StoreDamaged` where it cannot be read or written."""
     store: Store = SqliteCheckpointer(home.runs_db)
     if not home.runs_db.exists() and not os.access(home.path, os.W_OK):
         store = MemoryCheckpointer()
@@ -43,34 +44,27 @@ async def open_store(home: Home) -> AsyncIterator[Store]:
         await store.close()
 
 
-def metadata_of(request: ResearchRequest) -> dict[str, object]:
-    """What is kept with a run so that `resume` rebuilds it."""
-    return {_REQUEST_KEY: request.to_json(), "question": request.question}
+def metadata_of(request: RunRequest) -> dict[str, object]:
+    """What is kept with a run so that `request_of` gives its request back; the input of a graph is kept as such."""
+    return {_KEY: (request if request.question is not None else replace(request, inputs={})).to_json()}
 
 
-def request_of(record: RunRecord) -> ResearchRequest | None:
-    """The request behind a run, None for one that `graph run` started."""
-    data = record.metadata.get(_REQUEST_KEY)
-    return ResearchRequest.from_json(data) if isinstance(data, dict) else None
+def request_of(record: RunRecord) -> RunRequest:
+    """The request behind a run. `UnknownRun` for one that another program started."""
+    metadata = record.metadata
+    if isinstance(data := metadata.get(_KEY, metadata.get(_OLD_RESEARCH)), Mapping):
+        return RunRequest.from_json(data)
+    if isinstance(data := metadata.get(_OLD_GRAPH), Mapping):
+        return RunRequest.from_json({"interactive": True, **data, "graph": data["name"]})
+    raise UnknownRun(f"run {record.run_id} was not started by graph-research", help="use the program that made it")
 
 
-def graph_metadata_of(request: GraphRequest) -> dict[str, object]:
-    """The same for a run of any graph."""
-    return {_GRAPH_KEY: request.to_json()}
-
-
-def asked_of(record: RunRecord) -> ResearchRequest | GraphRequest | None:
-    """The request behind a run of either kind, None for one that a program of its own started."""
-    data = record.metadata.get(_GRAPH_KEY)
-    return request_of(record) or (GraphRequest.from_json(data) if isinstance(data, dict) else None)
-
-
-def graph_request_of(record: RunRecord) -> GraphRequest:
-    """The request behind a run that is no research. `UnknownRun` for one that a program of its own started."""
-    asked = asked_of(record)
-    if not isinstance(asked, GraphRequest):
-        raise UnknownRun(f"run {record.run_id} was not started by graph-research", help="use the program that made it")
-    return asked
+def question_of(record: RunRecord) -> str | None:
+    """The question of a research, None for any other run."""
+    try:
+        return request_of(record).question
+    except UnknownRun:
+        return None
 
 
 def checked_run_id(run_id: str) -> str:

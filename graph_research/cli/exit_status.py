@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graph_research.cli.errors import ABORTED, DONE, FAILED, WAITING
+from graph_research.cli.hints import resume_command
 from graph_research.cli.output import say
 
 if TYPE_CHECKING:
-    from graph_research.app.runs.limits import Reached
+    from graph_research.app.runs.budget import LimitReached
 
-__all__ = ["end_of", "resume_command"]
-
-
-def resume_command(run_id: str, *, answer: bool = False, option: str = "") -> str:
-    """The command line that goes on with a run, with an `option` that it cannot go on without."""
-    return f"graph-research resume {run_id}" + (' --answer "…"' if answer else "") + (f" {option}" if option else "")
+__all__ = ["end_of"]
 
 
 def end_of(
@@ -24,7 +20,7 @@ def end_of(
     cause: str | None,
     error: str | None,
     question: str | None = None,
-    limit: Reached | None = None,
+    limit: LimitReached | None = None,
 ) -> int:
     """The exit code of a run that ended with `status` and `cause`, at a `limit` perhaps; says why where that is not
     0."""
@@ -32,7 +28,8 @@ def end_of(
         return DONE
     if status == "awaiting_input":
         say(f"graph-research: the run asks: {question or 'for an answer'}")
-        say(f"graph-research: answer with: {resume_command(run_id, answer=True)}")
+        answer = resume_command(run_id, {"answer": ""})
+        say(f"graph-research: answer with: {answer}")
         return WAITING
     if status == "paused":
         say(f"graph-research: the run is paused; go on with: {resume_command(run_id)}")
@@ -43,7 +40,7 @@ def end_of(
     if status == "aborted" and cause in {"cancelled", "timeout"}:
         what = "was cancelled" if cause == "cancelled" else "timed out"
         why = f" ({error})" if error else ""
-        go_on = resume_command(run_id, option=limit.option if limit else "")
+        go_on = resume_command(run_id, limit.options if limit else {})
         say(f"graph-research: {run_id} {what}{why}; its state is kept, go on with: {go_on}")
         return ABORTED
     say(f"graph-research: {run_id} failed: {error or cause or status}; try again with: {resume_command(run_id)}")

@@ -203,21 +203,22 @@ def _run(
 
     Its own graphs/, prompts/ and schemas/ are found beside the file. Without --json the output channels are shown.
     """
-    from graph_research.app.request import graph_request_for
-    from graph_research.app.runs.graph_run import values_of
-    from graph_research.cli.run_driver import start_graph
+    from graph_research.app.request import request_for
+    from graph_research.app.runs.state_edits import values_of
+    from graph_research.cli.run_driver import start
 
     workspace = open_with(llm=llm, search=search, library=library, timeout=timeout)
-    request = graph_request_for(
+    request = request_for(
         workspace,
-        name,
+        graph=name,
+        inputs=values_of(assignments or []),
         roles=role or (),
         max_cost=max_cost,
         max_tokens=max_tokens,
         interactive=interactive,
         now=now,
     )
-    code = wait_for(start_graph(workspace, request, values_of(assignments or []), run_id=run_id, json=json))
+    code = wait_for(start(workspace, request, run_id=run_id, json=json))
     if code:
         raise CommandEnded(code)
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from graph_research.errors import Action, GraphResearchError, Hint
 
-__all__ = ["help_of", "hint_text", "in_words"]
+if TYPE_CHECKING:
+    from graph_research.app.runs.budget import LimitReached
+
+__all__ = ["help_of", "hint_text", "in_words", "limit_json", "resume_command"]
 
 _COMMANDS = {
     Action.SET_OPTION: "",
@@ -37,7 +43,7 @@ _SHOWS = {
 _OPTIONS = {"timeout_seconds": "timeout", "roles": "role", "assignments": "set"}
 """Options whose name is not that of the Python parameter."""
 _VALUES = {
-    "answer": "TEXT",
+    "answer": '"…"',
     "assignments": "PATH=JSON",
     "graph": "NAME",
     "library": "DIR",
@@ -83,8 +89,22 @@ def hint_text(hint: Hint | None) -> str:
     return f"`{line}` shows {_SHOWS[hint.action]}" if hint.action in _SHOWS else line
 
 
+def resume_command(run_id: str, options: Mapping[str, str | float] = MappingProxyType({})) -> str:
+    """The command line that goes on with a run, with the `options` that it cannot go on without."""
+    return hint_text(Hint(Action.RESUME_RUN, run_id, options))
+
+
+def limit_json(limit: LimitReached | None) -> dict[str, str] | None:
+    """The limit that ended a run, with the option that raises it."""
+    if limit is None:
+        return None
+    return {"words": limit.words, "option": hint_text(Hint(Action.SET_OPTION, options=limit.options))}
+
+
 def _option(name: str, value: str | float | bool) -> str:
     option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
     if value is True:
         return option
-    return f"{option} {shlex.quote(str(value)) if value != '' else _VALUES[name]}"
+    if value == "":
+        return f"{option} {_VALUES[name]}"
+    return f"{option} {f'{value:g}' if isinstance(value, float) else shlex.quote(str(value))}"

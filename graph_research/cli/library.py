@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from graph_research.cli.async_runner import wait_for
+from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, Library, examples
 from graph_research.cli.output import in_line, say, show, show_json, show_table
 from graph_research.cli.progress import IndexingLines
@@ -34,10 +35,14 @@ def _add(
     paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders to index, with what is below them.")],
     json: Json = False,
 ) -> None:
-    """Index folders, or what changed."""
+    """Index folders, or what changed.
+
+    Every file that is not indexed is listed with the reason; exit code 1 if it was named itself.
+    """
     from graph_research.app.library import add_folders
 
-    counts = wait_for(add_folders(open_here(), [Path(path) for path in paths], IndexingLines()))
+    workspace = open_here()
+    counts = wait_for(add_folders(workspace, [Path(path) for path in paths], IndexingLines()))
     for failure in counts.failed:
         say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
     if not (counts.added or counts.updated or counts.unchanged or counts.removed or counts.failed):
@@ -49,6 +54,11 @@ def _add(
             f"{counts.added} added, {counts.updated} updated, {counts.unchanged} unchanged, {counts.removed} removed, "
             f"{len(counts.failed)} failed"
         )
+    named = {str((workspace.folder / Path(path).expanduser()).resolve()) for path in paths}
+    unread = sorted(named & {failure.path for failure in counts.failed})
+    if unread:
+        say(f"graph-research: not indexed: {', '.join(map(in_line, unread))}")
+        raise CommandEnded(FAILED)
 
 
 def _list(json: Json = False) -> None:

@@ -210,10 +210,11 @@ class IndexingLines:
 
     def unreadable(self, failures: Sequence[Failure]) -> None:
         """Name the first files that a run has to do without, and how to see the others."""
-        for failure in failures[:_UNREADABLE_SHOWN]:
+        documents = [failure for failure in failures if not failure.unsupported]
+        for failure in documents[:_UNREADABLE_SHOWN]:
             say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
-        if len(failures) > _UNREADABLE_SHOWN:
-            rest = len(failures) - _UNREADABLE_SHOWN
+        if len(documents) > _UNREADABLE_SHOWN:
+            rest = len(documents) - _UNREADABLE_SHOWN
             say(f"not indexed: {counted(rest, 'more file')}; `graph-research library add FOLDER` names them all")
 
 

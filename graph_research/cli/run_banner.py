@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.request import RunRequest
 from graph_research.app.wiring.models import EXTRACTIVE, why_default
 from graph_research.app.workspace import Workspace
 from graph_research.cli.output import in_line, say
@@ -12,16 +12,16 @@ from graph_research.cli.output import in_line, say
 __all__ = ["provider_lines", "say_providers"]
 
 
-def say_providers(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool = True) -> None:
+def say_providers(workspace: Workspace, request: RunRequest, *, new: bool = True) -> None:
     """Say the `provider_lines`."""
     for line in provider_lines(workspace, request, new=new):
         say(line)
 
 
-def provider_lines(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool = True) -> list[str]:
+def provider_lines(workspace: Workspace, request: RunRequest, *, new: bool = True) -> list[str]:
     """The models by role and the searches of a run; of any other graph only what is not there by itself. Of a `new` one
     also why these, where nobody chose them."""
-    research = isinstance(request, ResearchRequest)
+    research = request.question is not None
     lines = []
     if research or set(request.models) != {EXTRACTIVE} or request.roles:
         lines += _models(workspace, request, new=new)
@@ -30,13 +30,13 @@ def provider_lines(workspace: Workspace, request: ResearchRequest | GraphRequest
     return lines
 
 
-def _models(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool) -> list[str]:
+def _models(workspace: Workspace, request: RunRequest, *, new: bool) -> list[str]:
     why = why_default(workspace.environ) if new and not workspace.settings.default_provider else None
     said = [f"{why}; --llm chooses another, --llm extractive none"] if why else []
     return [*said, f"models: {'; '.join([_in_order(request.models), *_own_models(request)])}"]
 
 
-def _searches(workspace: Workspace, request: ResearchRequest | GraphRequest, *, new: bool) -> list[str]:
+def _searches(workspace: Workspace, request: RunRequest, *, new: bool) -> list[str]:
     lines = []
     if request.search:
         chosen = not new or workspace.settings.search_providers or request.library
@@ -47,7 +47,7 @@ def _searches(workspace: Workspace, request: ResearchRequest | GraphRequest, *, 
     return lines
 
 
-def _own_models(request: ResearchRequest | GraphRequest) -> list[str]:
+def _own_models(request: RunRequest) -> list[str]:
     """The roles with models of their own, those of the same models together."""
     roles: dict[Sequence[str], list[str]] = {}
     for role, specs in request.roles.items():

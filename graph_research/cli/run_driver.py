@@ -7,51 +7,53 @@ import contextlib
 import re
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import orjson
 
-from graph_research.app.request import GraphRequest, ResearchRequest
-from graph_research.app.runs.graph_run import GraphRun, GraphRunResult, fork_graph_run, open_graph_run, reopen_graph_run
-from graph_research.app.runs.research import Research, ResearchResult, fork_research, open_research, reopen_research
-from graph_research.app.runs.status import check_answered, is_research
+from graph_research.app.application import Application
+from graph_research.app.request import RunRequest
+from graph_research.app.runs.research import ResearchResult, report_folder, reported
+from graph_research.app.runs.run import RunResult, new_run_id
+from graph_research.app.runs.status import check_answered
 from graph_research.app.workspace import Workspace
 from graph_research.cli.errors import INTERRUPTED
-from graph_research.cli.exit_status import end_of, resume_command
+from graph_research.cli.exit_status import end_of
+from graph_research.cli.hints import limit_json, resume_command
 from graph_research.cli.output import in_line, say, show, show_json
 from graph_research.cli.progress import IndexingLines, Progress, make_view
 from graph_research.cli.run_banner import say_providers
 from graph_research.graph.context import SystemClock
-from graph_research.graph.events import Event
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted
 
-__all__ = ["go_on", "start", "start_fork", "start_graph"]
+__all__ = ["go_on", "start", "start_fork"]
 
 _MOST_REASONS = 3
 _REASON_CHARS = 400
 
 
 async def start(
-    workspace: Workspace, request: ResearchRequest, *, run_id: str | None, out: Path | None, json: bool
+    workspace: Workspace, request: RunRequest, *, run_id: str | None, json: bool, out: Path | None = None
 ) -> int:
-    """Start a new research, drive it and return the exit code."""
-    async with open_research(workspace, request, run_id=run_id, out=out, on_index=IndexingLines()) as research:
-        say(f"run {research.run_id}")
-        say_providers(workspace, research.request)
-        return await _drive_research(research, answer=None, json=json, stored=False)
+    """Create a run, drive it and return the exit code."""
+    async with Application(workspace) as app:
+        chosen = run_id or new_run_id()
+        folder = None if request.question is None else report_folder(workspace, chosen, out)
+        await app.create(request, run_id=chosen)
+        if request.question is not None:
+            say(f"run {chosen}")
+        say_providers(workspace, await app.request(chosen))
+        return await _drive(app, chosen, folder, new=True, json=json)
 
 
-async def start_graph(
-    workspace: Workspace, request: GraphRequest, values: Mapping[str, Any], *, run_id: str | None, json: bool
-) -> int:
-    """Start a new run of any graph, drive it and return the exit code."""
-    async with open_graph_run(workspace, request, values, run_id=run_id, on_index=IndexingLines()) as run:
-        say_providers(workspace, run.request)
-        return await _drive_graph(run, answer=None, json=json, stored=False)
+def _say_what_failed(failures: Sequence[Mapping[str, Any]], result: ResearchResult) -> None:
+    _say_why_searches_failed(failures)
+    _say_why_pages_failed(failures)
+    if result.report is not None and not result.sources and not result.statistics.get("searches"):
+        say("no search answered, so that nothing could be found; the report's limitations name them")
 
 
 def _say_why_searches_failed(failures: Sequence[Mapping[str, Any]]) -> None:
@@ -92,25 +94,15 @@ async def go_on(
     answer: str | None,
     out: Path | None,
     json: bool,
-    accept_changes: bool = False,
-    max_cost: float | None = None,
-    max_tokens: int | None = None,
-    timeout_seconds: float | None = None,
+    **options: Any,
 ) -> int:
-    """Go on with a stored run and return the exit code. `InputInvalid` for an answer that it has not asked for."""
-    if answer is not None:
-        await check_answered(workspace, run_id, answer)
-    options: dict[str, Any] = {
-        "accept_changes": accept_changes,
-        "max_cost": max_cost,
-        "max_tokens": max_tokens,
-        "timeout_seconds": timeout_seconds,
-    }
-    if await is_research(workspace, run_id):
-        async with reopen_research(workspace, run_id, out=out, **options) as research:
-            return await _drive_research(research, answer=answer, json=json, stored=True)
-    async with reopen_graph_run(workspace, run_id, **options) as run:
-        return await _drive_graph(run, answer=answer, json=json, stored=True)
+    """Go on with a stored run and return the exit code; `options` are those of `Application.drive`. `InputInvalid` for
+    an answer that it has not asked for."""
+    async with Application(workspace) as app:
+        if answer is not None:
+            await check_answered(app.store, run_id, answer)
+        folder = await _folder(app, run_id, out)
+        return await _drive(app, run_id, folder, answer=answer, json=json, **options)
 
 
 async def start_fork(
@@ -118,112 +110,97 @@ async def start_fork(
     parent: str,
     step: int,
     *,
-    assignments: Sequence[str],
-    graph: str | None,
-    roles: Sequence[str],
     new_id: str | None,
     out: Path | None,
     json: bool,
-    accept_changes: bool = False,
+    accept_changes: bool,
+    **changes: Any,
 ) -> int:
-    """Fork a stored run, drive the new one and return the exit code."""
-    options: dict[str, Any] = {
-        "assignments": assignments,
-        "graph": graph,
-        "roles": roles,
-        "run_id": new_id,
-        "accept_changes": accept_changes,
-    }
-    if await is_research(workspace, parent):
-        async with fork_research(workspace, parent, step, out=out, **options) as research:
-            say(f"run {research.run_id}, a fork of {parent} after step {step}")
-            return await _drive_research(research, answer=None, json=json, stored=True)
-    async with fork_graph_run(workspace, parent, step, **options) as run:
-        say(f"run {run.run_id}, a fork of {parent} after step {step}")
-        return await _drive_graph(run, answer=None, json=json, stored=True)
+    """Fork a stored run, drive the new one and return the exit code; `changes` are those of `Application.fork`."""
+    async with Application(workspace) as app:
+        run_id = await app.fork(parent, step, run_id=new_id, accept_changes=accept_changes, **changes)
+        say(f"run {run_id}, a fork of {parent} after step {step}")
+        folder = await _folder(app, run_id, out)
+        return await _drive(app, run_id, folder, json=json, accept_changes=accept_changes)
 
 
-async def _drive_research(research: Research, *, answer: str | None, json: bool, stored: bool) -> int:
-    async def watch(given: str | None) -> None:
-        with make_view(research.request.question, SystemClock()) as view:
-            progress = Progress(view)
-            standing = (await research.node(), await research.state()) if stored else None
-            async with contextlib.aclosing(research.events(given)) as events:
-                async for event in events:
-                    if standing is not None:
-                        progress.go_on(*standing)
-                        standing = None
-                    if progress.saw(event):
-                        progress.read(await research.state())
-
-    result, interrupted = await _until_it_ends(research, watch, answer, stored=stored)
-    if json:
-        show_json({**result.to_json(), "interrupted": interrupted})
-    elif not interrupted:
-        _show_research(result)
-    if interrupted:
-        return INTERRUPTED
-    failures = (await research.state()).get("search_failures") or []
-    _say_why_searches_failed(failures)
-    _say_why_pages_failed(failures)
-    if result.report is not None and not result.sources and not result.statistics.get("searches"):
-        say("no search answered, so that nothing could be found; the report's limitations name them")
-    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for, result.limit)
+async def _folder(app: Application, run_id: str, out: Path | None) -> Path | None:
+    """Where a stored run writes its report, None for one that is no research."""
+    request = await app.request(run_id)
+    return None if request.question is None else report_folder(app.workspace, run_id, out)
 
 
-async def _drive_graph(run: GraphRun, *, answer: str | None, json: bool, stored: bool) -> int:
-    async def watch(given: str | None) -> None:
-        async with contextlib.aclosing(run.events(given)) as events:
-            async for _ in events:
-                pass
+async def _drive(
+    app: Application,
+    run_id: str,
+    folder: Path | None,
+    *,
+    json: bool,
+    answer: str | None = None,
+    new: bool = False,
+    **options: Any,
+) -> int:
+    """Drive a run as far as it goes, print how it stands (of a research with its report in `folder`) and return the
+    exit code."""
 
-    result, interrupted = await _until_it_ends(run, watch, answer, stored=stored)
-    if json:
-        shown = {"run_id": result.run_id, "status": result.status, "cause": result.cause, "state": result.state}
-        parent = {"parent": result.parent} if result.parent else {}
-        limit = {"limit": asdict(result.limit)} if result.limit else {}
-        show_json({**shown, **parent, **limit, "interrupted": interrupted})
-    elif not interrupted:
-        _show_graph(result)
-    if interrupted:
-        return INTERRUPTED
-    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for, result.limit)
+    async def drive(given: str | None) -> None:
+        await _watch(app, run_id, given, new=new, **options)
 
-
-_R = TypeVar("_R", covariant=True)
-_Watch = Callable[[str | None], Awaitable[None]]
-
-
-class _Run(Protocol[_R]):
-    @property
-    def run_id(self) -> str: ...
-    def events(self, answer: str | None = None) -> AsyncGenerator[Event, None]: ...
-    async def waiting_for(self) -> str | None: ...
-    async def result(self) -> _R: ...
-
-
-async def _until_it_ends(run: _Run[_R], watch: _Watch, answer: str | None, *, stored: bool) -> tuple[_R, bool]:
-    """The result of a run that is driven as far as it goes, and whether a signal stopped it there."""
     with _stopped_by_signals() as stopped:
         try:
-            await _answering(run, watch, answer, stored=stored)
-            return await run.result(), False
+            await _answering(app, run_id, drive, answer, new=new)
+            interrupted = False
         except asyncio.CancelledError:
             if not stopped:
                 raise
-    say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run.run_id)}")
-    return await run.result(), True
+            interrupted = True
+            say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run_id)}")
+    if folder is None:
+        result: RunResult | ResearchResult = await app.result(run_id)
+    else:
+        result = await reported(app, run_id, folder)
+    if json:
+        show_json({**_as_json(result), "interrupted": interrupted})
+    elif not interrupted:
+        _show(result)
+    if interrupted:
+        return INTERRUPTED
+    if isinstance(result, ResearchResult):
+        _say_what_failed((await app.store.state(run_id)).get("search_failures") or [], result)
+    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for, result.limit)
 
 
-async def _answering(run: _Run[_R], watch: _Watch, answer: str | None, *, stored: bool) -> None:
+async def _watch(app: Application, run_id: str, answer: str | None, *, new: bool, **options: Any) -> None:
+    """Drive a run until it ends or asks, with its progress on standard error where it is a research."""
+    question = (await app.request(run_id)).question
+    stream = app.drive(run_id, answer=answer, on_index=IndexingLines(), **options)
+    async with contextlib.aclosing(stream) as events:
+        if question is None:
+            async for _ in events:
+                pass
+            return
+        with make_view(question, SystemClock()) as view:
+            progress = Progress(view)
+            standing = None if new else (await app.node(run_id), await app.store.state(run_id))
+            async for event in events:
+                if standing is not None:
+                    progress.go_on(*standing)
+                    standing = None
+                if progress.saw(event):
+                    progress.read(await app.store.state(run_id))
+
+
+async def _answering(
+    app: Application, run_id: str, drive: Callable[[str | None], Awaitable[None]], answer: str | None, *, new: bool
+) -> None:
     """Drive a run until it ends, or asks something that nobody is here to answer."""
-    if not stored or answer is not None or await run.waiting_for() is None:
-        await watch(answer)
-    while (question := await run.waiting_for()) is not None:
+    if new or answer is not None or await app.waiting_for(run_id) is None:
+        await drive(answer)
+    while (question := await app.waiting_for(run_id)) is not None:
         given = await _asked(question)
         if given is None:
             return
-        await watch(given)
+        await drive(given)
 
 
 async def _asked(question: str) -> str | None:
@@ -258,6 +235,21 @@ def _stopped_by_signals() -> Iterator[list[signal.Signals]]:
             task.uncancel()
 
 
+def _as_json(result: RunResult | ResearchResult) -> dict[str, Any]:
+    if isinstance(result, ResearchResult):
+        return {**result.to_json(), "limit": limit_json(result.limit)}
+    shown = {"run_id": result.run_id, "status": result.status, "cause": result.cause, "state": result.state}
+    parent = {"parent": result.parent} if result.parent else {}
+    return {**shown, **parent, **({"limit": limit_json(result.limit)} if result.limit else {})}
+
+
+def _show(result: RunResult | ResearchResult) -> None:
+    if isinstance(result, ResearchResult):
+        _show_research(result)
+    else:
+        _show_graph(result)
+
+
 def _show_research(result: ResearchResult) -> None:
     if result.report is None:
         return
@@ -270,7 +262,7 @@ def _show_research(result: ResearchResult) -> None:
         show(path)
 
 
-def _show_graph(result: GraphRunResult) -> None:
+def _show_graph(result: RunResult) -> None:
     """The channels declared as output, or all where none is; texts as they are, everything else as JSON."""
     show(f"{result.run_id}: {result.status}" + (f" ({result.cause})" if result.cause else ""))
     for channel in result.outputs or result.state:

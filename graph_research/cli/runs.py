@@ -11,7 +11,7 @@ import typer
 
 from graph_research.cli.async_runner import wait_for
 from graph_research.cli.errors import FAILED, CommandEnded
-from graph_research.cli.exit_status import resume_command
+from graph_research.cli.hints import limit_json, resume_command
 from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.output import in_line, say, show, show_document, show_json, show_table
 from graph_research.cli.workspace import open_here
@@ -20,6 +20,7 @@ from graph_research.text.wording import counted, shortened
 
 if TYPE_CHECKING:
     from graph_research.app.runs.status import RunStatus
+    from graph_research.app.workspace import Workspace
     from graph_research.research.report.verification import Verification
 
 __all__ = ["register"]
@@ -52,7 +53,7 @@ def _status(run_id: RunId, json: Json = False) -> None:
 
 def _show_status(status: RunStatus, *, json: bool) -> None:
     if json:
-        show_json(status.to_json())
+        show_json({**status.to_json(), "limit": limit_json(status.limit)})
         return
     show(f"{status.run_id}: {_standing(vars(status))}")
     if status.question:
@@ -73,7 +74,7 @@ def _show_status(status: RunStatus, *, json: bool) -> None:
         show(f"it asks:   {status.waiting_for}")
         show(f'answer it: graph-research resume {status.run_id} --answer "…"')
     elif status.interrupted or status.status == "paused" or (status.cause and status.status != "completed"):
-        show(f"go on with: {resume_command(status.run_id, option=status.limit.option if status.limit else '')}")
+        show(f"go on with: {resume_command(status.run_id, status.limit.options if status.limit else {})}")
 
 
 def _used(usage: Sequence[Mapping[str, Any]]) -> str:
@@ -141,9 +142,14 @@ def _cancel(run_id: RunId, json: Json = False) -> None:
 
     It may be driven by another process, or by none. `resume` goes on from there.
     """
-    from graph_research.app.runs.cancel import cancel_run
+    _show_status(wait_for(_cancelled(open_here(), run_id)), json=json)
 
-    _show_status(wait_for(cancel_run(open_here(), run_id)), json=json)
+
+async def _cancelled(workspace: Workspace, run_id: str) -> RunStatus:
+    from graph_research.app.application import Application
+
+    async with Application(workspace) as app:
+        return await app.cancel(run_id)
 
 
 def _delete(run_id: RunId, json: Json = False) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
 
 from graph_research.providers.http.client import Http
 from graph_research.providers.web.page_cache import KeptPages
+from graph_research.providers.web.page_reader import PageReader
 from graph_research.settings.config import Settings
 
 __all__ = ["Clients"]
@@ -15,10 +16,11 @@ __all__ = ["Clients"]
 
 @dataclass(frozen=True, kw_only=True)
 class Clients:
-    """The clients of a run. `environ` holds the keys; `pages` reads the pages behind search results; `closing` closes
-    at the end of the run what a provider has opened."""
+    """The clients of a run. `environ` holds the keys; `pages` reads the pages behind search results, each once, with
+    `reader`; `closing` closes at the end of the run what a provider has opened."""
 
     http: Http
+    reader: PageReader
     pages: KeptPages
     settings: Settings
     environ: Mapping[str, str] = field(repr=False)
@@ -27,3 +29,11 @@ class Clients:
     def key(self, name: str) -> str | None:
         """The value of a key's variable, None where it is unset or empty."""
         return self.environ.get(name) or None
+
+    @asynccontextmanager
+    async def of_run(self) -> AsyncIterator[Clients]:
+        """The same clients for one of several runs: it has pages of its own, and what its providers opened is closed at
+        its end."""
+        async with AsyncExitStack() as stack:
+            pages = await stack.enter_async_context(KeptPages(self.reader))
+            yield replace(self, pages=pages, closing=stack)

@@ -52,7 +52,7 @@ def graph_file(workspace: Workspace, name: str) -> Path:
                 help="name a .yaml file, or a known graph",
                 hint=Hint(Action.LIST_GRAPHS),
             )
-        return _relative(path, workspace.folder)
+        return _relative(path)
     found = workspace.graphs.path(name)
     if found is None:
         near = difflib.get_close_matches(name, workspace.graphs.names(), n=1)
@@ -62,13 +62,13 @@ def graph_file(workspace: Workspace, name: str) -> Path:
             help=f"{suggestion}a file ends in .yaml",
             hint=Hint(Action.LIST_GRAPHS),
         )
-    return _relative(found, workspace.folder)
+    return _relative(found)
 
 
-def _relative(path: Path, folder: Path) -> Path:
+def _relative(path: Path) -> Path:
     """As short as it can be shown from the working directory."""
-    resolved = path.resolve()
-    return resolved.relative_to(folder.resolve()) if resolved.is_relative_to(folder.resolve()) else path
+    resolved, here = path.resolve(), Path.cwd()
+    return resolved.relative_to(here) if resolved.is_relative_to(here) else path
 
 
 def _described(workspace: Workspace, name: str, registry: Registry) -> dict[str, Any]:

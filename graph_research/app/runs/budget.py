@@ -1,25 +1,34 @@
-"""The budget of a run: once `--max-cost` or `--max-tokens` is reached, no further model call is sent."""
+"""The limits of a run: its budget, behind which no further model call is sent, and which limit ended it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from graph_research.app.runs.limits import Reached
-from graph_research.errors import UserMistake
-from graph_research.graph.checkpoint.base import CallRecord
+from graph_research.errors import Action, Hint, UserMistake
+from graph_research.graph.checkpoint.base import CallRecord, Checkpointer, RunRecord
+from graph_research.graph.history.stored_definition import stored_spec
+from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.providers.errors import AnswerWithheld
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.llm.usage import spending_of
 from graph_research.research.services import ModelRouter
 
-__all__ = ["Budget", "BudgetUnknowable", "within_budget"]
+__all__ = ["Budget", "BudgetUnknowable", "LimitReached", "limit_reached", "within_budget"]
 
 
 _Number = TypeVar("_Number", int, float)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitReached:
+    """A limit in words, and the options that raise it enough, such as `{"max_tokens": 2000}`; none where none does."""
+
+    words: str
+    options: Mapping[str, float] = field(default_factory=dict)
 
 
 class BudgetUnknowable(UserMistake):
@@ -53,19 +62,47 @@ class Budget:
         self.cost += cost or 0.0
         return cost
 
-    def spent(self) -> Reached | None:
+    def spent(self) -> LimitReached | None:
         """Which limit is reached, None where none is."""
         if self.max_tokens is not None and self.tokens >= self.max_tokens:
-            return Reached(
-                words=f"the models used {self.tokens:,} tokens of --max-tokens {self.max_tokens:,}",
-                option=f"--max-tokens {_doubled(self.max_tokens, self.tokens)}",
+            return LimitReached(
+                words=f"the models used {self.tokens:,} of {self.max_tokens:,} tokens",
+                options={"max_tokens": _doubled(self.max_tokens, self.tokens)},
             )
         if self.max_cost is not None and self.cost >= self.max_cost:
-            return Reached(
-                words=f"the models cost {self.cost:.4f} USD of --max-cost {self.max_cost:g}",
-                option=f"--max-cost {_doubled(self.max_cost, self.cost):g}",
+            return LimitReached(
+                words=f"the models cost {self.cost:.4f} of {self.max_cost:g} USD",
+                options={"max_cost": _doubled(self.max_cost, self.cost)},
             )
         return None
+
+
+async def limit_reached(
+    store: Checkpointer, record: RunRecord, *, timeout_seconds: float | None, spent: LimitReached | None
+) -> LimitReached | None:
+    """What ended an aborted run, None where it was no limit. `timeout_seconds` is the limit that it was asked for with,
+    `spent` the budget that is used up. What the graph itself allows cannot be raised: it is given once more."""
+    if record.status != RunStatus.ABORTED:
+        return None
+    if record.cause == Cause.CANCELLED:
+        return spent
+    if record.cause != Cause.TIMEOUT or not await _ran_out_of_time(store, record.run_id):
+        return None
+    spec = await stored_spec(store, record)
+    allowed = None if spec is None else spec.limits.seconds
+    if timeout_seconds is None or (allowed is not None and allowed < timeout_seconds):
+        words = "the time limit of its graph is over" if allowed is None else f"its graph allows {allowed:g} s"
+        return LimitReached(words=words)
+    return LimitReached(
+        words=f"the time limit of {timeout_seconds:g} s is over", options={"timeout_seconds": 2 * timeout_seconds}
+    )
+
+
+async def _ran_out_of_time(store: Checkpointer, run_id: str) -> bool:
+    """Whether the run as a whole ran out of time since it was resumed last, rather than one of its nodes."""
+    statuses = [row.status for row in await store.step_rows(run_id, None) if not row.scope and not row.node]
+    resumed = max((place for place, status in enumerate(statuses) if status in CLEARS_FAILURES), default=0)
+    return not {StepStatus.TIMEOUT, StepStatus.TIMEOUT_UNHANDLED}.isdisjoint(statuses[resumed:])
 
 
 def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[str], Awaitable[None]]) -> ModelRouter:
@@ -76,7 +113,8 @@ def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[str], Awa
         if unknown:
             raise BudgetUnknowable(
                 f"the price of {', '.join(unknown)} is not known",
-                help="set it in `model_price_overrides`, or use --max-tokens instead",
+                help="set it in `model_price_overrides`, or limit the tokens instead",
+                hint=Hint(Action.SET_OPTION, options={"max_tokens": ""}),
             )
     return router.wrapped(lambda model: _Budgeted(model, budget, stop))
 

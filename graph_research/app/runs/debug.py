@@ -1,4 +1,4 @@
-"""Debugging: a new research, a new run of any graph, or a stored run, under a `Debugger`."""
+"""Debugging: a new run, or a stored one, under a `Debugger`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from graph_research.app.application import Application
 from graph_research.app.clock import make_clock
-from graph_research.app.request import GraphRequest, ResearchRequest, graph_request_for, request_for
-from graph_research.app.runs.graph_run import GraphRun, open_graph_run, reopen_graph_run
-from graph_research.app.runs.research import Research, new_run_id, open_research, reopen_research
-from graph_research.app.runs.status import is_research
+from graph_research.app.request import RunRequest, request_for
+from graph_research.app.runs.run import Run, new_run_id
+from graph_research.app.store import metadata_of
 from graph_research.app.workspace import Workspace
 from graph_research.audit_log import AuditLog
-from graph_research.errors import Action, Hint, NameInvalid, UserMistake, check_name
+from graph_research.errors import Action, Hint, NameInvalid, UserMistake
 from graph_research.graph.debugger.stepper import Debugged, Debugger
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.events import Event
@@ -24,10 +24,10 @@ from graph_research.research.llm.usage import spending_of
 __all__ = ["DebugRequest", "NothingToDebug", "debug"]
 
 
-class Told(Protocol):
-    """Is told what a run asks, before it is debugged; `new` where that is chosen now."""
+class OnRequest(Protocol):
+    """Gets what a run asks for before it is debugged; `new` where that is chosen now."""
 
-    def __call__(self, request: ResearchRequest | GraphRequest, *, new: bool) -> None: ...
+    def __call__(self, request: RunRequest, *, new: bool) -> None: ...
 
 
 class NothingToDebug(UserMistake):
@@ -55,31 +55,56 @@ class DebugRequest:
 
 
 @asynccontextmanager
-async def debug(workspace: Workspace, request: DebugRequest, *, told: Told) -> AsyncIterator[Debugged]:
+async def debug(workspace: Workspace, request: DebugRequest, *, told: OnRequest) -> AsyncIterator[Debugged]:
     """The run that is asked for, under a debugger, not started yet. A stored one goes on with the graph as it is now,
     and with the models and searches that it began with.
 
     Raises `UnknownRun`, `NothingToDebug` and what a request that cannot be started raises.
     """
     async with AsyncExitStack() as stack:
-        if request.what is not None and await _is_stored(workspace, request.what):
-            yield await _stored(workspace, request.what, request, stack, told)
-        elif request.what is not None:
-            yield await _research(workspace, request.what, request, stack, told)
-        elif request.graph is not None:
-            yield await _graph_run(workspace, request.graph, request, stack, told)
-        else:
-            raise NothingToDebug(
-                "nothing to debug is named",
-                help="name a question, the id of a run, or a graph",
-                hint=Hint(Action.SET_OPTION, options={"graph": ""}),
-            )
+        app = await stack.enter_async_context(Application(workspace))
+        if request.what is not None and await _is_stored(app, request.what):
+            limits = (request.max_cost, request.max_tokens, workspace.settings.task_timeout)
+            run, _ = await stack.enter_async_context(app.reopened(request.what, limits=limits))
+            told(run.request, new=False)
+            debugger, run_id = _debugger(workspace, run, stack), request.what
+            yield Debugged(debugger=debugger, start=lambda: debugger.attach(run_id))
+            return
+        run = await stack.enter_async_context(app.prepared(_new(workspace, request), run_id=request.run_id))
+        if run.may_search and run.searches is not None:
+            await run.searches.prepare(workspace, index=True)
+        told(run.request, new=True)
+        debugger = _debugger(workspace, run, stack)
+        metadata = metadata_of(run.request)
+        yield Debugged(
+            debugger=debugger, start=lambda: debugger.begin(run.input(), run_id=run.run_id, metadata=metadata)
+        )
 
 
-async def _is_stored(workspace: Workspace, text: str) -> bool:
+def _new(workspace: Workspace, request: DebugRequest) -> RunRequest:
+    if request.what is None and request.graph is None:
+        raise NothingToDebug(
+            "nothing to debug is named",
+            help="name a question, the id of a run, or a graph",
+            hint=Hint(Action.SET_OPTION, options={"graph": ""}),
+        )
+    return request_for(
+        workspace,
+        request.what,
+        graph=request.graph or "deep_research",
+        inputs=request.values if request.what is None else None,
+        roles=request.roles,
+        max_cost=request.max_cost,
+        max_tokens=request.max_tokens,
+        interactive=request.interactive,
+        now=request.now,
+    )
+
+
+async def _is_stored(app: Application, text: str) -> bool:
     """Whether a run is meant. A single word is no question here: a slip in an id would start a research."""
     try:
-        await is_research(workspace, check_name(text, "run id"))
+        await app.request(text)
     except NameInvalid:
         return False
     except UnknownRun as unknown:
@@ -87,92 +112,12 @@ async def _is_stored(workspace: Workspace, text: str) -> bool:
     return True
 
 
-async def _stored(
-    workspace: Workspace, run_id: str, request: DebugRequest, stack: AsyncExitStack, told: Told
-) -> Debugged:
-    limits: dict[str, Any] = {
-        "max_cost": request.max_cost,
-        "max_tokens": request.max_tokens,
-        "timeout_seconds": workspace.settings.task_timeout,
-    }
-    if await is_research(workspace, run_id):
-        research = await stack.enter_async_context(reopen_research(workspace, run_id, **limits))
-        told(research.request, new=False)
-        debugger = _of_research(workspace, research, stack)
-    else:
-        run = await stack.enter_async_context(reopen_graph_run(workspace, run_id, **limits))
-        told(run.request, new=False)
-        debugger = _of_graph_run(run, stack)
-    return Debugged(debugger=debugger, start=lambda: debugger.attach(run_id))
-
-
-async def _research(
-    workspace: Workspace, question: str, request: DebugRequest, stack: AsyncExitStack, told: Told
-) -> Debugged:
-    asked = request_for(
-        workspace,
-        question,
-        graph=request.graph or "deep_research",
-        roles=request.roles,
-        max_cost=request.max_cost,
-        max_tokens=request.max_tokens,
-        interactive=bool(request.interactive),
-        now=request.now,
-    )
-    research = await stack.enter_async_context(open_research(workspace, asked, run_id=request.run_id))
-    told(research.request, new=True)
-    debugger = _of_research(workspace, research, stack)
-    values, metadata = research.given()
-    return Debugged(debugger=debugger, start=lambda: debugger.begin(values, run_id=research.run_id, metadata=metadata))
-
-
-async def _graph_run(
-    workspace: Workspace, name: str, request: DebugRequest, stack: AsyncExitStack, told: Told
-) -> Debugged:
-    interactive = request.interactive is not False
-    asked = graph_request_for(
-        workspace,
-        name,
-        roles=request.roles,
-        max_cost=request.max_cost,
-        max_tokens=request.max_tokens,
-        interactive=interactive,
-        now=request.now,
-    )
-    run = await stack.enter_async_context(open_graph_run(workspace, asked, request.values, run_id=request.run_id))
-    told(run.request, new=True)
-    debugger = _of_graph_run(run, stack)
-    return Debugged(
-        debugger=debugger,
-        start=lambda: debugger.begin(request.values, run_id=run.run_id, metadata=run.metadata),
-    )
-
-
-def _of_graph_run(run: GraphRun, stack: AsyncExitStack) -> Debugger:
-    def told(event: Event) -> None:
-        run.budget.run_id = event.run_id
-
-    debugger = Debugger(
-        run.runtime.graph,
-        run.store,
-        clock=make_clock(run.request.now),
-        interactive=run.request.interactive,
-        listener=told,
-        cost=_costs(run.budget.prices),
-        new_run_id=new_run_id,
-        timeout_seconds=run.request.timeout_seconds,
-    )
-    stack.push_async_callback(debugger.close)
-    return debugger
-
-
-def _of_research(workspace: Workspace, research: Research, stack: AsyncExitStack) -> Debugger:
+def _debugger(workspace: Workspace, run: Run, stack: AsyncExitStack) -> Debugger:
     """A debugger that writes the audit log of each run it drives, forks too."""
-    graph, store = research.parts
     logs: dict[str, AuditLog] = {}
 
     def told(event: Event) -> None:
-        research.budget.run_id = event.run_id
+        run.budget.run_id = event.run_id
         if event.seq is None:
             return
         if event.run_id not in logs:
@@ -180,14 +125,14 @@ def _of_research(workspace: Workspace, research: Research, stack: AsyncExitStack
         logs[event.run_id].write(event.to_json())
 
     debugger = Debugger(
-        graph,
-        store,
-        clock=make_clock(research.request.now),
-        interactive=research.request.interactive,
+        run.graph,
+        run.store,
+        clock=make_clock(run.request.now),
+        interactive=run.request.interactive,
         listener=told,
-        cost=_costs(research.budget.prices),
+        cost=_costs(run.budget.prices),
         new_run_id=new_run_id,
-        timeout_seconds=research.request.timeout_seconds,
+        timeout_seconds=run.request.timeout_seconds,
     )
     stack.push_async_callback(debugger.close)
     return debugger

@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.runs.state_edits import at_path
-from graph_research.app.store import Store, checked_run_id, graph_request_of, open_store, request_of
+from graph_research.app.store import Store, checked_run_id, open_store, request_of
 from graph_research.app.wiring.replay_registry import offline_registry, recorded_failures
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, UserMistake
@@ -95,16 +95,15 @@ async def replay_run(workspace: Workspace, run_id: str, *, current: bool = False
     checked_run_id(run_id)
     async with open_store(workspace.home) as store:
         record = await store.run(run_id)
-        research = request_of(record)
-        name = graph_request_of(record).name if research is None else research.graph
-        return await replay_stored(with_neighbours(workspace, name), store, run_id, current=current)
+        there = with_neighbours(workspace, request_of(record).graph)
+        return await replay_stored(there, store, run_id, current=current)
 
 
 async def replay_stored(workspace: Workspace, store: Store, run_id: str, *, current: bool = False) -> Replayed:
     """Replay a run of any store, with the graph, prompts and schemas that are stored with it; with `current` with the
     prompts and schemas of this workspace, where it has them, which tells what their changes come to."""
     record = await store.run(run_id)
-    request = request_of(record) or graph_request_of(record)
+    request = request_of(record)
     prompts = await definition_texts(store, run_id, "prompt")
     schemas = await definition_texts(store, run_id, "schema")
     registry = offline_registry(workspace, request, prompts=prompts, schemas=schemas, current=current)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.request import RunRequest
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
 from graph_research.providers.clients import Clients
@@ -38,7 +38,7 @@ def inherited(record: RunRecord) -> dict[str, object]:
     return {IMPORTED: True} if is_foreign(record) else {}
 
 
-def refuse_foreign(record: RunRecord, request: ResearchRequest | GraphRequest) -> None:
+def refuse_foreign(record: RunRecord, request: RunRequest) -> None:
     """Raise `ForeignRun` where an imported run names models outside of this process, or searches beyond the library:
     those of the web, and the user's own servers."""
     if not is_foreign(record):

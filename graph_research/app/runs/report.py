@@ -13,14 +13,14 @@ from graph_research.app.files import write_atomically
 from graph_research.app.graphs.catalog import load
 from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.graphs.run_trace import Trace, trace_of
-from graph_research.app.request import ResearchRequest
-from graph_research.app.runs.limits import Reached
+from graph_research.app.request import RunRequest
+from graph_research.app.runs.budget import LimitReached
 from graph_research.app.runs.status import error_text, is_driven, limit_of
 from graph_research.app.store import Store, checked_run_id, open_store, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace
-from graph_research.errors import UserMistake
+from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import CallRecord, RunRecord
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
@@ -101,10 +101,10 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
     state = await store.state(run_id)
     request = request_of(record)
     limit = await limit_of(store, record, prices)
-    if request is None:
+    if "draft" not in state or "question" not in record.input:
         raise NoReport(
             f"run {run_id} is one of the graph {record.graph}, and only a research has a report",
-            help=f"graph-research history {run_id} lists its steps, show {run_id} --step N the state after one",
+            hint=Hint(Action.SHOW_STEPS, run_id),
         )
     if not state.get("draft"):
         driven = record.status == "running" and await is_driven(store, run_id)
@@ -122,30 +122,33 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
     return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace)
 
 
-def _no_report(record: RunRecord, phase: str | None, limit: Reached | None, *, driven: bool) -> NoReport:
+def _no_report(record: RunRecord, phase: str | None, limit: LimitReached | None, *, driven: bool) -> NoReport:
     """Why a research has no report, and what to do about it."""
     run_id = record.run_id
     where = f" in the phase “{phase}”" if phase else ""
-    how, option = _HOW_IT_STOPPED.get(record.cause or record.status, f"ended {record.status}"), ""
+    how = _HOW_IT_STOPPED.get(record.cause or record.status, f"ended {record.status}")
+    options: Mapping[str, str | float] = {}
     if driven:
         return NoReport(
             f"run {run_id} is at work{where} and has no report yet",
-            help=f"wait for its end; graph-research status {run_id} says where it stands",
+            help="wait for its end",
+            hint=Hint(Action.SHOW_STATUS, run_id),
         )
     if record.status == "completed" or (record.status in {"aborted", "failed"} and record.cause is None):
         return NoReport(
             f"run {run_id} ended {record.status}, as its graph decided, without having written a report",
-            help=f"graph-research history {run_id} lists what it did",
+            hint=Hint(Action.SHOW_STEPS, run_id),
         )
     if record.status == "awaiting_input":
-        option = ' --answer "…"'
+        options = {"answer": ""}
     elif limit is not None:
-        how, option = f"{how} ({limit.words})", f" {limit.option}".rstrip()
+        how, options = f"{how} ({limit.words})", limit.options
     elif why := error_text(record):
         how = f"{how} ({why})"
     return NoReport(
         f"run {run_id} {how}{where}, before it had anything to report",
-        help=f"it is kept; go on with: graph-research resume {run_id}{option}",
+        help="it is kept; resume it",
+        hint=Hint(Action.RESUME_RUN, run_id, options),
     )
 
 
@@ -173,15 +176,15 @@ def _facts(
     record: RunRecord,
     calls: Sequence[CallRecord],
     events: Sequence[Event],
-    request: ResearchRequest,
+    request: RunRequest,
     prices: Prices,
-    limit: Reached | None,
+    limit: LimitReached | None,
 ) -> RunFacts:
     answered = [call for call in calls if call.status == "answered"]
     started, finished = record.created_at, record.updated_at
     return RunFacts(
         run_id=record.run_id,
-        question=request.question,
+        question=request.question or str(record.input["question"]),
         graph=record.graph,
         status=record.status,
         cause=record.cause,

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from graph_research.app.store import Store, open_store, request_of
+from graph_research.app.store import Store, open_store, question_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.base import RunRecord
@@ -145,7 +145,7 @@ def _is_over(record: RunRecord, before: datetime) -> bool:
 
 async def _forget_uncited(store: Store, record: RunRecord) -> int:
     """Remove the archived texts of a research that its report does not cite."""
-    if request_of(record) is None:
+    if question_of(record) is None:
         return 0
     state = await store.state(record.run_id)
     everything = {one for pair in archived(state).items() for one in pair if one is not None}

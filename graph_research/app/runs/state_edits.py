@@ -11,7 +11,7 @@ import orjson
 from graph_research.errors import Action, Hint
 from graph_research.graph.errors import InputInvalid
 
-__all__ = ["at_path", "edited", "read_assignment"]
+__all__ = ["at_path", "edited", "values_of"]
 
 _SET = Hint(Action.SET_OPTION, options={"assignments": ""})
 
@@ -31,6 +31,21 @@ def edited(state: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, An
         values.setdefault(channel, copy.deepcopy(state.get(channel)))
         owner = at_path(values, [channel, *keys[:-1]])
         _assign(owner, keys[-1], value, path)
+    return values
+
+
+def values_of(assignments: Sequence[str]) -> dict[str, Any]:
+    """Input channels from `PATH=JSON` texts; a dotted path sets a key inside of a channel's object."""
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        path, value = read_assignment(assignment)
+        *outer, last = path.split(".")
+        owner = values
+        for key in outer:
+            owner = owner.setdefault(key, {})
+            if not isinstance(owner, dict):
+                raise InputInvalid(f"{path[:80]}: {key!r} is not an object", help="set the whole channel", hint=_SET)
+        owner[last] = value
     return values
 
 

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from graph_research.app.runs.budget import Budget
-from graph_research.app.runs.limits import Reached, limit_reached
-from graph_research.app.store import Store, asked_of, checked_run_id, open_store, request_of
+from graph_research.app.runs.budget import Budget, LimitReached, limit_reached
+from graph_research.app.store import Store, checked_run_id, open_store, question_of, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.workspace import Workspace
+from graph_research.errors import Action, Hint
 from graph_research.graph.checkpoint.base import RunRecord, RunRow
-from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged
+from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged, UnknownRun
 from graph_research.graph.events import InputRequested
 from graph_research.graph.state.address import path_of
 from graph_research.graph.values.codec import decode, references
@@ -27,11 +27,11 @@ __all__ = [
     "error_text",
     "goes_on",
     "is_driven",
-    "is_research",
     "limit_of",
     "list_runs",
     "run_history",
     "run_status",
+    "status_of",
     "waiting_for",
 ]
 
@@ -55,14 +55,14 @@ class RunStatus:
     findings: int
     interrupted: bool
     waiting_for: str | None
-    limit: Reached | None
+    limit: LimitReached | None
     retries: Sequence[Mapping[str, Any]]
     usage: Sequence[Mapping[str, Any]]
     created_at: str
     updated_at: str
 
     def to_json(self) -> dict[str, Any]:
-        """The status as `status --json` prints it."""
+        """The status as plain JSON."""
         return asdict(self)
 
 
@@ -70,7 +70,7 @@ async def run_status(workspace: Workspace, run_id: str) -> RunStatus:
     """Where a run stands. `UnknownRun` where there is none."""
     checked_run_id(run_id)
     async with open_store(workspace.home) as store:
-        return await _status(store, run_id, prices_of(workspace.settings))
+        return await status_of(store, run_id, prices_of(workspace.settings))
 
 
 async def list_runs(workspace: Workspace) -> list[dict[str, Any]]:
@@ -120,25 +120,15 @@ async def delete_run(workspace: Workspace, run_id: str) -> None:
         file.unlink(missing_ok=True)
 
 
-async def is_research(workspace: Workspace, run_id: str) -> bool:
-    """Whether `run` started it, and not `graph run`. `UnknownRun` where there is none."""
-    checked_run_id(run_id)
-    async with open_store(workspace.home) as store:
-        return request_of(await store.run(run_id)) is not None
-
-
-async def check_answered(workspace: Workspace, run_id: str, answer: str) -> None:
+async def check_answered(store: Store, run_id: str, answer: str) -> None:
     """`InputInvalid` where a run has not asked for `answer`; the very one that it went on with may be given again."""
-    checked_run_id(run_id)
-    async with open_store(workspace.home) as store:
-        record = await store.run(run_id)
-        if record.status == "awaiting_input":
-            return
-        if record.status == "completed" and answer in await _answers(store, run_id):
-            return
+    record = await store.run(checked_run_id(run_id))
+    if record.status == "awaiting_input" or (record.status == "completed" and answer in await _answers(store, run_id)):
+        return
     raise InputInvalid(
         f"run {run_id} is {record.status} and waits for no answer; nothing was done",
-        help=f"leave --answer out: graph-research resume {run_id}",
+        help="go on without an answer",
+        hint=Hint(Action.RESUME_RUN, run_id),
     )
 
 
@@ -173,17 +163,25 @@ def error_text(record: RunRecord) -> str | None:
     return f"{node}{error.get('message') or error.get('type') or 'unknown'}"
 
 
-async def limit_of(store: Store, record: RunRecord, prices: Prices) -> Reached | None:
-    """The limit that ended a stored run, as it was asked for; None where it was none."""
-    asked = asked_of(record)
-    if asked is None or record.cause not in {"cancelled", "timeout"}:
+async def limit_of(
+    store: Store, record: RunRecord, prices: Prices, *, spent: LimitReached | None = None
+) -> LimitReached | None:
+    """The limit that ended a stored run, None where it was none; `spent` is the budget that is known to be used up."""
+    if record.cause not in {"cancelled", "timeout"}:
         return None
-    budget = Budget(run_id=record.run_id, prices=prices, max_tokens=asked.max_tokens, max_cost=asked.max_cost)
-    budget.count_recorded(await store.calls(record.run_id))
-    return await limit_reached(store, record, timeout_seconds=asked.timeout_seconds, spent=budget.spent())
+    try:
+        request = request_of(record)
+    except UnknownRun:
+        return None
+    if spent is None:
+        budget = Budget(run_id=record.run_id, prices=prices, max_tokens=request.max_tokens, max_cost=request.max_cost)
+        budget.count_recorded(await store.calls(record.run_id))
+        spent = budget.spent()
+    return await limit_reached(store, record, timeout_seconds=request.timeout_seconds, spent=spent)
 
 
-async def _status(store: Store, run_id: str, prices: Prices) -> RunStatus:
+async def status_of(store: Store, run_id: str, prices: Prices) -> RunStatus:
+    """Where a run of an open store stands."""
     record = await store.run(run_id)
     limit = await limit_of(store, record, prices)
     state = await store.state(run_id)
@@ -216,8 +214,7 @@ def goes_on(record: RunRecord) -> bool:
 
 
 def _question(record: RunRecord) -> str:
-    request = request_of(record)
-    return request.question if request is not None else str(record.input.get("question") or "")
+    return question_of(record) or str(record.input.get("question") or "")
 
 
 async def _is_interrupted(store: Store, record: RunRecord) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from graph_research.app.request import KEPT_SETTINGS, GraphRequest, RequestInvalid, ResearchRequest
+from graph_research.app.request import KEPT_SETTINGS, RequestInvalid, RunRequest
 from graph_research.app.wiring.models import EXTRACTIVE, window_tokens
 from graph_research.app.wiring.search import serves_of
 from graph_research.app.wiring.services import build_registry, build_services
@@ -29,7 +29,7 @@ __all__ = ["offline_registry", "recorded_failures"]
 
 def offline_registry(
     workspace: Workspace,
-    request: ResearchRequest | GraphRequest,
+    request: RunRequest,
     *,
     prompts: Resolver | None = None,
     schemas: Resolver | None = None,
@@ -59,7 +59,7 @@ def offline_registry(
     return replace(registry, schemas=known, prompts=_Either(own_prompts, prompts))
 
 
-def _as_it_ran(workspace: Workspace, request: ResearchRequest | GraphRequest) -> Workspace:
+def _as_it_ran(workspace: Workspace, request: RunRequest) -> Workspace:
     """The workspace with the settings of the run, as far as these decided which calls it made."""
     kept = {name: value for name, value in request.settings.items() if name in KEPT_SETTINGS}
     try:

@@ -6,10 +6,9 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from graph_research.app.library import Indexing, add_folders, count_documents, open_library, require_documents
-from graph_research.app.request import GraphRequest, ResearchRequest
+from graph_research.app.request import RunRequest
 from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, unset_of_mcp
 from graph_research.app.workspace import Workspace
 from graph_research.providers.clients import Clients
@@ -34,7 +33,6 @@ __all__ = [
 _ATTEMPTS = 3
 _TRY_SECONDS = 20.0
 _ALL_TRIES_SECONDS = 60.0
-_Request = TypeVar("_Request", ResearchRequest, GraphRequest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +69,7 @@ class Searches:
         await require_documents(self.library, self.folders)
 
 
-async def with_searches(workspace: Workspace, request: _Request) -> _Request:
+async def with_searches(workspace: Workspace, request: RunRequest) -> RunRequest:
     """The request of a new run with the searches that it means, kept with the run so that it goes on with the same."""
     chosen = await select_searches(workspace, request.search, request.library)
     return replace(request, search=chosen.names, skipped=chosen.skipped)

@@ -113,7 +113,7 @@ def _debug(
         wait_for(serve(listen))
         return
     from graph_research.app.runs.debug import DebugRequest
-    from graph_research.app.runs.graph_run import values_of
+    from graph_research.app.runs.state_edits import values_of
 
     workspace = open_with(
         llm=llm,

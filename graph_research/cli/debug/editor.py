@@ -17,7 +17,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.dap.server import Server, serve_stdio
 
 if TYPE_CHECKING:
-    from graph_research.app.request import GraphRequest, ResearchRequest
+    from graph_research.app.request import RunRequest
     from graph_research.graph.debugger.stepper import Debugged
 
 __all__ = ["serve"]
@@ -103,7 +103,7 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
     )
     said: list[str] = []
 
-    def told(request: ResearchRequest | GraphRequest, *, new: bool) -> None:
+    def told(request: RunRequest, *, new: bool) -> None:
         said.extend(provider_lines(workspace, request, new=new))
 
     async with debug(workspace, request, told=told) as debugged:

@@ -13,7 +13,7 @@ import orjson
 
 from graph_research.cli.debug import render
 from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded
-from graph_research.cli.exit_status import resume_command
+from graph_research.cli.hints import resume_command
 from graph_research.cli.output import say, show
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.debugger.stepper import Debugger

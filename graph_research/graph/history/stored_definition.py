@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
+from graph_research.graph.definition.parser import read_spec
+from graph_research.graph.definition.spec import GraphSpec
 
-__all__ = ["StoredTexts", "definition_texts"]
+__all__ = ["StoredTexts", "definition_texts", "stored_spec"]
 
 
 @dataclass(frozen=True)
@@ -39,3 +41,10 @@ async def definition_texts(store: Checkpointer, run_id: str, kind: str) -> Store
         {name: await store.text(entry["text"]) for name, entry in entries.items()},
         {name: entry["file"] for name, entry in entries.items() if "file" in entry},
     )
+
+
+async def stored_spec(store: Checkpointer, record: RunRecord) -> GraphSpec | None:
+    """The root graph that a run began with, None where it cannot be read any more."""
+    graphs = await definition_texts(store, record.run_id, "graph")
+    schemas = await definition_texts(store, record.run_id, "schema")
+    return read_spec(graphs.texts.get(record.graph, ""), record.graph, schemas, {})[0]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.app.request import QuestionInvalid, RequestInvalid, ResearchRequest, request_for
+from graph_research.app.request import QuestionInvalid, RequestInvalid, RunRequest, request_for
 from graph_research.app.runs.budget import Budget
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake
@@ -32,10 +32,10 @@ def test_a_question_of_any_allowed_length_is_taken_as_it_is(tmp_path: Path, ques
     ("options", "what"),
     [
         ({"roles": ["reports=extractive"]}, 'did you mean "report"'),
-        ({"roles": ["report"]}, "no ROLE=SPEC"),
-        ({"max_tokens": 0}, "--max-tokens"),
-        ({"max_cost": -1.0}, "--max-cost"),
-        ({"now": "tomorrow"}, "--now"),
+        ({"roles": ["report"]}, "not ROLE=SPEC"),
+        ({"max_tokens": 0}, "max_tokens must be greater than 0"),
+        ({"max_cost": -1.0}, "max_cost must be greater than 0"),
+        ({"now": "tomorrow"}, "not a valid timestamp"),
     ],
 )
 def test_a_wrong_option_is_named_with_the_remedy(tmp_path: Path, options: dict[str, Any], what: str) -> None:
@@ -53,7 +53,7 @@ def test_a_request_comes_back_from_its_json_as_it_was(tmp_path: Path) -> None:
     request = request_for(
         space, "why?", graph="my.yaml", roles=["report=extractive", "report=scripted:a.json"], max_tokens=7
     )
-    assert ResearchRequest.from_json({**request.to_json(), "added_later": 1}) == request
+    assert RunRequest.from_json({**request.to_json(), "added_later": 1}) == request
     assert request.library == (str(tmp_path / "papers"),)
     assert request.search == ("local", f"scripted:{tmp_path / 'hits.json'}")
     assert request.roles == {"report": ("extractive", f"scripted:{tmp_path / 'a.json'}")}
@@ -65,7 +65,7 @@ def test_a_budget_is_spent_once_its_limit_is_reached() -> None:
     budget.count("scripted:a.json", Usage(input_tokens=60, output_tokens=39))
     assert budget.spent() is None
     budget.count("scripted:a.json", Usage(input_tokens=1))
-    assert "100 tokens of --max-tokens 100" in str(budget.spent())
+    assert "100 of 100 tokens" in str(budget.spent())
 
 
 def test_models_with_commas_between_them_are_a_fallback_order(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from graph_research import deep_research
+from graph_research.app.application import Application
 from graph_research.app.request import request_for
-from graph_research.app.runs.research import open_research
 from graph_research.app.workspace import open_workspace
 from tests.support.cli.cli_process import NOW, User
 from tests.support.cli.cli_user import DOCUMENTS, QUESTION, Run
@@ -183,9 +183,17 @@ async def test_the_same_research_is_one_call_in_python(user: User, monkeypatch: 
 async def test_an_error_that_nobody_named_leaves_a_marker_for_its_run(user: User) -> None:
     environ = {"GRAPH_RESEARCH_HOME": str(user.home)}
     space = open_workspace(environ, user.folder, may_use=lambda _: False, options={"library": ["library"]})
-    with pytest.raises(ZeroDivisionError):
-        async with open_research(space, request_for(space, QUESTION), run_id="crashed"):
+
+    class Broken:
+        def __call__(self, done: int, total: int, path: str) -> None:
             raise ZeroDivisionError("by nothing")
+
+        def unreadable(self, failures: object) -> None: ...
+
+    async with Application(space) as app:
+        await app.create(request_for(space, QUESTION), run_id="crashed")
+        with pytest.raises(ZeroDivisionError):
+            await anext(app.drive("crashed", on_index=Broken()))
     assert "by nothing" in (user.home / "crash" / "crashed.crash").read_text()
 
 
@@ -273,7 +281,7 @@ def test_a_token_budget_stops_a_run_before_the_next_call(user: User) -> None:
     options = ["--library", "library", "--llm", spec, "--max-tokens", "1", "--run-id", "dear"]
     done = user.run("run", QUESTION, *options, "--json", expect=3)
     assert (done.json["status"], done.json["cause"]) == ("aborted", "cancelled")
-    assert "--max-tokens 1" in done.err
+    assert "of 1 tokens" in done.err
 
 
 def test_a_damaged_run_is_named_and_hides_no_other(user: User) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from graph_research.providers.search.local.catalog import CATALOG_NAME
 from graph_research.providers.search.local.records import Failure
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
@@ -36,7 +37,8 @@ class FoundFile:
 
 
 def find_files(root: Path) -> Iterator[FoundFile | Failure]:
-    """The documents of a folder (or the one file `root` is), sorted, and what could not be looked at.
+    """The documents of a folder (or the one file `root` is), sorted, and the files that cannot be read, such as
+    those of an unsupported type.
 
     `root` is an absolute path without symbolic links. Hidden files and folders are passed over, as are the copies that
     Sphinx keeps of its sources; linked folders are not entered, and a linked file counts only when its target lies
@@ -56,6 +58,8 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
             path = Path(folder, name)
             if path.suffix.lower() in MEDIA_TYPES and not name.startswith("."):
                 yield _found(path, path.relative_to(root).as_posix(), root)
+            elif name != CATALOG_NAME and not name.startswith("."):
+                yield _unsupported(path)
     yield from failures
 
 
@@ -75,8 +79,13 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
     if not stat.S_ISREG(facts.st_mode):
         return Failure(path=str(path), reason="it is not a regular file")
     if path.suffix.lower() not in MEDIA_TYPES:
-        return Failure(path=str(path), reason=f"unsupported file type; supported are {', '.join(MEDIA_TYPES)}")
+        return _unsupported(path)
     return FoundFile(path=target, url=url, mtime_ns=facts.st_mtime_ns, size=facts.st_size)
+
+
+def _unsupported(path: Path) -> Failure:
+    shown = os.fsencode(path).decode(errors="replace")
+    return Failure(path=shown, reason=f"unsupported file type; supported are {', '.join(MEDIA_TYPES)}", unsupported=True)
 
 
 def read_bytes(file: FoundFile) -> bytes:

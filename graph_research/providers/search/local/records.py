@@ -18,6 +18,7 @@ class Failure:
 
     path: str
     reason: str
+    unsupported: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,8 @@ class Counts:
 
     def to_json(self) -> dict[str, Any]:
         """Four counts and `failed: [{path, reason}]`."""
-        return {**asdict(self), "failed": [asdict(failure) for failure in self.failed]}
+        failed = [{"path": failure.path, "reason": failure.reason} for failure in self.failed]
+        return {**asdict(self), "failed": failed}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from graph_research import deep_research, load_graph
+from graph_research.app.application import Application
 from graph_research.app.graphs.catalog import validate
 from graph_research.app.graphs.scaffold import TEMPLATES
-from graph_research.app.request import graph_request_for
-from graph_research.app.runs.graph_run import GraphRunResult, open_graph_run
+from graph_research.app.request import request_for
+from graph_research.app.runs.run import RunResult
 from graph_research.app.workspace import Workspace, open_workspace
 from tests.support.cli.cli_process import NOW, User
 from tests.support.cli.cli_user import Run
@@ -35,17 +36,16 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     )
 
 
-async def run(workspace: Workspace, example: str, answers: Sequence[str] = (), **values: Any) -> GraphRunResult:
-    request = graph_request_for(
-        workspace, f"examples/graphs/{example}/{example}.yaml", interactive=bool(answers), now=NOW
-    )
-    async with open_graph_run(workspace, request, values) as started:
+async def run(workspace: Workspace, example: str, answers: Sequence[str] = (), **values: Any) -> RunResult:
+    graph = f"examples/graphs/{example}/{example}.yaml"
+    request = request_for(workspace, graph=graph, inputs=values, interactive=bool(answers), now=NOW)
+    async with Application(workspace) as app:
+        run_id = await app.create(request)
         for answer in (None, *answers):
-            async with aclosing(started.events(answer)) as events:
+            async with aclosing(app.drive(run_id, answer=answer)) as events:
                 async for _ in events:
                     pass
-            object.__setattr__(started, "values", None)
-        return await started.result()
+        return await app.result(run_id)
 
 
 @pytest.mark.parametrize("example", TEMPLATES)

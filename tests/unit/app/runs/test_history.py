@@ -76,8 +76,8 @@ def test_a_fork_runs_on_with_an_edited_state_and_writes_its_own_report(
 def test_what_cannot_be_forked_is_refused_with_a_remedy(there: Run) -> None:
     for arguments, words in [
         (("--step", "999"), "no step 999"),
-        (("--step", "1", "--set", "n"), "no PATH=JSON"),
-        (("--step", "1", "--set", "max_iterations=many"), "is no JSON"),
+        (("--step", "1", "--set", "n"), "not PATH=JSON"),
+        (("--step", "1", "--set", "max_iterations=many"), "is not valid JSON"),
         (("--step", "1", "--set", "max_iterations=0"), "cannot be set"),
         (("--step", "1", "--set", "nothing=1"), 'no channel "nothing"'),
         (("--step", "1", "--role", "poet=extractive"), "no model role 'poet'"),

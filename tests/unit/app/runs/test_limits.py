@@ -10,7 +10,6 @@ import pytest
 
 from graph_research import deep_research
 from graph_research.app.runs.budget import Budget
-from graph_research.app.runs.limits import Reached
 from graph_research.providers.llm.base import Usage
 from graph_research.providers.llm.model_data import Price, Prices
 from tests.support.cli.cli_process import User
@@ -37,15 +36,15 @@ def test_the_end_names_the_option_that_goes_on_and_it_does(user: User) -> None:
     command = offered(dear(user))
     assert command[:3] == ["resume", "dear", "--max-tokens"]
     told = json.loads(user.run(*command, "--json", expect=3).out)
-    assert told["limit"]["words"].endswith(f"of --max-tokens {int(command[3]):,}")
+    assert told["limit"]["words"].endswith(f"of {int(command[3]):,} tokens")
     assert "plan" in [step["node"] for step in user.run("history", "dear", "--json").json]
 
 
 def test_a_limit_that_was_raised_stays_raised(user: User) -> None:
     dear(user)
     user.run("resume", "dear", "--max-tokens", "1500", expect=3)
-    assert "tokens of --max-tokens 1,500" in user.run("status", "dear").out
-    assert "tokens of --max-tokens 1,500" in user.run("resume", "dear", expect=3).err
+    assert "of 1,500 tokens" in user.run("status", "dear").out
+    assert "of 1,500 tokens" in user.run("resume", "dear", expect=3).err
 
 
 def test_status_and_report_name_the_limit_and_the_option_too(user: User) -> None:
@@ -57,7 +56,7 @@ def test_status_and_report_name_the_limit_and_the_option_too(user: User) -> None
     assert limit["option"] == " ".join(command[2:])
     refused = user.run("report", "dear", expect=2).err
     assert "before it had anything to report" in refused
-    assert "tokens of --max-tokens 1)" in refused
+    assert "of 1 tokens)" in refused
     assert offered(refused) == command
 
 
@@ -137,28 +136,30 @@ def test_the_report_of_a_run_that_was_cancelled_before_it_had_anything_says_so(u
     refused = user.run("report", "stopped", "--json", expect=2).json["error"]
     assert refused["code"] == "no-report"
     assert "was cancelled in the phase" in refused["message"]
-    assert refused["help"] == "it is kept; go on with: graph-research resume stopped"
+    assert refused["help"] == "it is kept; resume it: graph-research resume stopped"
 
 
 def test_a_graph_that_is_no_research_has_no_report(user: User) -> None:
     user.write("countdown.yaml", COUNTDOWN)
     user.run("graph", "run", "countdown.yaml", "--run-id", "count")
     refused = user.run("report", "count", expect=2).err
-    assert "only a research has a report; graph-research history count" in refused
+    assert "only a research has a report; `graph-research history count` shows its steps" in refused
 
 
 @pytest.mark.parametrize(
     ("limits", "used", "expected"),
     [
         ({"max_tokens": 100}, 99, None),
-        ({"max_tokens": 100}, 100, "--max-tokens 200"),
-        ({"max_tokens": 100}, 5_000, "--max-tokens 12800"),
-        ({"max_cost": 0.5}, 1_000_000, "--max-cost 4"),
+        ({"max_tokens": 100}, 100, {"max_tokens": 200}),
+        ({"max_tokens": 100}, 5_000, {"max_tokens": 12800}),
+        ({"max_cost": 0.5}, 1_000_000, {"max_cost": 4}),
     ],
 )
-def test_the_option_leaves_as_much_again_as_was_used(limits: dict[str, float], used: int, expected: str | None) -> None:
+def test_the_option_leaves_as_much_again_as_was_used(
+    limits: dict[str, float], used: int, expected: dict[str, float] | None
+) -> None:
     prices = Prices({"m": Price(input=2.0, output=0.0)})
     budget = Budget(run_id="r", prices=prices, **limits)  # type: ignore[arg-type]
     budget.count("m", Usage(input_tokens=used, output_tokens=0))
     reached = budget.spent()
-    assert (reached.option if isinstance(reached, Reached) else None) == expected
+    assert (None if reached is None else reached.options) == expected

@@ -249,7 +249,7 @@ def test_a_budget_counts_by_the_price_table() -> None:
     assert budget.cost == pytest.approx(0.025 + 0.6)
     assert budget.spent() is None
     budget.count("openai:gpt-5-mini", Usage(output_tokens=200_000))
-    assert "--max-cost" in str(budget.spent())
+    assert "of 1 USD" in str(budget.spent())
 
 
 def test_a_budget_in_money_is_refused_where_no_price_is_known() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.app.request import ResearchRequest, request_for
+from graph_research.app.request import RunRequest, request_for
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.search import build_searches, select_searches, serves_of, with_searches
 from graph_research.app.workspace import Workspace, open_workspace
@@ -125,7 +125,7 @@ async def test_the_searches_of_a_run_are_kept_with_it(tmp_path: Path) -> None:
     asked = request_for(space, QUESTION)
     assert asked.search == ()
     request = await with_searches(space, asked)
-    again = ResearchRequest.from_json(request.to_json())
+    again = RunRequest.from_json(request.to_json())
     assert again == request
     assert again.search == ("tavily", "semantic_scholar")
     assert again.skipped[0] == "google (GOOGLE_API_KEY and GOOGLE_CSE_ID are not set)"

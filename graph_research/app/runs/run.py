@@ -1,0 +1,158 @@
+"""A run put together from its request: the graph with its models and searches, its input and its budget."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graph_research.app.clock import make_clock
+from graph_research.app.graphs.catalog import load
+from graph_research.app.graphs.local_files import with_neighbours
+from graph_research.app.request import RequestInvalid, RunRequest
+from graph_research.app.runs.budget import Budget, LimitReached, within_budget
+from graph_research.app.store import Store
+from graph_research.app.wiring.models import build_router, prices_of
+from graph_research.app.wiring.replay_registry import offline_registry
+from graph_research.app.wiring.search import Searches, build_searches
+from graph_research.app.wiring.services import build_registry, build_services
+from graph_research.app.workspace import Workspace
+from graph_research.errors import Action, Hint
+from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.runtime import Runtime
+from graph_research.providers.clients import Clients
+from graph_research.research.hooks import Hooks
+
+__all__ = ["Run", "RunResult", "assemble", "new_run_id"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """How a run stands; `state` holds all its channels, `outputs` names those declared `output: true`. `waiting_for` is
+    the question that it asks, `limit` the one that ended it, `parent` the run that a fork comes from."""
+
+    run_id: str
+    status: str
+    cause: str | None
+    error: str | None
+    waiting_for: str | None
+    state: Mapping[str, Any]
+    limit: LimitReached | None = None
+    outputs: tuple[str, ...] = ()
+    parent: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A run that is ready to be driven. `searches` is None for one that is only to end, without models and searches."""
+
+    run_id: str
+    request: RunRequest
+    store: Store
+    graph: Graph
+    budget: Budget
+    searches: Searches | None
+
+    @property
+    def may_search(self) -> bool:
+        """Whether there must be something to search: for a research, and for a graph that names a library or has a
+        `search` node."""
+        if self.searches is None:
+            return False
+        return self.request.question is not None or bool(self.searches.folders) or _has_search_node(self.graph)
+
+    def runtime(self) -> Runtime:
+        """What drives the run."""
+        return Runtime(
+            self.graph,
+            checkpointer=self.store,
+            clock=make_clock(self.request.now),
+            interactive=self.request.interactive,
+            timeout_seconds=self.request.timeout_seconds,
+        )
+
+    def input(self) -> dict[str, Any]:
+        """What the graph is started with."""
+        if self.request.question is None:
+            return dict(self.request.inputs)
+        declared = {name for name, channel in self.graph.spec.channels.items() if channel.input}
+        given = {"question": self.request.question, "research_id": self.run_id, **self.request.inputs}
+        return {name: value for name, value in given.items() if name in declared}
+
+
+def assemble(
+    workspace: Workspace,
+    store: Store,
+    clients: Clients,
+    run_id: str,
+    request: RunRequest,
+    *,
+    offline: bool = False,
+    hooks: Hooks | None = None,
+) -> Run:
+    """The run of a request. An `offline` one names its models and searches, and asks none."""
+    budget = Budget(
+        run_id=run_id,
+        prices=prices_of(workspace.settings),
+        max_tokens=request.max_tokens,
+        max_cost=request.max_cost,
+    )
+    there = with_neighbours(workspace, request.graph)
+    searches = None
+    if offline:
+        registry = offline_registry(there, request)
+    else:
+        models = within_budget(build_router(request.models, request.roles, clients), budget, stop=store.request_cancel)
+        searches = build_searches(workspace, request.search, request.library, clients)
+        services = build_services(
+            there,
+            models=models,
+            search=searches.cached().providers,
+            folders=[str(folder) for folder in searches.folders],
+            pages=clients.pages,
+            hooks=hooks,
+            read_state=store.state,
+        )
+        registry = build_registry(there, services)
+    graph = load(workspace, request.graph, registry)
+    if request.question is not None:
+        graph = _for_question(graph, request)
+    return Run(run_id=run_id, request=request, store=store, graph=graph, budget=budget, searches=searches)
+
+
+def new_run_id() -> str:
+    """`run-` and 10 random hex digits."""
+    return f"run-{secrets.token_hex(5)}"
+
+
+def _has_search_node(graph: Graph) -> bool:
+    own = any(node.kind == "run" and node.target == "search" for node in graph.spec.nodes.values())
+    return own or any(_has_search_node(child) for child in graph.subgraphs.values())
+
+
+def _for_question(graph: Graph, request: RunRequest) -> Graph:
+    """The graph within the request's concurrency; refused where it answers no question."""
+    channels = graph.spec.channels
+    if "question" not in channels or not channels["question"].input:
+        raise RequestInvalid(
+            f'graph "{graph.spec.name}" has no input channel "question"',
+            help="run it without a question",
+            hint=Hint(Action.RUN_GRAPH, request.graph),
+        )
+    given = {"question", "research_id", *request.inputs}
+    lacking = [name for name, channel in channels.items() if channel.input and channel.required and name not in given]
+    if lacking:
+        raise RequestInvalid(
+            f'graph "{graph.spec.name}" needs more than a question: {", ".join(lacking)}',
+            help="give it as input",
+            hint=Hint(Action.RUN_GRAPH, request.graph, {"assignments": f"{lacking[0]}=JSON"}),
+        )
+    at_once = request.inputs.get("max_concurrent")
+    if at_once is None:
+        return graph
+    nodes = {
+        name: node if isinstance(node.at_once, str) else replace(node, at_once=min(node.at_once, at_once))
+        for name, node in graph.spec.nodes.items()
+    }
+    return replace(graph, spec=replace(graph.spec, nodes=nodes))

@@ -1,0 +1,26 @@
+"""`library add` tells every file that it does not index, and fails where one was named."""
+
+import pytest
+
+from tests.support.cli.cli_process import User
+
+
+def test_every_file_that_is_not_indexed_is_listed_with_the_reason(user: User) -> None:
+    user.write("library/table.xyz", "1, 2")
+    user.write("library/empty.md", "")
+    done = user.run("library", "add", "library", "--json")
+    failed = {entry["path"].rpartition("/")[2]: entry["reason"] for entry in done.json["failed"]}
+    assert failed.keys() == {"table.xyz", "empty.md"}
+    assert failed["table.xyz"].startswith("unsupported file type")
+    assert all(entry.keys() == {"path", "reason"} for entry in done.json["failed"])
+    assert "table.xyz: unsupported file type" in done.err
+    assert "table.xyz" not in user.run("run", "How do tide mills store water?", "--library", "library").err
+
+
+@pytest.mark.parametrize("name", ["table.xyz", "empty.md"])
+def test_a_named_file_that_cannot_be_indexed_is_a_failure(name: str, user: User) -> None:
+    user.write("table.xyz", "1, 2")
+    user.write("empty.md", "")
+    done = user.run("library", "add", "library", name, "--json", expect=1)
+    assert (done.json["added"], len(done.json["failed"])) == (3, 1)
+    assert f"graph-research: not indexed: {user.folder / name}" in done.err

@@ -45,7 +45,8 @@ def _add(
     counts = wait_for(add_folders(workspace, [Path(path) for path in paths], IndexingLines()))
     for failure in counts.failed:
         say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
-    if not (counts.added or counts.updated or counts.unchanged or counts.removed or counts.failed):
+    documents = counts.added + counts.updated + counts.unchanged + counts.removed
+    if not documents and all(failure.unknown_kind for failure in counts.failed):
         say(f"no .md, .txt, .html or .pdf file was found in {', '.join(map(in_line, paths))}")
     if json:
         show_json(counts.to_json())

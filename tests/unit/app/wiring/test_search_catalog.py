@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import pytest
 
+from graph_research.app.application import Application
 from graph_research.app.diagnostics.checks import capabilities, examine
 from graph_research.app.request import request_for
-from graph_research.app.runs.research import open_research
 from graph_research.app.wiring.search import select_searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
@@ -104,10 +104,11 @@ async def test_a_run_searches_with_it_where_its_key_is_set(tmp_path: Path, serve
     space = workspace(tmp_path, spec(server.url), **{KEY: "tides-secret"}, **settings)
     assert (await select_searches(space, (), ())).names == ("semantic_scholar", "tides")
     asked = replace(request_for(space, QUESTION), search=("tides",), models=("extractive",))
-    async with open_research(space, asked, out=tmp_path / "out") as research:
-        async for _ in research.events():
+    async with Application(space) as app:
+        run_id = await app.create(asked)
+        async for _ in app.drive(run_id):
             pass
-        await research.result()
+        await app.write_report(await app.report(run_id), tmp_path / "out")
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert [source["url"] for source in report["sources"]] == ["https://tides.example/smolts"]
     assert {request.headers["x-key"] for request in server.received} == {"tides-secret"}

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from graph_research.providers.http.client import Http
 from graph_research.providers.web.page_cache import KeptPages
-from graph_research.providers.web.page_reader import PageReader
 from graph_research.settings.config import Settings
 
 __all__ = ["Clients"]
@@ -16,11 +15,10 @@ __all__ = ["Clients"]
 
 @dataclass(frozen=True, kw_only=True)
 class Clients:
-    """The clients of a run. `environ` holds the keys; `pages` reads the pages behind search results, each once, with
-    `reader`; `closing` closes at the end of the run what a provider has opened."""
+    """The clients of a run. `environ` holds the keys; `pages` reads the pages behind search results; `closing` closes
+    at the end of the run what a provider has opened."""
 
     http: Http
-    reader: PageReader
     pages: KeptPages
     settings: Settings
     environ: Mapping[str, str] = field(repr=False)
@@ -35,5 +33,5 @@ class Clients:
         """The same clients for one of several runs: it has pages of its own, and what its providers opened is closed at
         its end."""
         async with AsyncExitStack() as stack:
-            pages = await stack.enter_async_context(KeptPages(self.reader))
+            pages = await stack.enter_async_context(self.pages.emptied())
             yield replace(self, pages=pages, closing=stack)

@@ -29,11 +29,8 @@ async def open_clients(workspace: Workspace) -> AsyncIterator[Clients]:
         http = await stack.enter_async_context(HttpClient(breaker=breaker))
         fetcher = await stack.enter_async_context(_fetcher(settings))
         web = await stack.enter_async_context(WebPages(fetcher, pdfs=settings.fetch_pdfs))
-        reader = _reader(web, http, settings, workspace.environ)
-        pages = await stack.enter_async_context(KeptPages(reader))
-        yield Clients(
-            http=http, reader=reader, pages=pages, settings=settings, environ=workspace.environ, closing=stack
-        )
+        pages = await stack.enter_async_context(KeptPages(_reader(web, http, settings, workspace.environ)))
+        yield Clients(http=http, pages=pages, settings=settings, environ=workspace.environ, closing=stack)
 
 
 def _reader(web: WebPages, http: Http, settings: Settings, environ: Mapping[str, str]) -> PageReader:

@@ -52,6 +52,10 @@ class KeptPages:
             read.cancel()
         await asyncio.gather(*reads, return_exceptions=True)
 
+    def emptied(self) -> KeptPages:
+        """Another one over the same reader, which remembers nothing yet."""
+        return KeptPages(self._reader)
+
     def keep_recorded(self, calls: Iterable[RecordedCall]) -> None:
         """Remember what the run read in earlier processes, from its recorded calls of the kind `fetch`."""
         for call in calls:

@@ -49,7 +49,7 @@ def test_two_moments_of_a_run_are_compared_and_that_is_no_failure(there: Run) ->
     text = there("diff", f"tides@{plan}", "tides").out
     assert "sources: " in text
     assert "+ gather[0]/search search: " in text
-    assert "no RUN_ID@STEP" in there("diff", "tides@x", "tides", expect=2).err
+    assert "not RUN_ID@STEP" in there("diff", "tides@x", "tides", expect=2).err
 
 
 def test_a_fork_runs_on_with_an_edited_state_and_writes_its_own_report(

@@ -85,7 +85,9 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
 
 def _unsupported(path: Path) -> Failure:
     shown = os.fsencode(path).decode(errors="replace")
-    return Failure(path=shown, reason=f"unsupported file type; supported are {', '.join(MEDIA_TYPES)}", unsupported=True)
+    return Failure(
+        path=shown, reason=f"unsupported file type; supported are {', '.join(MEDIA_TYPES)}", unsupported=True
+    )
 
 
 def read_bytes(file: FoundFile) -> bytes:

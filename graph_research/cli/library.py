@@ -46,7 +46,7 @@ def _add(
     for failure in counts.failed:
         say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
     documents = counts.added + counts.updated + counts.unchanged + counts.removed
-    if not documents and all(failure.unknown_kind for failure in counts.failed):
+    if not documents and all(failure.unsupported for failure in counts.failed):
         say(f"no .md, .txt, .html or .pdf file was found in {', '.join(map(in_line, paths))}")
     if json:
         show_json(counts.to_json())

@@ -16,7 +16,7 @@ from graph_research.research.models.source import Source, Tier
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.deduplication import Identity, Seen, canonical_url
 from graph_research.research.retrieval.excerpts import excerpt_of
-from graph_research.research.retrieval.page_fetch import Followed, Reading, follow
+from graph_research.research.retrieval.page_fetch import FetchedPages, PagePolicy, fetch_pages
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
 from graph_research.research.retrieval.search import LOCAL, Searched, mixed, search_everywhere
@@ -62,7 +62,7 @@ def gatherer(services: Services) -> Handler:
         if searched.all_failed:
             raise _nobody_answered(handoff["query"], searched)
         new, known = _new(fuse(searched.lists, services.settings.flagged_domains), handoff.get("known") or ())
-        followed = await follow(new, handoff["query"], ctx, reading)
+        followed = await fetch_pages(new, handoff["query"], ctx, reading)
         kept = _distinct(followed.fused, known)
         now = ctx.now()
         before = [Source.model_validate(row) for row in handoff.get("known") or ()]
@@ -107,7 +107,7 @@ async def _public_texts(handoff: Mapping[str, Any], ctx: Context) -> list[str]:
 
 
 def _web_words(
-    handoff: Mapping[str, Any], searched: Searched, followed: Followed, ctx: Context, limits: bool
+    handoff: Mapping[str, Any], searched: Searched, followed: FetchedPages, ctx: Context, limits: bool
 ) -> list[str]:
     """The words that are public by this search, stored as one text: those of its web results, and its own where it
     went out as it was. What a merged hit says beside its text may be told by the local library."""
@@ -120,11 +120,11 @@ def _web_words(
     return [ctx.put_text(word_list(texts))] if texts else []
 
 
-def _reading(services: Services, most: int) -> Reading | None:
+def _reading(services: Services, most: int) -> PagePolicy | None:
     settings = services.settings
     if services.pages is None or not (settings.follow_links or settings.fetch_pdfs):
         return None
-    return Reading(
+    return PagePolicy(
         pages=services.pages,
         most=2 * most,
         at_once=settings.max_concurrent,
@@ -182,7 +182,7 @@ def _read_at(hit: SearchHit) -> list[Identity]:
     return [Identity(url=canonical_url(address))] if address else []
 
 
-def _account(handoff: Mapping[str, Any], searched: Searched, followed: Followed) -> dict[str, Any]:
+def _account(handoff: Mapping[str, Any], searched: Searched, followed: FetchedPages) -> dict[str, Any]:
     """What was asked of whom, for the report's numbers."""
     return {
         "sub_query_id": handoff["sub_query"]["id"],

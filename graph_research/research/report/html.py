@@ -20,8 +20,8 @@ from graph_research.research.models.draft import StatementKind
 from graph_research.research.report import formatting
 from graph_research.research.report.labels import ENGLISH, Labels
 from graph_research.research.report.model import Report, ReportSource
-from graph_research.research.report.picture import safe_picture
 from graph_research.research.report.source_view import Mark, Paragraph, around, paragraphs
+from graph_research.research.report.svg_sanitizer import sanitized_svg
 from graph_research.text.wording import counted
 
 __all__ = ["WHOLE_TEXT_BYTES", "render_html"]
@@ -46,7 +46,7 @@ def render_html(
     archive = Archive(texts, layouts)
     proved = _proved(report, archive)
     whole = _whole_texts(report, archive, proved)
-    picture = safe_picture(picture_svg)
+    picture = sanitized_svg(picture_svg)
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return _template().render(
         report=report,

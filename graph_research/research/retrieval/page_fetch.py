@@ -20,14 +20,14 @@ from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.language.terms import content_terms, occurring
 
-__all__ = ["Followed", "Reading", "follow", "worth"]
+__all__ = ["FetchedPages", "PagePolicy", "fetch_pages", "promise"]
 
 _TIER_WEIGHT = 0.25
 _IN_PART = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class PagePolicy:
     """How pages are read: by whom, at most how many of a search and at a time, each for at most `seconds`.
 
     `links` are the pages of hits, `pdfs` PDF files; each is read only where it is switched on. Pages in `flagged`
@@ -44,7 +44,7 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Followed:
+class FetchedPages:
     """The documents in their final order, the addresses that were read, and the failures as the state keeps them."""
 
     fused: tuple[FusedHit, ...]
@@ -52,35 +52,35 @@ class Followed:
     failures: tuple[dict[str, str], ...] = ()
 
 
-async def follow(fused: Sequence[FusedHit], query: str, ctx: Context, reading: Reading | None) -> Followed:
+async def fetch_pages(fused: Sequence[FusedHit], query: str, ctx: Context, policy: PagePolicy | None) -> FetchedPages:
     """Read the pages of hits that are known by a snippet only: the most promising by rank, snippet and
     domain are fetched, then all are ranked again by their texts. A page that cannot be read leaves its snippet, with
     `metadata.fetch_error`. Only addresses that a search gave are fetched.
     """
-    addresses = {} if reading is None else _addresses(fused, reading)
-    if reading is None or not addresses:
-        return Followed(fused=tuple(fused))
+    addresses = {} if policy is None else _addresses(fused, policy)
+    if policy is None or not addresses:
+        return FetchedPages(fused=tuple(fused))
     unread = [fused[place] for place in addresses]
-    worths = {place: worth(fused[place].hit, query, reading.flagged) for place in addresses}
-    promising = ranked_again(unread, list(worths.values()))[: reading.most]
+    worths = {place: promise(fused[place].hit, query, policy.flagged) for place in addresses}
+    promising = ranked_again(unread, list(worths.values()))[: policy.most]
     chosen = [place for place in addresses if any(one is fused[place] for one in promising)]
-    slots = asyncio.Semaphore(reading.at_once)
+    slots = asyncio.Semaphore(policy.at_once)
     async with asyncio.TaskGroup() as group:
-        tasks = {place: group.create_task(_read(addresses[place], ctx, reading, slots)) for place in chosen}
+        tasks = {place: group.create_task(_read(addresses[place], ctx, policy, slots)) for place in chosen}
     pages = {place: _at_least(task.result(), fused[place].hit) for place, task in tasks.items()}
     told = [_with_page(one, pages.get(place), query) for place, one in enumerate(fused)]
     errors = {place: page for place, page in pages.items() if isinstance(page, ProviderError)}
     for place, one in enumerate(told):
         if one is not fused[place] or place not in worths:
-            worths[place] = worth(one.hit, query, reading.flagged)
-    return Followed(
+            worths[place] = promise(one.hit, query, policy.flagged)
+    return FetchedPages(
         fused=tuple(ranked_again(told, [worths[place] for place in range(len(told))])),
         read=tuple(addresses[place] for place in pages if place not in errors),
         failures=tuple(_failure(addresses[place], query, error) for place, error in errors.items()),
     )
 
 
-def worth(hit: SearchHit, query: str, flagged: Collection[str] = ()) -> float:
+def promise(hit: SearchHit, query: str, flagged: Collection[str] = ()) -> float:
     """How much a hit's title and text promise: the share of the query's terms in them, 0 to 1, less where there is
     only a part of the text, and a quarter of its domain's credibility on top."""
     wanted = frozenset(content_terms(query))
@@ -91,7 +91,7 @@ def worth(hit: SearchHit, query: str, flagged: Collection[str] = ()) -> float:
     return share * (1.0 if is_whole else _IN_PART) + _TIER_WEIGHT * credibility
 
 
-def _addresses(fused: Sequence[FusedHit], reading: Reading) -> dict[int, str]:
+def _addresses(fused: Sequence[FusedHit], policy: PagePolicy) -> dict[int, str]:
     """By place in the list, the address to read: a paper's PDF where PDFs are read, else the page of a hit without a
     text of its own."""
     found: dict[int, str] = {}
@@ -99,22 +99,22 @@ def _addresses(fused: Sequence[FusedHit], reading: Reading) -> dict[int, str]:
         extent = one.hit.metadata.get("extent", "full")
         if one.hit.provider == LOCAL or extent == "full":
             continue
-        pdf = one.hit.metadata.get("pdf_url") if reading.pdfs else None
+        pdf = one.hit.metadata.get("pdf_url") if policy.pdfs else None
         address = pdf if _is_web(pdf) else one.hit.url if extent != "abstract" else None
         if address is None or not _is_web(address):
             continue
         is_pdf = address == pdf or _path(address).endswith(".pdf")
-        if reading.pdfs if is_pdf else reading.links:
+        if policy.pdfs if is_pdf else policy.links:
             found[place] = address
     return found
 
 
 async def _read(
-    url: str, ctx: Context, reading: Reading, slots: asyncio.Semaphore
+    url: str, ctx: Context, policy: PagePolicy, slots: asyncio.Semaphore
 ) -> Mapping[str, Any] | ProviderError:
     async with slots:
         try:
-            page: Mapping[str, Any] = await ctx.call("fetch", {"url": url}, _fetching(url, reading))
+            page: Mapping[str, Any] = await ctx.call("fetch", {"url": url}, _fetching(url, policy))
         except ProviderError as error:
             return error
         return page
@@ -127,15 +127,15 @@ def _at_least(page: Mapping[str, Any] | ProviderError, hit: SearchHit) -> Mappin
     return ProviderRefused("the page has less text than the search told of it", provider="fetch")
 
 
-def _fetching(url: str, reading: Reading) -> Callable[[], Awaitable[dict[str, Any]]]:
+def _fetching(url: str, policy: PagePolicy) -> Callable[[], Awaitable[dict[str, Any]]]:
     async def fetch() -> dict[str, Any]:
         try:
-            async with asyncio.timeout(reading.seconds):
+            async with asyncio.timeout(policy.seconds):
                 with asking_for("page"):
-                    page = await reading.pages.read(url)
+                    page = await policy.pages.read(url)
         except TimeoutError as error:
             raise ProviderUnavailable(
-                f"the page took longer than {reading.seconds:g} seconds", provider="fetch", help="raise page_timeout"
+                f"the page took longer than {policy.seconds:g} seconds", provider="fetch", help="raise page_timeout"
             ) from error
         return {
             "url": page.url,

@@ -16,8 +16,8 @@ from test_report_markdown import HOSTILE, built, hostile_report
 
 from graph_research.research.report.build import build_report
 from graph_research.research.report.html import WHOLE_TEXT_BYTES, render_html
-from graph_research.research.report.picture import safe_picture
 from graph_research.research.report.source_view import CONTEXT_CHARS, Mark, around, paragraphs
+from graph_research.research.report.svg_sanitizer import sanitized_svg
 from graph_research.text.document import Document
 from tests.support.research import finished_research
 
@@ -204,7 +204,7 @@ def test_whole_texts_are_carried_up_to_two_megabytes_and_the_passages_always():
     ],
 )
 def test_a_picture_is_rebuilt_from_what_is_harmless(svg):
-    markup = safe_picture(svg).markup
+    markup = sanitized_svg(svg).markup
     assert not re.search(r"<script|evil|javascript:|onload|style=|foreignObject|<image|<use", markup), markup
     assert markup.startswith("<svg")
 
@@ -213,5 +213,5 @@ def test_a_picture_is_rebuilt_from_what_is_harmless(svg):
     "svg", ["", "no markup", "<html/>", "<svg>", '<!DOCTYPE svg [<!ENTITY a "b">]><svg>&a;</svg>', "<svg>&a;</svg>"]
 )
 def test_what_is_no_picture_is_left_out(svg):
-    assert safe_picture(svg) is None
+    assert sanitized_svg(svg) is None
     assert 'class="graph"' not in rendered(picture=svg)

@@ -13,7 +13,7 @@ from graph_research.graph.runtime import RunResult
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.web.page_reader import Page
-from graph_research.research.retrieval.page_fetch import Reading, follow, worth
+from graph_research.research.retrieval.page_fetch import PagePolicy, fetch_pages, promise
 from graph_research.research.retrieval.rank_fusion import fuse
 from graph_research.text.readers.plain import plain_document
 from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit
@@ -52,8 +52,8 @@ def snippet(url: str, text: str = "The Tarn plant opened.", **more: Any) -> Sear
 
 
 async def followed(hits: Sequence[SearchHit], shelf: Shelf, **limits: Any) -> Any:
-    reading = Reading(**{"pages": shelf, "most": 10, **limits})
-    return await follow(fuse([hits]), QUERY, PlainContext(), reading)
+    reading = PagePolicy(**{"pages": shelf, "most": 10, **limits})
+    return await fetch_pages(fuse([hits]), QUERY, PlainContext(), reading)
 
 
 async def test_a_snippet_becomes_the_page_and_the_best_passages_are_found_in_it() -> None:
@@ -134,7 +134,7 @@ async def test_pages_are_ranked_again_by_what_their_texts_say() -> None:
     ]
     result = await followed(hits, Shelf(pages))
     assert [one.hit.url for one in result.fused] == ["https://a.org/2", "https://a.org/1"]
-    assert worth(result.fused[0].hit, QUERY) > worth(result.fused[1].hit, QUERY)
+    assert promise(result.fused[0].hit, QUERY) > promise(result.fused[1].hit, QUERY)
 
 
 # ── In the graph ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 
-__all__ = ["Picture", "safe_picture"]
+__all__ = ["SanitizedSvg", "sanitized_svg"]
 
 _ELEMENTS = {
     *("svg", "g", "defs", "marker", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon"),
@@ -28,14 +28,14 @@ _OUTSIDE = re.compile(r"url\s*\(|@import|expression|javascript:|[<\\]", re.IGNOR
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
+class SanitizedSvg:
     """Markup that holds no script, no link and nothing from elsewhere; `styles` are its style sheets' texts."""
 
     markup: str
     styles: tuple[str, ...]
 
 
-def safe_picture(svg: str) -> Picture | None:
+def sanitized_svg(svg: str) -> SanitizedSvg | None:
     """The drawing rebuilt from what is allowed; None for an empty string and for what is not well-formed SVG.
 
     Style attributes are dropped, since the page's content security policy would refuse them.
@@ -49,7 +49,7 @@ def safe_picture(svg: str) -> Picture | None:
     if _name(root) != "svg":
         return None
     styles: list[str] = []
-    return Picture(markup=_markup(root, styles), styles=tuple(styles))
+    return SanitizedSvg(markup=_markup(root, styles), styles=tuple(styles))
 
 
 def _markup(element: ElementTree.Element, styles: list[str]) -> str:

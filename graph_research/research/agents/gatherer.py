@@ -101,8 +101,8 @@ def _is_watched(services: Services) -> bool:
 
 
 async def _public_texts(handoff: Mapping[str, Any], ctx: Context) -> list[str]:
-    """What is public of a run: the question with the user's answers in it, and the words of web results so far."""
-    lists = [await ctx.get_text(one) for one in dict.fromkeys(handoff.get("web_words") or ())]
+    """The public texts of a run: the question with the user's answers in it, and the words of web results so far."""
+    lists = [await ctx.get_text(text_hash) for text_hash in dict.fromkeys(handoff.get("web_words") or ())]
     return [handoff.get("original_query") or "", *lists]
 
 
@@ -110,9 +110,9 @@ def _web_words(
     handoff: Mapping[str, Any], searched: Searched, followed: FetchedPages, ctx: Context, limits: bool
 ) -> list[str]:
     """The words that are public by this search, stored as one text: those of its web results, and its own where it
-    went out as it was. What a merged hit says beside its text may be told by the local library."""
+    went out as it was. The other fields of a merged hit may come from the local library."""
     hits = [hit for hits in searched.lists for hit in hits if hit.provider != LOCAL]
-    pages = [one.hit.document for one in followed.fused if one.hit.provider != LOCAL]
+    pages = [fused.hit.document for fused in followed.fused if fused.hit.provider != LOCAL]
     texts = [f"{hit.title}\n{hit.snippet}\n{hit.document.text}" for hit in hits]
     texts += [f"{page.title}\n{page.text}" for page in pages]
     if not limits:
@@ -136,12 +136,12 @@ def _reading(services: Services, most: int) -> PagePolicy | None:
 
 
 def _nobody_answered(query: str, searched: Searched) -> ProviderError:
-    told = "; ".join(f"{failure['provider']}: {failure['message']}" for failure in searched.failures)
+    reason = "; ".join(f"{failure['provider']}: {failure['message']}" for failure in searched.failures)
     if searched.withheld and not searched.asked:
-        told = "all of its words stand in local documents only, so none of them was sent over the web"
+        reason = "all of its words stand in local documents only, so none of them was sent over the web"
     retry = any(isinstance(error, ProviderUnavailable) for error in searched.errors)
     return (ProviderUnavailable if retry else ProviderError)(
-        f'no search provider answered "{query[:80]}": {told or "none is configured"}',
+        f'no search provider answered "{query[:80]}": {reason or "none is configured"}',
         provider="search",
         help="check the keys and addresses of the search providers",
     )

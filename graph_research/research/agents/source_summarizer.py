@@ -29,7 +29,7 @@ _OUTPUT_TOKENS = 2_048
 
 @dataclass(frozen=True, kw_only=True)
 class _Summary:
-    """What became of one source: unchanged where the model gave nothing usable."""
+    """The summary of one source; `source` is None where the model gave nothing usable."""
 
     source: Source | None
     tokens: int = 0

@@ -63,7 +63,7 @@ def supervisor(services: Services) -> Handler:
             "phase": phase,
             "decision": verdict,
             "decisions": [*log, _verdict_record(handoff, verdict, result.output["action"], ctx)],
-            "guidance": "\n".join(part for part in (guidance, verdict.get("guidance")) if part) or None,
+            "guidance": "\n".join(filter(None, (guidance, _advice(verdict, gate)))) or None,
             "think_pauses": [{"phase": phase, "iteration": iteration, "prompt": prompt, "guidance": guidance}],
             "degraded": [*result.degradations(agent.name, ctx), *_passed_with_issues(handoff, verdict, ctx)],
         }
@@ -137,6 +137,13 @@ def _action(wanted: str, handoff: Mapping[str, Any]) -> str:
     if handoff["retries_left"] > 0:
         return wanted if handoff["gate"]["valid"] else "retry"
     return "proceed" if wanted == "retry" else wanted
+
+
+def _advice(verdict: Mapping[str, Any], gate: Mapping[str, Any]) -> str | None:
+    """The verdict's guidance; for a phase that is sent back without any, what its gate found."""
+    if verdict["action"] == "retry" and not verdict.get("guidance"):
+        return "; ".join(gate["issues"])
+    return verdict.get("guidance")
 
 
 def _by_the_gate(gate: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,38 +109,29 @@ class Agent:
         request = await self._request(services, material, ctx, contract, local or {}, phase)
         session = ModelSession(services=services, ctx=ctx, windows=Windows.of(windows))
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
-        reply = ""
         try:
             answer = await session.ask(request, lambda text: _read(text, contract, ctx), turns=repairs + 1)
         except (ContextExceeded, AnswerWithheld) as error:
             if fallback is None:
                 raise
-            turns, reason = 1, _without_server_text(error)
-        else:
-            turns, reply = answer.turns, answer.completion.text
-            reason = f"answer not usable after {turns} turns ({answer.problem})"
-            if answer.value is not None:
-                return AgentResult(
-                    output=answer.value,
-                    attempts=turns,
-                    tokens=session.tokens,
-                    notes=tuple(session.notes),
-                    shown=answer.completion.prompt.material,
-                    truncations=session.truncations,
-                    by_code=answer.completion.in_process,
-                )
-            if fallback is None:
-                raise AnswerUnreadable(
-                    f"{self.name}: no usable answer after {turns} turns: {answer.problem}",
-                    provider=request.role,
-                    help="choose another model for this role",
-                )
+            return _fallen_back(session, fallback(""), _without_server_text(error), 1)
+        if answer.value is None and fallback is None:
+            raise AnswerUnreadable(
+                f"{self.name}: no usable answer after {answer.turns} turns: {answer.problem}",
+                provider=request.role,
+                help="choose another model for this role",
+            )
+        if answer.value is None and fallback is not None:
+            reason = f"answer not usable after {answer.turns} turns ({answer.problem})"
+            return _fallen_back(session, fallback(answer.completion.text), reason, answer.turns)
         return AgentResult(
-            output=dict(fallback(reply)),
-            degraded=f"{reason}; the fallback answered",
-            attempts=turns,
+            output=answer.value or {},
+            attempts=answer.turns,
             tokens=session.tokens,
             notes=tuple(session.notes),
+            shown=answer.completion.prompt.material,
+            truncations=session.truncations,
+            by_code=answer.completion.in_process,
         )
 
     async def text(self, services: Services, material: Mapping[str, Any], ctx: Context) -> str:
@@ -177,6 +168,16 @@ class Agent:
             max_output_tokens=self.max_output_tokens or services.settings.max_output_tokens,
             material={**material, **local},
         )
+
+
+def _fallen_back(session: ModelSession, output: Mapping[str, Any], reason: str, turns: int) -> AgentResult:
+    return AgentResult(
+        output=dict(output),
+        degraded=f"{reason}; the fallback answered",
+        attempts=turns,
+        tokens=session.tokens,
+        notes=tuple(session.notes),
+    )
 
 
 class _Prompts:

@@ -572,6 +572,7 @@ async def test_a_failed_gate_is_retried_once_although_the_supervisor_would_proce
     assert (await bench.nodes()).count("plan") == 2
     assert len(result.state["sub_queries"]) == 2
     assert not [row for row in result.state["degraded"] if row["agent"] == "gate"]
+    assert "Insufficient sub-queries (minimum: 2)" in bench.model.asked("planner")[1].user
 
 
 async def test_a_gate_that_fails_twice_is_passed_with_its_issue_recorded() -> None:

@@ -10,10 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.agents.gatherer import gatherer
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
-from tests.support.research.harness import PLAN, Bench, FolderOfHits, hit, research_script
+from tests.support.research.harness import (
+    PLAN,
+    Bench,
+    FolderOfHits,
+    PlainContext,
+    hit,
+    make_services,
+    research_script,
+    small_web,
+)
 
 QUESTION = "What is known of the Tarn plant?"
 SECRET = "Zebrafish-4711"
@@ -148,3 +159,14 @@ async def test_a_web_result_without_a_title_makes_no_local_title_public() -> Non
     sent = " ".join(queries(research.web))
     assert "ebrafish" not in sent
     assert "4711" not in sent
+
+
+async def test_a_query_of_which_no_word_may_go_out_says_so(context: PlainContext) -> None:
+    local = FolderOfHits("local", local_memo)
+    local.serves = frozenset({"academic"})
+    web = FolderOfHits("web", small_web)
+    handoff = {"query": "zebrafish", "original_query": QUESTION, "source_types": ["web"], "local_read": True}
+    with pytest.raises(ProviderError, match="stand in local documents only") as caught:
+        await gatherer(make_services({}, search=[local, web]))(handoff, context)
+    assert "none is configured" not in str(caught.value)
+    assert (local.requests, web.requests) == ([], [])

@@ -1,4 +1,4 @@
-"""What the debugger's terminal prints: where a run is held, the lines of its graph around it, values and tables."""
+"""Output of the debugger's terminal: the place of a stop, the lines of the graph around it, values and tables."""
 
 from __future__ import annotations
 

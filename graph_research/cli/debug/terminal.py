@@ -1,4 +1,4 @@
-"""The debugger in the terminal: reads commands, from a person or a script, and prints what they show."""
+"""The debugger in the terminal: reads commands from the keyboard or a script, and prints their results."""
 
 from __future__ import annotations
 

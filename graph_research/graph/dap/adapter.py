@@ -23,7 +23,7 @@ from graph_research.graph.events import Event, NodeFailed
 __all__ = ["Adapter", "Launch"]
 
 Launch = Callable[[Mapping[str, Any]], AbstractAsyncContextManager[Debugged]]
-"""Makes what the arguments of a launch request ask for ready to be debugged."""
+"""Opens the run that the arguments of a launch request describe."""
 
 _THREAD = 1
 _HITS = re.compile(r"(>=|>)?\s*(\d{1,6})$")
@@ -49,7 +49,7 @@ _CAPABILITIES = {
 
 
 class Adapter:
-    """Serves one client. With `token`, nothing is launched for who does not know it."""
+    """Serves one client. With `token`, a launch request without it is refused."""
 
     def __init__(
         self, reader: asyncio.StreamReader, write: Callable[[bytes], Any], launch: Launch, *, token: str | None = None

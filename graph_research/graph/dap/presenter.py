@@ -1,4 +1,4 @@
-"""What an editor shows of a run that is held: frames of the stack, scopes with their variables, why it is held."""
+"""A held run as the protocol describes it: stack frames, scopes with their variables, the reason of the stop."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _edge(view: Any) -> dict[str, Any]:
 
 
 def _with(value: Any, path: list[str | int], new: Any) -> Any:
-    """A copy of a value in which what stands at `path` is another."""
+    """A copy of a value with `new` at `path`."""
     if not path:
         return new
     first, *rest = path

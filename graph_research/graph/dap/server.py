@@ -1,4 +1,4 @@
-"""Where an editor connects: standard input and output, or a port of this machine for those who know the token."""
+"""Serves editors on standard input and output, or on a port of this machine to clients with the token."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ async def serve_stdio(launch: Launch) -> None:
 
 
 class Server:
-    """Serves one session on a port of 127.0.0.1 to the first client that sends `token` with its launch request; who
-    does not know it is sent away, and others may still come."""
+    """Serves one session on a port of 127.0.0.1 to the first client whose launch request carries `token`. A client
+    without it is disconnected, and the server keeps listening."""
 
     def __init__(self, launch: Launch) -> None:
         self.token = secrets.token_urlsafe(24)

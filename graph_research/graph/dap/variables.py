@@ -1,4 +1,4 @@
-"""Values as an editor's tree of variables: what has parts is given a number, and its parts are asked for by that."""
+"""Values as an editor's tree of variables: arrays and objects get a number by which their parts are requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breakpoints: where a run is to stop, and under which condition."""
+"""Breakpoints: the places where a run stops, and their conditions."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class Debugger:
         return self._hold(StopReason.GOTO)
 
     def pause(self, *, at_once: bool = False) -> None:
-        """Hold the run at its next event; `at_once` already where it is. What is under way then is not broken off: it
+        """Hold the run at its next event, or with `at_once` immediately: calls under way are not cancelled, the run
         goes on to its next event and waits there."""
         self._pausing = True
         if at_once and self.timeline.events:

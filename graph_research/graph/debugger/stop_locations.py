@@ -20,6 +20,7 @@ __all__ = [
     "location_at",
     "plain_path",
     "stop_lines",
+    "surrounds",
 ]
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -80,7 +81,7 @@ def edge_between(graph: Graph, source: str, target: str) -> EdgeSpec | None:
 
 
 def location_at(root: Graph, file: str, line: int) -> StopLocation | None:
-    """What can be stopped at on a line: what stands there, the node whose entry goes over it, else what comes next."""
+    """The stop location for a line: the one that begins there, else the node whose entry covers it, else the next."""
     locations = [location for location in _locations(root) if _same_file(location.file, file)]
     exact = [location for location in locations if location.line == line]
     around = [location for location in locations if location.line < line <= location.last_line]

@@ -37,8 +37,8 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    """Where the run is held, and why. `event` is the last that happened; `hit` are the breakpoints met, `note` what
-    else there is to say. `live` is false while history is walked."""
+    """Where the run is held, and why. `event` is the last that happened; `hit` are the breakpoints met, `note` is
+    shown beside them. `live` is false while the history is walked."""
 
     reason: StopReason
     event: Event

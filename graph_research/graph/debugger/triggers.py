@@ -38,7 +38,7 @@ class Triggers:
         return self.breakpoints[-1]
 
     def add_line(self, file: str, line: int, *, condition: str = "", hits: int = 1) -> Breakpoint:
-        """The same on a line of a graph's file, or at what comes next in it."""
+        """Stop at a line of a graph's file, or at the next one that can be stopped at."""
         self._number += 1
         added = line_breakpoint(file, line, self._graph, self._number, condition=condition, hits=hits)
         self.breakpoints.append(added)
@@ -81,7 +81,7 @@ class Triggers:
         self._hits, self._seen = {}, {text: self._seen[text] for text in self.watches if text in self._seen}
 
     async def met(self, event: Event) -> tuple[list[Breakpoint], str]:
-        """The breakpoints that stop the run at the present event, changed watches too, and what there is to say."""
+        """The breakpoints and changed watches that stop the run at the present event, and a note on them."""
         hit, notes = await self.breakpoints_met(event)
         if self.watches and isinstance(event, (NodeStarted, RunEnded)):
             changed = await self._changed_watches()
@@ -112,7 +112,7 @@ class Triggers:
         return self.failures == "all" or not event.will_retry
 
     async def _holds(self, breakpoint: Breakpoint) -> tuple[bool, str]:
-        """Whether the condition of a breakpoint is met, and what is wrong with it."""
+        """Whether the condition of a breakpoint is met, and the error if it fails."""
         condition = breakpoint.condition
         if condition is None:
             return True, ""

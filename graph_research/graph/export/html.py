@@ -1,4 +1,4 @@
-"""A graph as one interactive page: move, zoom, search, and see behind each node. One file, no network."""
+"""A graph as one interactive HTML page: move, zoom, search, and details of each node. One file, no network."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _data(picture: Picture) -> str:
 
 
 class _Entries:
-    """What the page knows of each node and edge, by the keys that the picture has for them."""
+    """The details of each node and edge, by their keys in the picture."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, dict[str, Any]] = {}
@@ -155,7 +155,7 @@ class _Entries:
 
 
 def _excerpt(spec: GraphSpec, path: str) -> str:
-    """The lines of the YAML that define what stands at `path`: from its first, while they are indented further."""
+    """The YAML lines of the entry at `path`: its first line and those that are indented further."""
     place = spec.places.get(f"{path}:key") or spec.places.get(path)
     lines: Sequence[str] = spec.text.splitlines()
     if place is None or not 0 < place.line <= len(lines):

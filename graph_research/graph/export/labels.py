@@ -1,4 +1,4 @@
-"""What is written on nodes and edges, the same in every format; each format escapes it in its own way."""
+"""Labels of nodes and edges, the same in every format; each format escapes them in its own way."""
 
 from __future__ import annotations
 

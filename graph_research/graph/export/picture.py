@@ -1,4 +1,4 @@
-"""What is drawn: a definition, the definitions its nodes run, and what a run did in them."""
+"""The input of all renderers: a definition, those of its subgraphs, and an overlay of what a run did."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ async def accept(workspace: Workspace, name: str) -> list[Mapping[str, Any]]:
 
 
 def capabilities(workspace: Workspace) -> dict[str, Any]:
-    """Models, roles, searches, report formats and graphs, as `capabilities --json` prints them."""
+    """Models, roles, searches, report formats and graphs, as plain JSON."""
     settings = workspace.settings
     own = {name: dict(rates) for name, rates in settings.model_price_overrides.items()}
     searches = workspace.searches

@@ -93,4 +93,4 @@ def _renamed(text: str, template: str, name: str, *, up: int) -> str:
     text = _SCHEMA_LINE.sub(hint, text) if _SCHEMA_LINE.search(text) else f"{hint}\n{text}"
     text = text.replace(f"examples/graphs/{template}/{template}.yaml", f"{name}/{name}.yaml")
     text = re.sub(rf"^graph: {re.escape(template)}$", f"graph: {name}", text, flags=re.MULTILINE)
-    return text.replace("--library examples/library", "--library DIR")
+    return text.replace(" examples/library", " DIR")

@@ -82,7 +82,7 @@ class Hosting:
                     attempts=_TRIES,
                     timeout_seconds=seconds,
                     budget_seconds=seconds * _TRIES,
-                    remedy=f"see `graph-research doctor` about {spec.kind}",
+                    remedy=f"check the key and the address of {spec.kind}",
                 ),
                 spec=spec.text,
                 model=model,

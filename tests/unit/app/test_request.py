@@ -7,9 +7,13 @@ import pytest
 
 from graph_research.app.request import QuestionInvalid, RequestInvalid, RunRequest, request_for
 from graph_research.app.runs.budget import Budget
+from graph_research.app.store import request_of
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake
+from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.providers.llm.base import Usage
+from tests.support.graph.countdown_graph import COUNTDOWN
+from tests.support.graph.harness import graph_of, runtime
 
 
 def workspace(tmp_path: Path, **options: Any) -> Workspace:
@@ -75,3 +79,16 @@ def test_models_with_commas_between_them_are_a_fallback_order(tmp_path: Path) ->
         "extractive",
         f"scripted:{tmp_path / 'a.json'}",
     )
+
+
+@pytest.mark.parametrize(
+    ("metadata", "expected"),
+    [
+        ({"research": {"question": "why?", "graph": "g"}, "question": "why?"}, RunRequest(question="why?", graph="g")),
+        ({"graph_run": {"name": "g", "models": ["extractive"]}}, RunRequest(graph="g", interactive=True)),
+    ],
+)
+async def test_requests_that_earlier_versions_stored_are_read(metadata: dict[str, Any], expected: RunRequest) -> None:
+    store = MemoryCheckpointer()
+    await runtime(graph_of(COUNTDOWN), store).run({}, run_id="old", metadata=metadata)
+    assert request_of(await store.run("old")) == expected

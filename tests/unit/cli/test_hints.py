@@ -1,7 +1,14 @@
 """Hints of errors: the command line words them, nothing below it does."""
 
-import pytest
+import ast
+import re
+from pathlib import Path
 
+import pytest
+import typer
+
+import graph_research
+from graph_research.cli import _application
 from graph_research.cli.hints import help_of, hint_text, in_words
 from graph_research.errors import Action, GraphResearchError, Hint
 
@@ -36,3 +43,21 @@ def test_an_error_is_worded_with_its_help_and_its_hint() -> None:
         "unknown; `graph-research list` shows the stored runs",
         "`graph-research list` shows the stored runs",
     )
+
+
+COMMANDS = typer.main.get_command(_application()).commands  # type: ignore[attr-defined]
+_OPTION = re.compile(r"(?<![\w-])--[a-z]|graph-research (" + "|".join(sorted(COMMANDS)) + r")\b")
+_OTHERS = {"providers/llm/command_line.py", "graph/export/svg.py"}
+"""Options of other programs, and properties of CSS."""
+
+
+def test_nothing_below_the_command_line_names_its_commands_or_options() -> None:
+    package = Path(graph_research.__file__).parent
+    found = [
+        f"{name}:{node.lineno}: {node.value[:80]!r}"
+        for file in sorted(package.rglob("*.py"))
+        if not (name := str(file.relative_to(package))).startswith("cli/") and name not in _OTHERS
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _OPTION.search(node.value)
+    ]
+    assert not found, "\n".join(found)

@@ -94,7 +94,7 @@ async def require_documents(library: Library, folders: Sequence[Path]) -> None:
         raise LibraryEmpty(
             "the library is empty: there is nothing to search",
             help="name a folder of documents, or index one",
-            hint=Hint(Action.ADD_DOCUMENTS, options={"library": ""}),
+            hint=Hint(Action.ADD_DOCUMENTS),
         )
     filled = {one.path for one in added if one.documents}
     if folders and not any(str(folder) in filled for folder in folders):

@@ -25,7 +25,6 @@ _COMMANDS = {
     Action.RUN_GRAPH: "graph run",
     Action.DRAW_GRAPH: "graph export",
     Action.LIST_GRAPHS: "graph list",
-    Action.ADD_DOCUMENTS: "library add",
     Action.LIST_DOCUMENTS: "library list",
     Action.LIST_SETTINGS: "config show",
     Action.CHECK_PROVIDERS: "doctor",
@@ -83,6 +82,8 @@ def hint_text(hint: Hint | None) -> str:
     """The command line of a hint, or its options alone; empty without one."""
     if hint is None:
         return ""
+    if hint.action is Action.ADD_DOCUMENTS:
+        return "--library DIR for this run, or graph-research library add DIR for all"
     command = _COMMANDS[hint.action]
     words = ["graph-research", command, *([shlex.quote(hint.target)] if hint.target else [])] if command else []
     line = " ".join([*words, *(_option(name, value) for name, value in hint.options.items())])

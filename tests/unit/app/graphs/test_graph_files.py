@@ -215,11 +215,12 @@ edges:
 
 def test_a_graph_with_searches_says_that_there_is_nothing_to_search(user: User, here: Run) -> None:
     here("graph", "new", "checker", "--template", "fact-checker")
-    done = user.run("graph", "run", "checker/checker.yaml", "--json", expect=2)
+    done = user.run("graph", "run", "checker/checker.yaml", "--search", "local", "--json", expect=2)
     error = json.loads(done.out)["error"]
-    assert error["code"] == "no-provider"
-    assert "--library" in error["help"]
-    assert "wikipedia" in error["help"]
+    assert error["code"] == "library-empty"
+    assert "--library DIR" in error["help"]
+    assert "graph-research library add DIR" in error["help"]
+    assert user.run("list", "--json").json == []
 
 
 def test_a_failed_items_message_is_the_same_wherever_its_graph_lies(user: User) -> None:

@@ -82,6 +82,6 @@ def test_a_value_that_is_nested_too_deep_is_refused(user: User) -> None:
 def test_a_folder_without_documents_is_named(user: User) -> None:
     user.write("pictures/a.png", "x")
     done = user.run("library", "add", "pictures")
-    assert "pictures/a.png: its kind is unknown" in done.err
+    assert "pictures/a.png: unsupported file type" in done.err
     assert done.err.endswith("no .md, .txt, .html or .pdf file was found in pictures\n")
     assert done.out == "0 added, 0 updated, 0 unchanged, 0 removed, 1 failed\n"

@@ -9,14 +9,19 @@ from typing import Any
 from graph_research.graph.definition.spec import RetrySpec
 from graph_research.graph.errors import NodeFailed, StoreDamaged
 from graph_research.graph.execution.journal import JournalContext
-from graph_research.graph.execution.node_result import Suspended
+from graph_research.graph.execution.node_result import Suspended, Unrecorded
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
+from graph_research.graph.execution.recorded_answers import Replay
 from graph_research.graph.state.statuses import Cause, StepStatus
 
 __all__ = ["Attempts", "first_of"]
 
 _LONGEST_WAIT_SECONDS = 300.0
 """The longest wait that an error may ask for (`retry_after_seconds`)."""
+
+
+class _Expired(TimeoutError):
+    """In a replay: the recorded attempt ran out of time."""
 
 
 class Attempts:
@@ -30,26 +35,29 @@ class Attempts:
     ) -> tuple[Any, JournalContext]:
         """What `made` makes of the output of the first attempt that succeeds, and the context of that attempt; the
         first attempt began at `began`. Raises `GaveUp`."""
-        visit, retry, clock = self._visit, self._visit.spec.retry, self._visit.session.clock
+        visit, retry = self._visit, self._visit.spec.retry
+        clock, replay = visit.session.clock, visit.session.replay
         attempt, used = self.next_attempt(item) if visit.earlier else (1, 0)
         while True:
             context = await self.context(item, attempt)
             seconds = visit.spec.timeout_seconds
-            timeout = None if seconds is None else asyncio.timeout(seconds)
+            timeout = None if seconds is None or replay is not None else asyncio.timeout(seconds)
             try:
                 handoff = visit.handoff(scope)
-                if timeout is None:
+                if replay is not None:
+                    output = await self._replay(replay, handoff, context)
+                elif timeout is None:
                     output = await self.call(handoff, context)
                 else:
                     async with timeout:
-                        if (recorded := visit.session.recorded_interruptions) is not None:
-                            await recorded.fenced(context.address, timeout, nested=visit.spec.kind == "graph")
                         output = await self.call(handoff, context)
                 return made(visit.accepted(output, scope)), context
-            except (Suspended, StoreDamaged):
+            except (Suspended, StoreDamaged, Unrecorded):
                 raise
             except Exception as problem:
-                expired = timeout is not None and isinstance(problem, TimeoutError) and timeout.expired()
+                expired = isinstance(problem, TimeoutError) and (
+                    isinstance(problem, _Expired) or (timeout is not None and timeout.expired())
+                )
                 event = Cause.TIMEOUT if expired else Cause.ERROR
                 shown = TimeoutError("it took longer than its timeout_seconds") if expired else problem
                 failure = visit.failure(event, shown, attempt)
@@ -57,9 +65,25 @@ class Attempts:
                     raise GaveUp(failure, context, attempt) from problem
                 await visit.record_retry(context, failure, clock.monotonic() - began)
                 wait = _seconds_until_next(retry, used, problem)
-            if visit.session.recorded_interruptions is None:
+            if replay is None:
                 await asyncio.sleep(wait)
             attempt, used, began = attempt + 1, used + 1, clock.monotonic()
+
+    async def _replay(self, replay: Replay, handoff: Mapping[str, Any], context: JournalContext) -> Any:
+        """Make the attempt as the recorded run did: one that ran out of time does so after all that its subgraph had
+        recorded by then."""
+        nested = self._visit.spec.kind == "graph"
+        expired = replay.begin_attempt(context.address, nested=nested)
+        if expired and not nested:
+            raise _Expired
+        try:
+            output = await self.call(handoff, context)
+        except (NodeFailed, Unrecorded):
+            if not expired:
+                raise
+        if expired:
+            raise _Expired
+        return output
 
     async def context(self, item: int | None, attempt: int) -> JournalContext:
         """The context of an attempt, with what is recorded of it."""

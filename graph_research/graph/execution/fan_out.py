@@ -11,8 +11,10 @@ from graph_research.graph.errors import NodeFailed
 from graph_research.graph.events import ItemFinished
 from graph_research.graph.execution.attempts import Attempts, first_of
 from graph_research.graph.execution.journal import JournalContext
-from graph_research.graph.execution.node_result import Failure, Suspended
+from graph_research.graph.execution.node_result import Failure, Suspended, Unrecorded
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
+from graph_research.graph.execution.recorded_answers import Replay
+from graph_research.graph.state.address import Address
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.statuses import StepStatus
 from graph_research.graph.values.codec import encode
@@ -63,23 +65,37 @@ class FanOut:
         """The update of all items, and the hashes of their ends. Raises `GaveUp`, `Suspended`."""
         items = items_of(self._visit)
         ended = await self._ended_before()
-        waiting = iter([index for index in range(len(items)) if index not in ended])
+        left = [index for index in range(len(items)) if index not in ended]
+        at_once = min(items_at_once(self._visit), len(left))
+        if (replay := self._visit.session.replay) is not None and left:
+            left, at_once = self._in_recorded_order(replay, left), 1
+        waiting, unrecorded = iter(left), list[Unrecorded]()
 
         async def work() -> None:
             for index in waiting:
-                ended[index] = await self._run_item(index, items[index])
+                try:
+                    ended[index] = await self._run_item(index, items[index])
+                except Unrecorded as stop:
+                    unrecorded.append(stop)
                 if self._suspended:
                     return
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(items_at_once(self._visit), len(items) - len(ended))):
+                for _ in range(at_once):
                     group.create_task(self._guarded(work))
         except BaseExceptionGroup as several:
             raise first_of(several) from None
         if self._suspended:
             raise self._suspended[min(self._suspended)]
+        if unrecorded:
+            raise unrecorded[0]
         return self._joined(items, [ended[index] for index in range(len(items))])
+
+    def _in_recorded_order(self, replay: Replay, items: Sequence[int]) -> list[int]:
+        namespace, (node, visit) = self._visit.graph_run.namespace, self._visit.active[:2]
+        ordered = replay.in_order([Address(namespace, node, visit, item) for item in items])
+        return [address.item for address in ordered if address.item is not None]
 
     async def finished_items(self) -> Delta | None:
         """The update of the items that have finished so far; None if there are none, or if the update cannot be made

@@ -13,7 +13,7 @@ from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 
-__all__ = ["Failure", "NodeResult", "Suspended", "failure_of"]
+__all__ = ["Failure", "NodeResult", "Suspended", "Unrecorded", "failure_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +55,10 @@ class Suspended(Exception):
         self.key = key
         self.draft = draft
         self.refused = refused
+
+
+class Unrecorded(Exception):
+    """In a replay: the recorded run went no further here before it was interrupted."""
 
 
 class NodeResult(NamedTuple):

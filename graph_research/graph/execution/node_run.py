@@ -57,6 +57,8 @@ class NodeRun(NodeVisit):
             if isinstance(problem, StoreDamaged):
                 raise
             failure = self.failure(Cause.ERROR, problem, 1)
+        if self.session.replay is not None:
+            self.check_recorded(None, attempt)
         seconds = clock.monotonic() - began
         try:
             return self._result(started_at, seconds, attempt, context, delta, failure, parts)

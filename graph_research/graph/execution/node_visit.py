@@ -131,9 +131,16 @@ class NodeVisit:
         self, item: int | None, attempt: int, status: StepStatus, seconds: float, hashed: bytes, data: bytes | None
     ) -> StepRow:
         """A row of an item or an attempt that ends now."""
+        self.check_recorded(item, attempt)
         step, namespace, (node, visit) = self.session.next_step(), self.graph_run.namespace, self.active[:2]
         started_at = self.session.clock.now().timestamp() - seconds
         return StepRow(step, namespace, node, visit, item, attempt, status, started_at, seconds, hashed, data, None)
+
+    def check_recorded(self, item: int | None, attempt: int) -> None:
+        """In a replay, raise `Unrecorded` if this attempt did not end in the recorded run."""
+        if self.session.replay is not None:
+            namespace, (node, visit) = self.graph_run.namespace, self.active[:2]
+            self.session.replay.check_end(Address(namespace, node, visit, item, attempt))
 
     def hash(self, item: int | None, data: bytes, *parts: bytes) -> bytes:
         """The chain of hashes after this visit or one of its items."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow
@@ -11,7 +10,7 @@ from graph_research.graph.errors import UnknownRun
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.statuses import CallStatus, Cause
 
-__all__ = ["AnswerSource", "ParentJournals", "RecordedInterruptions", "ancestors"]
+__all__ = ["AnswerSource", "ParentJournals", "Replay", "ancestors"]
 
 
 class AnswerSource(Protocol):
@@ -26,15 +25,24 @@ class AnswerSource(Protocol):
         ...
 
 
-class RecordedInterruptions(Protocol):
-    """Takes the place of time: ends what ran out of it in the run that is replayed, where it did, and nothing else."""
+class Replay(Protocol):
+    """The recorded run that a replay follows: what interrupted it, where its attempts ended. No time passes."""
 
-    async def fenced(self, address: Address, fence: asyncio.Timeout, *, nested: bool) -> None:
-        """An attempt with a limit of time begins; `nested` says that it runs a subgraph."""
+    def interruption(self, namespace: str) -> Cause | None:
+        """What interrupted the graph run at the point that the replay has reached, each interruption once."""
         ...
 
-    def limited(self, scope: str, interrupt: Callable[[Cause], None]) -> None:
-        """A subgraph run begins or goes on; `interrupt` ends it, with the cause."""
+    def begin_attempt(self, address: Address, *, nested: bool) -> bool:
+        """An attempt begins, `nested` if it runs a subgraph. Returns whether the recorded one ran out of time. Raises
+        `Unrecorded` if it did not end."""
+        ...
+
+    def check_end(self, address: Address) -> None:
+        """A node is about to end. Raises `Unrecorded` if it did not."""
+        ...
+
+    def in_order(self, items: Sequence[Address]) -> Sequence[Address]:
+        """The items of a fan-out in the order of their next recorded steps; last those that have none."""
         ...
 
 

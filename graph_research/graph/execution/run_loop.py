@@ -11,7 +11,7 @@ from graph_research.graph.errors import NodeFailed
 from graph_research.graph.execution.attempts import first_of
 from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancelled
 from graph_research.graph.execution.graph_run import GraphRun
-from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended, failure_of
+from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended, Unrecorded, failure_of
 from graph_research.graph.execution.node_run import NodeRun
 from graph_research.graph.execution.step_writer import Ended
 from graph_research.graph.state.address import Address
@@ -81,6 +81,11 @@ class RunLoop:
         except ScopeCancelled:
             await self._interrupt(self._ended_early())
             return
+        except Unrecorded:
+            if (interruption := self._recorded_interruption()) is None:
+                raise
+            await self._interrupt(interruption)
+            return
         await run.advance(results)
 
     def _interruption(self, waiting: Sequence[ActiveNode]) -> Failure | None:
@@ -90,9 +95,17 @@ class RunLoop:
         # on the way to the end that an event edge has led to, the limit does not apply
         if limit is not None and waiting and run.position.interruption is None and sum(run.visits.values()) > limit:
             return failure_of(waiting[0], Cause.ERROR, "NodeFailed", f"more than {limit} steps (limits.steps)")
+        if run.session.replay is not None:
+            return self._recorded_interruption()
         if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
             return self._ended_early()
         return None
+
+    def _recorded_interruption(self) -> Failure | None:
+        """In a replay: what interrupted the recorded run here."""
+        replay = self.graph_run.session.replay
+        self._cause = None if replay is None else replay.interruption(self.graph_run.namespace)
+        return None if self._cause is None else self._ended_early()
 
     def _ended_early(self) -> Failure:
         active = self.graph_run.position.active[0]
@@ -128,15 +141,15 @@ class RunLoop:
             raise first_of(several) from None
         results = [task.result() for task in tasks]
         for result in results:
-            if isinstance(result, Suspended):
+            if isinstance(result, (Suspended, Unrecorded)):
                 raise result
         return [result for result in results if isinstance(result, NodeResult)]
 
-    async def _run_branch(self, active: ActiveNode) -> NodeResult | Suspended:
+    async def _run_branch(self, active: ActiveNode) -> NodeResult | Suspended | Unrecorded:
         """One of several nodes of a superstep: its result is stored as it ends, and counts when all have ended."""
         try:
             result = await self._run_node(active)
-        except Suspended as stop:
+        except (Suspended, Unrecorded) as stop:
             return stop
         if not result.written:
             row = result.row(self.graph_run.namespace)
@@ -162,10 +175,8 @@ class RunLoop:
         graph = self.graph_run.graph.subgraphs[name]
         run = await self._child_run(name, handoff, address)
         loop = RunLoop(run)
-        if (recorded := run.session.recorded_interruptions) is None:
+        if run.session.replay is None:
             loop.limit(graph.spec.limits.seconds)
-        else:
-            recorded.limited(run.namespace, loop.interrupt)
         await loop.run()
         if not run.completed:
             assert run.ended is not None

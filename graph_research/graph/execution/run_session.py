@@ -18,7 +18,7 @@ from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.recorded_answers import (
     AnswerSource,
     ParentJournals,
-    RecordedInterruptions,
+    Replay,
     ancestors,
 )
 from graph_research.graph.execution.routing import Routes
@@ -64,8 +64,8 @@ class RunSession:
         self.seed = run_id
         """What ids and random numbers derive from."""
         self.answer_source: AnswerSource | None = None
-        self.recorded_interruptions: RecordedInterruptions | None = None
-        """What takes the place of time; None where it passes."""
+        self.replay: Replay | None = None
+        """The recorded run that is replayed, which takes the place of time; None where time passes."""
         self.answers: dict[str, Any] = {}
         """Answers of a human, by the key of the node that asked."""
         self.failures_cleared_at = -1

@@ -284,3 +284,46 @@ async def test_a_node_out_of_time_is_so_again_at_once_and_at_the_same_place(stor
     async with asyncio.timeout(30):
         replayed = await replay(store, graph_of(patient, {"child": SLOW_CHILD}, slow=slow, quick=quick), "r")
     assert replayed.identical, replayed
+
+
+FAILING_ITEMS = """
+    graph: items
+    version: "1"
+    state: {why: {type: string, default: ""}}
+    start: all
+    nodes:
+      all: {each: "[0, 1, 2]", at_once: 3, run: work, input: {with: {n: item}}}
+      note: {set: {why: error.message}}
+      done: {end: completed}
+    edges:
+      - {from: all, to: done}
+      - {from: all, to: note, on: error}
+      - {from: note, to: done}
+"""
+
+
+async def test_items_end_in_the_recorded_order_however_long_each_takes_in_the_replay(store: Checkpointer) -> None:
+    """Item 0 ends, then 1 fails, which cancels 2."""
+    first_ended = asyncio.Event()
+
+    def graph(*, replays: bool) -> Any:
+        async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+            if handoff["n"] == 0:
+                for _ in range(50 if replays else 1):
+                    await asyncio.sleep(0)
+                first_ended.set()
+                return {}
+            if handoff["n"] == 1:
+                if not replays:
+                    await first_ended.wait()
+                    await asyncio.sleep(0.05)
+                raise ValueError("no")
+            await asyncio.Event().wait()
+            return {}
+
+        return graph_of(FAILING_ITEMS, work=work)
+
+    result = await runtime(graph(replays=False), store).run({}, run_id="r")
+    assert (result.status, result.state["why"]) == ("completed", "no")
+    assert [step.status for step in await store.steps("r")] == ["finished", "failed", "failed", "finished"]
+    assert (await replay(store, graph(replays=True), "r")).identical

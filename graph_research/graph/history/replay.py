@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
-import re
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from graph_research.errors import GraphResearchError
 from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, StepRow, Write
@@ -27,33 +21,19 @@ from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.execution.step_writer import NewRun
 from graph_research.graph.history.fork import log_until
+from graph_research.graph.history.recorded_run import Difference, Differs, RecordedRun
 from graph_research.graph.history.state_diff import apart, first_difference
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position
-from graph_research.graph.state.statuses import FAILURES, CallStatus, Cause, RunStatus, StepStatus
+from graph_research.graph.state.statuses import CallStatus, RunStatus, StepStatus
 from graph_research.graph.values.codec import canonical, decode, references
 
 __all__ = ["Difference", "Replayed", "replay"]
-
-_UNHANDLED = {StepStatus.TIMEOUT_UNHANDLED: Cause.TIMEOUT, StepStatus.CANCELLED_UNHANDLED: Cause.CANCELLED}
-_HANDLED = {StepStatus.TIMEOUT: Cause.TIMEOUT, StepStatus.CANCELLED: Cause.CANCELLED}
 
 Failures = Mapping[str, Callable[[str], Exception]]
 """Makes the error of a call that failed, by the name of its class, from its message."""
 
 _SHOWN_CHARS = 200
-
-
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """The first difference between a replay and the recorded run. `node` is the path from the root; `call` is the kind
-    of the call that the journal does not hold, None where a step differs."""
-
-    node: str
-    visit: int
-    item: int | None
-    call: str | None
-    difference: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +66,7 @@ async def replay(
     last = await store.last_step(run_id)
     log = await log_until(store, run_id, last.step if last else 0)
     start = max((place for place, step in enumerate(log) if step.status == StepStatus.FORKED), default=-1) + 1
-    recorded = _RecordedRun(log[start:], row.status)
+    recorded = RecordedRun(log[start:], row.status)
     scratch = _Scratch(store, recorded)
     channel = EventChannel()
     channel.close()
@@ -114,172 +94,17 @@ async def replay(
     )
 
 
-class _Interruption(NamedTuple):
-    """Where a graph run was interrupted: the step that says so, and the visits of nodes that this ended."""
-
-    namespace: str
-    step: int
-    cause: Cause
-    visits: Mapping[str, int]
-
-    def ended(self, key: str) -> bool:
-        """Whether the attempt with this key was part of what it ended."""
-        if not key.startswith(self.namespace):
-            return False
-        node, visit = re.split(r"[:/\[~]", key[len(self.namespace) :], maxsplit=2)[:2]
-        return self.visits.get(node) == int(visit)
-
-
-class _Differs(StoreDamaged):
-    """The replay differs from the recorded run: it ends here."""
-
-
-class _RecordedRun:
-    """The log of the run that is replayed (`execution.recorded_answers.Replay`), with the steps that are still to come.
-
-    What interrupted the run is read from it: an attempt that did not end before the next interruption of a graph around
-    it is not made, and the graph is interrupted when all that was recorded before has come.
-    """
-
-    def __init__(self, log: Sequence[StepRow], status: str) -> None:
-        self._died = status == RunStatus.RUNNING
-        self._standing = None if status == RunStatus.COMPLETED else _standing(log)
-        self._attempts: defaultdict[str, deque[StepRow]] = defaultdict(deque)
-        """By attempt the rows that say how it ended, and ended again after the run was resumed."""
-        self._interruptions: defaultdict[str, deque[_Interruption]] = defaultdict(deque)
-        """By graph run."""
-        self._expiring: dict[str, int] = {}
-        """By subgraph run whose node runs out of time the step that says so."""
-        self._gave_up = {_address(step).key for step in log if step.item is None and step.status in FAILURES}
-        for step in log:
-            if _is_compared(step):
-                self._attempts[_address(step).key].append(step)
-        for interruption in _interruptions(log):
-            self._interruptions[interruption.namespace].append(interruption)
-        self.first: Difference | None = None
-        self.matched = 0
-        self._rows = 0
-
-    @property
-    def progress(self) -> tuple[int, int]:
-        """Changes whenever the replay comes further."""
-        return self._rows, sum(map(len, self._interruptions.values()))
-
-    @property
-    def left(self) -> Sequence[StepRow]:
-        """The recorded steps of nodes that have not come yet, in their order."""
-        rows = [step for rows in self._attempts.values() for step in rows if step.node]
-        return sorted(rows, key=lambda step: step.step)
-
-    def interruption(self, namespace: str) -> Cause | None:
-        waiting = self._interruptions[namespace]
-        if not waiting or not self._has_come(namespace, waiting[0].step):
-            return None
-        return waiting.popleft().cause
-
-    def begin_attempt(self, address: Address, *, nested: bool) -> bool:
-        end, namespace = self._end(address.key), f"{address.key}/"
-        self._expiring.pop(namespace, None)
-        steps = [end.step] if end is not None else []
-        if nested:
-            steps += self._steps_in(namespace)
-        self._check(address, min(steps, default=None))
-        expired = end is not None and end.status in FAILURES and _event_of(end) == Cause.TIMEOUT
-        if expired and nested and end is not None:
-            self._expiring[namespace] = end.step
-        return expired
-
-    def check_end(self, address: Address) -> None:
-        end = self._end(address.key)
-        self._check(address, None if end is None else end.step)
-
-    def _check(self, address: Address, step: int | None) -> None:
-        """Raise `Unrecorded` if an interruption came before the next recorded step of an attempt, or if there is none
-        because the attempt was given up."""
-        around = [waiting[0] for waiting in self._interruptions.values() if waiting]
-        ending = [interruption.step for interruption in around if interruption.ended(address.key)]
-        ending += [last for namespace, last in self._expiring.items() if address.namespace.startswith(namespace)]
-        if step is not None:
-            left = any(last < step for last in ending)
-        else:
-            left = not self.ended(address) and (bool(ending) or self._was_left(address))
-        if left:
-            raise Unrecorded(address.key)
-
-    def in_order(self, items: Sequence[Address]) -> Sequence[Address]:
-        def place(item: Address) -> float:
-            within = re.compile(re.escape(item.key) + r"(?![^~/])")
-            rows = (rows[0] for key, rows in self._attempts.items() if rows and within.match(key))
-            return min((row.step for row in rows), default=math.inf)
-
-        return sorted(items, key=place)
-
-    def ended(self, address: Address) -> bool:
-        """Whether the recorded attempt came to an end, ever."""
-        return address.key in self._attempts
-
-    def compare(self, step: StepRow) -> None:
-        """Compare a step of the replay with the recorded one. Raises `_Differs`."""
-        self._rows += bool(step.node) or step.status in (StepStatus.STARTED, StepStatus.PAUSED)
-        if not _is_compared(step):
-            return
-        rows = self._attempts.get(_address(step).key)
-        if not rows or rows[0].status != step.status:
-            instead = "did not" if self.ended(_address(step)) else "never ran"
-            raise self.differ(step, f"it {step.status} here, in the recorded run it {instead}")
-        expected = rows.popleft()
-        if expected.hash != step.hash:
-            hashes = f"{step.hash.hex()[:12]} instead of {expected.hash.hex()[:12]}"
-            raise self.differ(step, f"its hash is {hashes}: it changed the state in another way")
-        self.matched += bool(step.node)
-
-    def differ(self, at: StepRow | Address, difference: str, call: str | None = None) -> _Differs:
-        """Note the first difference; the error ends the replay."""
-        if self.first is None:
-            address = _address(at) if isinstance(at, StepRow) else at
-            node = address._replace(item=None).path or "the start"
-            self.first = Difference(node=node, visit=at.visit, item=at.item, call=call, difference=difference)
-        return _Differs(difference)
-
-    def _end(self, key: str) -> StepRow | None:
-        """The row that says how the attempt ended next."""
-        rows = self._attempts.get(key)
-        return rows[0] if rows else None
-
-    def _was_left(self, address: Address) -> bool:
-        """Whether an attempt that never ended was given up: its process died, the run stands there, or another item
-        failed beside it or beside the subgraph that it is part of."""
-        if self._died or (self._standing is not None and self._standing.ended(address.key)):
-            return True
-        keys = [f"{address.namespace[: match.start()]}" for match in re.finditer("/", address.namespace)]
-        return any("[" in key.rpartition("/")[2] and self._item_left(key) for key in [*keys, address.key])
-
-    def _item_left(self, key: str) -> bool:
-        return key not in self._attempts and key.rpartition("[")[0] in self._gave_up
-
-    def _has_come(self, namespace: str, before: int) -> bool:
-        """Whether all that is recorded of a graph run before a step has come."""
-        rows = (rows[0] for rows in self._attempts.values() if rows)
-        return not any(row.step < before and row.scope.startswith(namespace) for row in rows)
-
-    def _steps_in(self, namespace: str) -> list[int]:
-        """The next steps of a subgraph run: of its attempts and what interrupts it."""
-        rows = [rows[0].step for rows in self._attempts.values() if rows and rows[0].scope.startswith(namespace)]
-        waiting = self._interruptions.items()
-        return rows + [queue[0].step for key, queue in waiting if queue and key.startswith(namespace)]
-
-
 class _Scratch(MemoryCheckpointer):
     """Holds the replay, and compares each of its steps with the recorded one as it comes."""
 
-    def __init__(self, source: Checkpointer, recorded: _RecordedRun) -> None:
+    def __init__(self, source: Checkpointer, recorded: RecordedRun) -> None:
         super().__init__()
         self._source = source
         self._recorded = recorded
 
     async def write(self, write: Write) -> None:
         if self._recorded.first is not None:
-            raise _Differs(self._recorded.first.difference)
+            raise Differs(self._recorded.first.difference)
         for step in write.steps:
             self._recorded.compare(step)
         await super().write(write)
@@ -297,7 +122,7 @@ class _Scratch(MemoryCheckpointer):
 class _RecordedCalls:
     """Gives the recorded answers of the replayed run; a call that its journal does not hold is a difference."""
 
-    def __init__(self, store: Checkpointer, run_id: str, recorded: _RecordedRun, failures: Failures) -> None:
+    def __init__(self, store: Checkpointer, run_id: str, recorded: RecordedRun, failures: Failures) -> None:
         self._store = store
         self._run_id = run_id
         self._recorded = recorded
@@ -327,7 +152,7 @@ class _RecordedCalls:
 
 async def _drive(
     scratch: _Scratch,
-    recorded: _RecordedRun,
+    recorded: RecordedRun,
     session: RunSession,
     graph: Graph,
     row: RunRow,
@@ -365,7 +190,7 @@ async def _loaded(session: RunSession, graph: Graph) -> GraphRun | None:
     return run
 
 
-async def _compare_ends(scratch: _Scratch, recorded: _RecordedRun, log: Sequence[StepRow], run_id: str) -> None:
+async def _compare_ends(scratch: _Scratch, recorded: RecordedRun, log: Sequence[StepRow], run_id: str) -> None:
     """Beside the chain, the last position holds the loops as they were counted after the last node."""
     placed = [step for step in log if not step.scope and step.position is not None]
     reached = await scratch.last_position(run_id)
@@ -400,47 +225,3 @@ def _graph_of(graph: Graph, scope: str) -> Graph | None:
             return None
         graph = subgraph
     return graph
-
-
-def _standing(log: Sequence[StepRow]) -> _Interruption | None:
-    """The nodes that a run which has not completed stands at, at the end of its log."""
-    for step in reversed(log):
-        if not step.scope and step.position is not None:
-            active = Position.from_bytes(step.position, step.hash).active
-            return _Interruption("", step.step, Cause.ERROR, {one.node: one.visit for one in active if not one.done})
-    return None
-
-
-def _interruptions(log: Sequence[StepRow]) -> Iterator[_Interruption]:
-    """Where a graph run was cancelled or out of time."""
-    for place, step in enumerate(log):
-        if step.node or step.position is None:
-            continue
-        status, position = StepStatus(step.status), Position.from_bytes(step.position, step.hash)
-        if status in _HANDLED:
-            yield _Interruption(step.scope, step.step, _HANDLED[status], position.abandoned)
-        elif status in _UNHANDLED and (not step.scope or _was_noticed(step.scope, islice(log, place + 1, None))):
-            visits = {active.node: active.visit for active in position.active}
-            yield _Interruption(step.scope, step.step, _UNHANDLED[status], visits)
-
-
-def _was_noticed(namespace: str, later: Iterable[StepRow]) -> bool:
-    """Whether the node of a subgraph run that was out of time has failed for it; else the run went on after a crash."""
-    for step in later:
-        if step.scope.startswith(namespace):
-            return False
-        if f"{_address(step).key}/" == namespace:
-            return True
-    return False
-
-
-def _is_compared(step: StepRow) -> bool:
-    return bool(step.node) or step.status == StepStatus.STARTED
-
-
-def _event_of(step: StepRow) -> str:
-    return str(orjson.loads(step.delta or b"{}").get("event", Cause.ERROR))
-
-
-def _address(step: StepRow) -> Address:
-    return Address(step.scope, step.node, step.visit, step.item, step.attempt)

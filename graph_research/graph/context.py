@@ -85,5 +85,5 @@ class Context(Protocol):
         ...
 
     def progress(self, name: str, **data: Any) -> None:
-        """An event shown to whoever watches now, never stored."""
+        """An event for the current consumer, never stored."""
         ...

@@ -1,4 +1,4 @@
-"""What can go wrong in a graph's definition, in its run and in its store."""
+"""The errors of the engine: in a graph's definition, in its run and in its store."""
 
 from __future__ import annotations
 

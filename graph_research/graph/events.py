@@ -1,4 +1,4 @@
-"""What a run tells about itself: frozen facts, stored in the transaction that made them true."""
+"""The events of a run, each stored in the transaction that it describes."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class RunEnded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Note(Event):
-    """What a handler said with `ctx.emit`."""
+    """An event that a handler emitted with `ctx.emit`."""
 
     type: ClassVar[str] = "note"
     name: str
@@ -165,7 +165,7 @@ class Note(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Progress(Event):
-    """What a handler said with `ctx.progress`: shown to whoever watches, never stored."""
+    """An event that a handler sent with `ctx.progress`: for the current consumer, never stored."""
 
     type: ClassVar[str] = "progress"
     name: str
@@ -204,9 +204,9 @@ def event_of(draft: Draft, **rest: Any) -> Event:
 
 
 def packed_events(drafts: Sequence[Draft], *, seq: int, at: datetime, step: int) -> bytes:
-    """The stored form of events that follow on each other from number `seq`: a JSON list, in which an event has the
-    `at` and the `step` of the entry before it, and the next `seq`, where it does not say so itself. An entry without a
-    type is no event, and stands for what those after it share."""
+    """The stored form of consecutive events from number `seq`: a JSON array, in which an event without `at`, `step` or
+    `seq` has those of the entry before it, `seq` one higher. An entry without a type is not an event: it holds what the
+    events after it share."""
     return orjson.dumps([{"seq": seq, "at": at, "step": step}, *drafts], default=str)
 
 

@@ -32,7 +32,7 @@ __all__ = ["NO_ANSWER", "RunResult", "Runtime"]
 _Prepare = Callable[[RunSession], Awaitable[RunLoop | None]]
 
 NO_ANSWER: Final = object()
-"""Stands for "no answer is given": null is an answer."""
+"""No answer is given; None would be the answer null."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +73,8 @@ class Runtime:
         self._timeout_seconds = timeout_seconds
         self._new_run_id = new_run_id
         self._driven: dict[str, RunLoop] = {}
-        self._coming: dict[str, bool] = {}
-        """The runs that are being taken up, and whether their time is over already."""
+        self._starting: dict[str, bool] = {}
+        """Runs that are about to be driven, and whether `time_out` was called for them."""
 
     def stream(
         self,
@@ -85,8 +85,8 @@ class Runtime:
     ) -> AsyncGenerator[Event, None]:
         """Start a run and yield its events, each after its commit. The run waits while the consumer does.
 
-        Raises `InputInvalid`, `RunExists`, `RunBusy`, `NameInvalid`. `metadata` is JSON of the caller's, kept with the
-        run.
+        Raises `InputInvalid`, `RunExists`, `RunBusy`, `NameInvalid`. `metadata` is JSON of the caller, stored with
+        the run.
         """
         name = check_name(run_id or self._new_run_id(), "run")
 
@@ -110,7 +110,7 @@ class Runtime:
         try:
             await self._begin(self._session(name, event_channel), input, metadata or {})
         finally:
-            self._coming.pop(name, None)
+            self._starting.pop(name, None)
             lease.release()
         return name
 
@@ -122,9 +122,9 @@ class Runtime:
         accept_changes: bool = False,
         metadata: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Go on with a run where it stopped, and yield its new events; a completed one only tells its end again.
+        """Resume a run where it stopped, and yield its new events; of a completed run its last event is repeated.
 
-        `answer` is for a run that awaits input; `metadata` takes the place of what was kept. Raises `UnknownRun`,
+        `answer` is for a run that awaits input; `metadata` replaces the stored metadata. Raises `UnknownRun`,
         `RunBusy`, `InputInvalid`, and `GraphChanged` when the graph, a schema or a prompt is not what the run began
         with, unless `accept_changes`.
         """
@@ -145,7 +145,7 @@ class Runtime:
     ) -> str:
         """Make a new run that stands where `run_id` stood after `step`, with this runtime's graph and the edited
         `values` (whole channels), and return its id; `resume` runs it on. What the parent recorded is given again to
-        calls whose request is unchanged. Raises as `graph_research.graph.fork.fork`."""
+        calls whose request is unchanged. Raises as `history.fork.fork`."""
         name = check_name(new_run_id or self._new_run_id(), "run")
         now = self._clock.now().timestamp()
         await fork(self.checkpointer, self.graph, run_id, step, run_id=name, now=now, values=values, metadata=metadata)
@@ -158,7 +158,7 @@ class Runtime:
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> RunResult:
-        """Start a run and let it go as far as it goes; errors inside the run are in the result."""
+        """Start a run and drive it to its end or to a stop; errors inside the run are in the result."""
         name = check_name(run_id or self._new_run_id(), "run")
         event_channel = EventChannel()
         event_channel.close()
@@ -167,11 +167,11 @@ class Runtime:
         return await self.result(name)
 
     def time_out(self, run_id: str) -> None:
-        """Let the time of a run that this runtime drives, or takes up, be over now; of any other nothing happens."""
+        """End the time of a run that this runtime drives or is about to drive; has no effect on other runs."""
         if run_id in self._driven:
             self._driven[run_id].interrupt(Cause.TIMEOUT)
-        elif run_id in self._coming:
-            self._coming[run_id] = True
+        elif run_id in self._starting:
+            self._starting[run_id] = True
 
     async def result(self, run_id: str) -> RunResult:
         """A stored run with its state."""
@@ -181,8 +181,7 @@ class Runtime:
 
     async def state(self, run_id: str, step: int | None = None) -> dict[str, Any]:
         """The channels of a stored run after a step (the latest when None), with the types that this runtime's graph
-        gives them; the store's own `state` has them as plain JSON. Raises `GraphChanged` where they are of those types
-        no longer."""
+        declares; the store's own `state` returns plain JSON. Raises `GraphChanged` if they do not fit these types."""
         state = await self.checkpointer.state(run_id, step)
         if not self.graph.typed or (await self.checkpointer.run_row(run_id)).graph != self.graph.spec.name:
             return state
@@ -190,7 +189,7 @@ class Runtime:
             return self.graph.built(state)
         except HandoffInvalid as problem:
             raise GraphChanged(
-                f"run {run_id} holds what its graph's types no longer take: {problem.message}",
+                f"the state of run {run_id} does not fit the types of its graph: {problem.message}",
                 help="register the types as they were, or read the plain state from the store",
             ) from problem
 
@@ -209,7 +208,7 @@ class Runtime:
                 drive.exception()
 
     def _session(self, run_id: str, event_channel: EventChannel) -> RunSession:
-        self._coming[run_id] = False
+        self._starting[run_id] = False
         return RunSession(
             store=self.checkpointer,
             run_id=run_id,
@@ -225,17 +224,17 @@ class Runtime:
             if loop is not None:
                 await self._watched(loop)
         finally:
-            self._coming.pop(session.run_id, None)
+            self._starting.pop(session.run_id, None)
             lease.release()
 
     async def _watched(self, loop: RunLoop) -> None:
-        """Run to the end or to a suspension, looking out for a request to cancel."""
+        """Run to the end or to a stop, polling for a request to cancel."""
         watcher = asyncio.create_task(self._watch(loop))
         limits = [seconds for seconds in (self._timeout_seconds, self.graph.spec.limits.seconds) if seconds is not None]
         loop.limit(min(limits, default=None))
         run_id = loop.graph_run.session.run_id
         self._driven[run_id] = loop
-        if self._coming.pop(run_id, False):
+        if self._starting.pop(run_id, False):
             loop.interrupt(Cause.TIMEOUT)
         try:
             await loop.run()
@@ -292,12 +291,12 @@ class Runtime:
     ) -> RunLoop | None:
         row = await self.checkpointer.run_row(session.run_id)
         if row.status == RunStatus.COMPLETED:
-            await self._tell_end(session)
+            await self._repeat_end(session)
             return None
         differences = changes(row.definition, self.graph) if row.graph_hash != self.graph.hash else None
         if differences is not None and not accept_changes:
-            told = await told_changes(self.checkpointer.text, row.definition, self.graph)
-            raise _changed(row, ", ".join(told) or "its definition differs")
+            words = await told_changes(self.checkpointer.text, row.definition, self.graph)
+            raise _changed(row, ", ".join(words) or "its definition differs")
         await session.recall()
         graph_run = await GraphRun.load(self.graph, session, "")
         cancelled = await self.checkpointer.cancel_requested(session.run_id)
@@ -332,8 +331,8 @@ class Runtime:
             definition=stored,
             metadata=None if metadata is None else encode(metadata, texts),
         )
-        told = {"type": RunResumed.type, "status": row.status, "possibly_paid_twice": lost}
-        await session.write(events=[told], texts=texts, run=patch)
+        event = {"type": RunResumed.type, "status": row.status, "possibly_paid_twice": lost}
+        await session.write(events=[event], texts=texts, run=patch)
 
     async def _is_new(self, run_id: str) -> bool:
         """Whether nothing has happened in a run but its start."""
@@ -342,7 +341,7 @@ class Runtime:
             return False
         return all(isinstance(event, RunStarted | NodeStarted) for event in await self.checkpointer.events(run_id))
 
-    async def _tell_end(self, session: RunSession) -> None:
+    async def _repeat_end(self, session: RunSession) -> None:
         for event in reversed(await self.checkpointer.events(session.run_id)):
             if isinstance(event, RunEnded):
                 session.repeat(event)

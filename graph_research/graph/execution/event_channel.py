@@ -24,24 +24,24 @@ class EventChannel:
         self.open = True
 
     def send(self, events: Iterable[Event]) -> None:
-        """Offer stored events."""
+        """Send stored events."""
         self._events.extend(events)
         self._wake_consumer()
 
     def send_ephemeral(self, event: Event) -> None:
-        """Offer an event that may be lost when the consumer is far behind."""
+        """Send an event that may be dropped when the consumer is far behind."""
         if self.open and len(self._events) < _MOST_EPHEMERAL:
             self.send((event,))
 
     async def wait_drained(self) -> None:
-        """Wait for the consumer; at once when there is nothing to take and it is waiting, or when it has gone."""
+        """Wait until the consumer has received everything and waits for more, or has gone."""
         while self.open and (self._events or self._consumer is None):
             turn = asyncio.get_running_loop().create_future()
             self._producers.append(turn)
             await turn
 
     def close(self) -> None:
-        """No more events will come."""
+        """End the channel: the consumer receives what is left."""
         self.open = False
         self._wake_consumer()
 

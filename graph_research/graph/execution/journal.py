@@ -1,4 +1,4 @@
-"""Outside calls, recorded before their answers are used, and given again to an attempt that was interrupted."""
+"""The journal: outside calls are recorded before their answers are used, and not made again after an interruption."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["JournalContext"]
 _ID_DIGITS = 10
 
 _Request = tuple[str, bytes, int]
-"""What a call is found by: its kind, the hash of its request, and how many equal ones came before."""
+"""Identifies a call: its kind, the hash of its request, and how many equal calls came before."""
 
 
 class JournalContext:
-    """The `Context` of one attempt. `calls` and `events` wait for the attempt's next write; `pending` empties them."""
+    """The `Context` of one attempt. Its journal entries and events wait for the attempt's next write (`pending`)."""
 
     _recorded: Mapping[_Request, CallRow] = {}
     _inherited: Mapping[_Request, CallRow] = {}
@@ -55,7 +55,7 @@ class JournalContext:
         self._events: list[Draft] = []
 
     async def remember(self) -> None:
-        """Take up what is recorded of the same attempt, here and in a run that lends."""
+        """Load what is recorded of the same attempt, in this run and in one whose answers it inherits."""
         self._recorded = _by_request(await self._session.recorded(self.address))
         self._inherited = _by_request(await self._session.inherited(self.address))
 
@@ -74,15 +74,15 @@ class JournalContext:
     async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
         digest = hashlib.sha256(canonical(request)).digest()
         ordinal = self._count(kind, digest)
-        if (known := self._recorded.get((kind, digest, ordinal))) is None:
-            known = self._inherited_answer(kind, digest, ordinal)
-            if known is None and self._session.answer_source is not None:
+        if (recorded := self._recorded.get((kind, digest, ordinal))) is None:
+            recorded = self._inherited_answer(kind, digest, ordinal)
+            if recorded is None and self._session.answer_source is not None:
                 await self._session.answer_source.refuse(
                     self.address, kind, request, self._inherited.get((kind, digest, ordinal))
                 )
-        if known is not None and known.answer is not None:
-            self._events.append(self._told(kind, known.seconds, reused=True))
-            return await self._session.value(known.answer)
+        if recorded is not None and recorded.answer is not None:
+            self._events.append(self._call_event(kind, recorded.seconds, reused=True))
+            return await self._session.value(recorded.answer)
         texts: dict[str, str] = {}
         sent = self._row(kind, digest, ordinal, CallStatus.SENT, request=encode(request, texts))
         calls, events = self.pending()
@@ -91,10 +91,10 @@ class JournalContext:
 
     def now(self) -> datetime:
         ordinal = self._count("now", b"")
-        if (known := self._recorded.get(("now", b"", ordinal))) is None:
-            known = self._inherited_answer("now", b"", ordinal)
-        if known is not None and known.answer is not None:
-            moment: datetime = decode(known.answer, {})
+        if (recorded := self._recorded.get(("now", b"", ordinal))) is None:
+            recorded = self._inherited_answer("now", b"", ordinal)
+        if recorded is not None and recorded.answer is not None:
+            moment: datetime = decode(recorded.answer, {})
             return moment
         moment = self._session.clock.now()
         self._calls.append(self._row("now", b"", ordinal, CallStatus.ANSWERED, answer=encode(moment, {})))
@@ -124,18 +124,18 @@ class JournalContext:
         self._session.send_ephemeral(Progress, path=self.path, visit=self.visit, name=name, data=data)
 
     def pending(self) -> tuple[list[CallRow], list[Draft]]:
-        """What waits for the attempt's next write; whoever takes it writes it."""
+        """The journal entries and events that wait for the attempt's next write. The caller has to write them."""
         calls, events = self._calls, self._events
         self._calls, self._events = [], []
         return calls, events
 
     def _inherited_answer(self, kind: str, digest: bytes, ordinal: int) -> CallRow | None:
-        """The answer another run lends, entered into this run's journal too. After the first call that has to be made
-        anew no time is lent any more: what is new has a new time."""
-        known = self._inherited.get((kind, digest, ordinal))
-        if known is not None and known.status == CallStatus.ANSWERED:
-            self._calls.append(known._replace(seq=self._session.next_call()))
-            return known
+        """The answer that another run recorded, entered into this run's journal too. Recorded times are inherited only
+        until the first call that has to be made."""
+        recorded = self._inherited.get((kind, digest, ordinal))
+        if recorded is not None and recorded.status == CallStatus.ANSWERED:
+            self._calls.append(recorded._replace(seq=self._session.next_call()))
+            return recorded
         self._inherited = {key: row for key, row in self._inherited.items() if row.kind != "now"}
         return None
 
@@ -155,18 +155,18 @@ class JournalContext:
         calls, events = self.pending()
         await self._session.write(
             calls=[*calls, sent._replace(status=CallStatus.ANSWERED, seconds=seconds, answer=answer)],
-            events=[*events, self._told(sent.kind, seconds, reused=False)],
+            events=[*events, self._call_event(sent.kind, seconds, reused=False)],
             texts=texts,
         )
         return decode(answer, texts)
 
     def _count(self, kind: str, digest: bytes) -> int:
-        """How many equal ones came before."""
+        """How many equal calls came before."""
         ordinal = self._counted.get((kind, digest), 0)
         self._counted[kind, digest] = ordinal + 1
         return ordinal
 
-    def _told(self, kind: str, seconds: float, *, reused: bool) -> Draft:
+    def _call_event(self, kind: str, seconds: float, *, reused: bool) -> Draft:
         return {
             "type": CallRecorded.type,
             "path": self.path,

@@ -1,4 +1,4 @@
-"""The journal of another run, whose recorded answers are used again: those before a fork, or the one replayed."""
+"""Other runs whose recorded answers a run uses: the parents of a fork, or the run that a replay follows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class AnswerSource(Protocol):
     """Where an attempt finds answers that its own journal does not hold."""
 
     async def recorded(self, key: str) -> Sequence[CallRow]:
-        """The entries of the attempt with this key (`Address.key`), the run's id apart."""
+        """The journal entries of the attempt with this key (`Address.key`)."""
         ...
 
-    async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
-        """Raise if a call may not be made anew; `known` is its entry when it has one without an answer."""
+    async def refuse(self, address: Address, kind: str, request: Any, entry: CallRow | None) -> None:
+        """Raise if a call may not be made; `entry` is its journal entry if it has one without an answer."""
         ...
 
 
@@ -47,7 +47,7 @@ class Replay(Protocol):
 
 
 class ParentJournals:
-    """Lends what the runs recorded that a fork comes from, the nearest first. Whatever they lack is asked anew."""
+    """The answers that the parents of a fork recorded, the nearest first. Calls that they lack are made."""
 
     def __init__(self, store: Checkpointer, run_ids: Sequence[str]) -> None:
         self._store = store
@@ -61,12 +61,12 @@ class ParentJournals:
                     entries.setdefault((row.kind, row.request_hash, row.ordinal), row)
         return list(entries.values())
 
-    async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
-        """Everything may be asked."""
+    async def refuse(self, address: Address, kind: str, request: Any, entry: CallRow | None) -> None:
+        """Never refuses a call."""
 
 
 async def ancestors(store: Checkpointer, row: RunRow) -> Mapping[str, RunRow]:
-    """The stored runs that a fork comes from, the nearest first; empty for a run that is no fork."""
+    """The stored parents of a fork, the nearest first; empty for a run that is not a fork."""
     found: dict[str, RunRow] = {}
     while row.seed != row.run_id and row.parent is not None and row.parent not in found:
         try:

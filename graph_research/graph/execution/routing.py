@@ -20,8 +20,8 @@ ANY = "*"
 """The source of an edge that holds for every node."""
 
 
-class _Way(NamedTuple):
-    """An edge, and what has to hold for it to be taken: its guard, and of its loop the condition and the bound."""
+class _Candidate(NamedTuple):
+    """An edge with what has to hold for it to be taken: its guard, and the condition and bound of its loop."""
 
     edge: EdgeSpec
     guard: Compiled | None
@@ -31,32 +31,32 @@ class _Way(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Routes:
-    """The edges of a graph by what they are tried for. `order` is the place of each node in the file."""
+    """The edges of a graph, indexed. `order` is the position of each node in the file."""
 
     graph: Graph
     order: Mapping[str, int]
-    leaving: Mapping[str, Sequence[_Way]]
-    events: Mapping[tuple[str, str], Sequence[_Way]]
+    leaving: Mapping[str, Sequence[_Candidate]]
+    events: Mapping[tuple[str, str], Sequence[_Candidate]]
     """By node (or `*`) and event."""
     ends: Mapping[str, RunStatus]
     """The nodes on which a graph ends, with the status it ends with."""
     can_complete: frozenset[str]
-    """Nodes from which an end `completed` can be reached without event edges: on one of them a run has recovered."""
+    """Nodes from which an end `completed` can be reached without event edges: there a run has recovered."""
     forking: frozenset[str]
     """Nodes with `fork: all`."""
     inner: Mapping[str, Sequence[str]]
-    """By loop those that begin anew whenever it takes its edge."""
+    """By loop the loops inside it, whose counters start again when it takes its edge."""
     pausing: frozenset[str]
     """Nodes with a `pause`."""
     joins: Mapping[str, frozenset[str]]
     """By node with a `join` the nodes that it waits for."""
     covered_by_wildcard: frozenset[str]
-    """Nodes that the edges from `*` hold for: all but those that only such edges reach."""
+    """Nodes that the edges from `*` apply to: all but those that only such edges reach."""
 
     @classmethod
     def of(cls, graph: Graph) -> Routes:
-        leaving: dict[str, list[_Way]] = defaultdict(list)
-        events: dict[tuple[str, str], list[_Way]] = defaultdict(list)
+        leaving: dict[str, list[_Candidate]] = defaultdict(list)
+        events: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
         ends = {
             name: RunStatus(node.target or RunStatus.COMPLETED)
             for name, node in graph.spec.nodes.items()
@@ -64,11 +64,11 @@ class Routes:
         }
         for edge in graph.spec.edges:
             loop = graph.spec.loops[edge.loop] if edge.loop is not None else None
-            way = _Way(edge, graph.guards.get(edge.index), loop, graph.loops.get(edge.loop or ""))
+            candidate = _Candidate(edge, graph.guards.get(edge.index), loop, graph.loops.get(edge.loop or ""))
             if not edge.on:
-                leaving[edge.source].append(way)
+                leaving[edge.source].append(candidate)
             for event in edge.on:
-                events[edge.source, event].append(way)
+                events[edge.source, event].append(candidate)
         pausing = frozenset(name for name, node in graph.spec.nodes.items() if node.pause)
         forking = frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all)
         return cls(
@@ -99,11 +99,11 @@ class Routes:
         """The edges that a node which has ended takes, and the loops after them: the first edge that holds, with
         `fork: all` each. Raises `NodeFailed` when none holds, `GuardFailed` when a guard cannot be evaluated."""
         taken: list[EdgeSpec] = []
-        for way in self.leaving.get(node, ()):
-            if _holds(way, scope, loops):
-                taken.append(way.edge)
-                if way.loop is not None:
-                    loops = self.counted(way.edge, loops)
+        for candidate in self.leaving.get(node, ()):
+            if _holds(candidate, scope, loops):
+                taken.append(candidate.edge)
+                if candidate.loop is not None:
+                    loops = self.counted(candidate.edge, loops)
                 if node not in self.forking:
                     break
         if not taken:
@@ -113,13 +113,13 @@ class Routes:
     def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec | None:
         """The edge for an event at `node`: its own before that of `*`; None when there is none."""
         for source in (node, *((ANY,) if node in self.covered_by_wildcard else ())):
-            for way in self.events.get((source, event), ()):
-                if _holds(way, scope, loops):
-                    return way.edge
+            for candidate in self.events.get((source, event), ()):
+                if _holds(candidate, scope, loops):
+                    return candidate.edge
         return None
 
     def counted(self, edge: EdgeSpec, loops: Mapping[str, int]) -> Mapping[str, int]:
-        """The loops after the edge: its own has turned once more, and those inside of it begin anew."""
+        """The loop counters after the edge: its own is one higher, and those of loops inside it are 0."""
         if edge.loop is None:
             return loops
         loops = {**loops, edge.loop: loops.get(edge.loop, 0) + 1}
@@ -128,7 +128,7 @@ class Routes:
         return loops
 
     def _no_edge_error(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:
-        guards = [way.guard for way in self.leaving.get(node, ()) if way.guard is not None]
+        guards = [candidate.guard for candidate in self.leaving.get(node, ()) if candidate.guard is not None]
         names = sorted({name for guard in guards for name in guard.names if name in scope})
         values = f" (with {', '.join(f'{name} = {show_value(scope[name])}' for name in names)})" if names else ""
         return NodeFailed(f'no edge applies after node "{node}"{values}', help=_EDGE_HELP)
@@ -137,8 +137,8 @@ class Routes:
 _EDGE_HELP = "give the node a last edge without `when`"
 
 
-def _holds(way: _Way, scope: Mapping[str, Any], loops: Mapping[str, int]) -> bool:
-    _, guard, loop, condition = way
+def _holds(candidate: _Candidate, scope: Mapping[str, Any], loops: Mapping[str, int]) -> bool:
+    _, guard, loop, condition = candidate
     if guard is not None and not guard.evaluate(scope):
         return False
     if loop is None:

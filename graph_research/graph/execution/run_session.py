@@ -1,4 +1,4 @@
-"""What all graphs of one run share while a process drives it: the store, the numbers, the clock and the way out."""
+"""What all graphs of one run share while a process drives it: store, step and event numbers, clock, event channel."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class History:
 
 @dataclass(slots=True)
 class _Batch:
-    """The events of one write: those that follow on `seq`, all of one time and of one step."""
+    """The events of one write: numbered from `seq` + 1, with the same time and step."""
 
     drafts: Sequence[Draft]
     seq: int
@@ -51,7 +51,7 @@ class _Batch:
 
 
 class RunSession:
-    """One process driving one run. Numbers are given out when a write is asked for, so they stand in its order."""
+    """One process that drives one run. Steps and events get their numbers when a write is requested, in that order."""
 
     def __init__(
         self, *, store: Checkpointer, run_id: str, clock: Clock, interactive: bool, event_channel: EventChannel
@@ -69,7 +69,7 @@ class RunSession:
         self.answers: dict[str, Any] = {}
         """Answers of a human, by the key of the node that asked."""
         self.failures_cleared_at = -1
-        """Failures of nodes until this step are over: the run was resumed, or forked, to try those nodes again."""
+        """Nodes that failed up to this step are tried again: the run was resumed or forked since."""
         self.asked: str | None = None
         """The key of the node whose question the run stopped for."""
         self._event_channel = event_channel
@@ -83,7 +83,7 @@ class RunSession:
         self._call = 0
 
     async def recall(self) -> None:
-        """Take over what the store knows of the run."""
+        """Load what the store holds of the run."""
         visits: dict[str, dict[str, int]] = defaultdict(dict)
         for row in await self.store.step_rows(self.run_id, None):
             visits[row.scope][row.node] = max(row.visit, visits[row.scope].get(row.node, 0))
@@ -95,12 +95,12 @@ class RunSession:
         self.history = History(visits=visits, call_keys=frozenset(keys))
         run = await self.store.run_row(self.run_id)
         self.seed = run.seed
-        if self.answer_source is None and (lenders := await ancestors(self.store, run)):
-            self.answer_source = ParentJournals(self.store, list(lenders))
+        if self.answer_source is None and (parents := await ancestors(self.store, run)):
+            self.answer_source = ParentJournals(self.store, list(parents))
 
     @property
     def remembers(self) -> bool:
-        """Whether an attempt may have been made before, here or in a run that lends."""
+        """Whether an attempt may have been made before, in this run or in one whose answers it inherits."""
         return self.answer_source is not None or bool(self.history.call_keys)
 
     async def recorded(self, address: Address) -> list[CallRow]:
@@ -112,7 +112,7 @@ class RunSession:
         ]
 
     async def inherited(self, address: Address) -> Sequence[CallRow]:
-        """What another run recorded of the same attempt, as far as this one may use it."""
+        """What another run recorded of the same attempt, as far as this run may use it."""
         return () if self.answer_source is None else await self.answer_source.recorded(address.key)
 
     async def value(self, data: bytes) -> Any:
@@ -120,13 +120,13 @@ class RunSession:
         return decode(data, await self.store.texts(references(data)))
 
     def routes(self, graph: Graph) -> Routes:
-        """The routes of a graph of this run, sorted out once."""
+        """The routes of a graph of this run, built once."""
         if id(graph) not in self._routes:
             self._routes[id(graph)] = Routes.of(graph)
         return self._routes[id(graph)]
 
     def clear_failures(self) -> None:
-        """What has failed until now is to be tried again."""
+        """Let nodes that have failed until now be tried again."""
         self.failures_cleared_at = self._step
 
     def next_step(self) -> int:
@@ -138,7 +138,7 @@ class RunSession:
         return self._call
 
     def keep_text(self, name: str, text: str) -> None:
-        """Store a text with the next write, whoever makes it."""
+        """Store a text with the next write of the run."""
         self._recent.add(name, text)
         if name not in self._known:
             self._texts[name] = text
@@ -154,18 +154,18 @@ class RunSession:
         return text
 
     def send_ephemeral(self, kind: type[Event], **fields: Any) -> None:
-        """Offer an event that is never stored."""
+        """Send an event that is never stored."""
         self._event_channel.send_ephemeral(kind(run_id=self.run_id, seq=None, at=self.clock.now(), **fields))
 
     def repeat(self, event: Event) -> None:
-        """Offer an event that is stored already."""
+        """Send an event that is stored already."""
         self._event_channel.send((event,))
 
     def create(self, run: RunRow, step: StepRow, events: Sequence[Draft], texts: Mapping[str, str]) -> Awaitable[None]:
         """Store the run itself with its first step."""
-        batch, told = self._numbered(events)
-        first = Write(self.run_id, (step,), (), self._seq, told, self._new_texts(texts))
-        return self._released(batch, self.store.create(run, first))
+        batch, packed = self._numbered(events)
+        first = Write(self.run_id, (step,), (), self._seq, packed, self._new_texts(texts))
+        return self._send_when_written(batch, self.store.create(run, first))
 
     def write(
         self,
@@ -178,15 +178,15 @@ class RunSession:
         run: RunPatch | None = None,
         alone: bool = False,
     ) -> Awaitable[None]:
-        """One transaction, begun when this is awaited. Its events go out when it and all before it are durable; it has
-        ended when they are taken."""
-        batch, told = self._numbered(events)
+        """One transaction, begun when this is awaited. Its events are sent when it and all earlier writes are durable;
+        the call returns when the consumer has received them."""
+        batch, packed = self._numbered(events)
         new = self._new_texts(texts) if texts or self._texts else {}
-        written = self.store.write(Write(self.run_id, steps, calls, self._seq, told, new, snapshot, run, alone))
-        return written if batch is None else self._released(batch, written)
+        written = self.store.write(Write(self.run_id, steps, calls, self._seq, packed, new, snapshot, run, alone))
+        return written if batch is None else self._send_when_written(batch, written)
 
     def _numbered(self, events: Sequence[Draft]) -> tuple[_Batch | None, bytes | None]:
-        """The events as they are stored; and as they go out, if there is somebody who takes them."""
+        """The events as they are stored, and as they are sent if there is a consumer."""
         if not (events or self._event_channel.open):
             return None, None
         at, seq, batch = self.clock.now(), self._seq, None
@@ -197,24 +197,24 @@ class RunSession:
         return batch, packed_events(events, seq=seq + 1, at=at, step=self._step) if events else None
 
     def _new_texts(self, texts: Mapping[str, str] | None) -> dict[str, str]:
-        """Those of `texts`, and of what waits for the next write, that this process has not stored yet."""
+        """Of `texts` and those that wait for the next write: what this process has not stored yet."""
         kept, self._texts = {**self._texts, **(texts or {})}, {}
         new = {name: text for name, text in kept.items() if name not in self._known}
         self._known.update(new)
         return new
 
-    async def _released(self, batch: _Batch | None, written: Awaitable[None]) -> None:
+    async def _send_when_written(self, batch: _Batch | None, written: Awaitable[None]) -> None:
         try:
             await written
         except asyncio.CancelledError:
             if batch is not None:
-                self._let_out(batch)
+                self._send_durable(batch)
             raise
         if batch is not None:
-            self._let_out(batch)
+            self._send_durable(batch)
             await self._event_channel.wait_drained()
 
-    def _let_out(self, batch: _Batch) -> None:
+    def _send_durable(self, batch: _Batch) -> None:
         batch.durable = True
         while self._batches and self._batches[0].durable:
             first = self._batches.popleft()

@@ -1,4 +1,4 @@
-"""Forks: a new run whose log begins as another's up to one of its steps, with edited state or another definition."""
+"""Forks: a new run whose log begins with that of another run up to a step, with edited state or another definition."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _CLEARS_OR_ENDS = CLEARS_FAILURES | {StepStatus.TIMEOUT_UNHANDLED, StepStatus.CA
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Place:
-    """Where a fork stands: a position of the root, and the steps whose updates lead there beside the log's own."""
+class _ForkPoint:
+    """Where a fork stands: a position of the root graph, and the steps whose updates lead there."""
 
     position: Position
     applied: Sequence[int]
@@ -52,9 +52,9 @@ async def fork(
     `InputInvalid` for a step or a value that does not fit, `GraphChanged` where `graph` lacks a node it would stand on.
     """
     old = await store.run_row(parent)
-    place = await _place(store, graph, parent, step)
-    if await _was_over(store, old, step):
-        place = replace(place, rows=[_to_be_tried(row) for row in place.rows])
+    place = await _fork_point(store, graph, parent, step)
+    if await _ended_by_failures(store, old, step):
+        place = replace(place, rows=[_without_failure(row) for row in place.rows])
     texts: dict[str, str] = {}
     edit = await _edit(store, graph, parent, step, values or {})
     data = encode({"replace": edit}, texts) if edit else None
@@ -74,10 +74,10 @@ async def fork(
         updated_at=now,
         parent=parent,
     )
-    await store.create(row, await _first(store, row, [*place.rows, mark], {**texts, **definition_texts}))
+    await store.create(row, await _first_write(store, row, [*place.rows, mark], {**texts, **definition_texts}))
 
 
-async def _first(store: Checkpointer, row: RunRow, steps: Sequence[StepRow], texts: Mapping[str, str]) -> Write:
+async def _first_write(store: Checkpointer, row: RunRow, steps: Sequence[StepRow], texts: Mapping[str, str]) -> Write:
     parent = row.parent or ""
     snapshot = await store.snapshot(parent, "", steps[-2].step)
     last, events = await _events(store, parent, steps[:-1])
@@ -93,14 +93,14 @@ async def _first(store: Checkpointer, row: RunRow, steps: Sequence[StepRow], tex
     )
 
 
-async def _was_over(store: Checkpointer, run: RunRow, step: int) -> bool:
-    """Whether the run ended of what had failed until `step`, so that nobody waits for that failure any more."""
+async def _ended_by_failures(store: Checkpointer, run: RunRow, step: int) -> bool:
+    """Whether the run ended because of the failures up to `step`, so that the fork tries these nodes again."""
     after = await store.step_rows(run.run_id, None, after=step, upto=step + 1)
     return after[0].status in _CLEARS_OR_ENDS if after else run.status in (RunStatus.FAILED, RunStatus.ABORTED)
 
 
-def _to_be_tried(row: StepRow) -> StepRow:
-    """A failure that is known by its number alone: the node is tried again."""
+def _without_failure(row: StepRow) -> StepRow:
+    """A failed row without its failure: the node is tried again."""
     return row._replace(delta=None) if row.status == StepStatus.FAILED and row.item is None else row
 
 
@@ -112,7 +112,7 @@ async def log_until(store: Checkpointer, run_id: str, step: int) -> list[StepRow
     return sorted(rows, key=lambda row: row.step)
 
 
-async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _Place:
+async def _fork_point(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _ForkPoint:
     rows = await log_until(store, run_id, step)
     if step < 0 or not rows or rows[-1].step != step:
         last = await store.last_step(run_id)
@@ -129,7 +129,7 @@ async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _
     order = {name: place for place, name in enumerate(graph.spec.nodes)}
     _check_nodes(graph, run_id, base)
     if len(ended) < len(base.active) or _conflict(ended):
-        return _Place(position=base._replace(applied=None), applied=(), rows=rows)
+        return _ForkPoint(position=base._replace(applied=None), applied=(), rows=rows)
     ended.sort(key=lambda row: order[row.node])
     active = sorted(base.active, key=lambda active: order[active.node])
     position = Position(
@@ -141,11 +141,11 @@ async def _place(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _
         abandoned=base.abandoned,
     )
     rows = [row._replace(position=None) if row.step == step else row for row in rows]
-    return _Place(position=position, applied=[row.step for row in ended], rows=rows)
+    return _ForkPoint(position=position, applied=[row.step for row in ended], rows=rows)
 
 
 def _ended(base: Position, root: Sequence[StepRow]) -> list[StepRow]:
-    """The rows that say what the active nodes gave; a node that has been left already counts for none."""
+    """The rows of the active nodes that have finished."""
     found = {
         (row.node, row.visit): row
         for row in root
@@ -156,7 +156,7 @@ def _ended(base: Position, root: Sequence[StepRow]) -> list[StepRow]:
 
 
 def _conflict(ended: Sequence[StepRow]) -> bool:
-    """Two nodes of one step replaced a channel: the run loop has to say which of them has failed."""
+    """Whether two nodes of one step replaced the same channel, so that the run loop has to fail one of them."""
     channels = [name for row in ended for name in orjson.loads(row.delta or b"{}").get("replace", {})]
     return len(channels) != len(set(channels))
 
@@ -191,7 +191,7 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
         raise InputInvalid(f"a channel cannot be set: {problem.message}") from problem
 
 
-def _mark(place: _Place, step: int, data: bytes | None, now: float) -> StepRow:
+def _mark(place: _ForkPoint, step: int, data: bytes | None, now: float) -> StepRow:
     chain = place.position.chain if data is None else digest(place.position.chain, data)
     applied = [*place.applied, *(() if data is None else (step + 1,))]
     position = place.position._replace(chain=chain, applied=applied)

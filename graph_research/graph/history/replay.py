@@ -131,12 +131,12 @@ class _RecordedCalls:
     async def recorded(self, key: str) -> Sequence[CallRow]:
         return await self._store.call_rows(self._run_id, key)
 
-    async def refuse(self, address: Address, kind: str, request: Any, known: CallRow | None) -> None:
-        if known is not None and known.status == CallStatus.FAILED and known.answer is not None:
-            error = decode(known.answer, await self._store.texts(references(known.answer)))
+    async def refuse(self, address: Address, kind: str, request: Any, entry: CallRow | None) -> None:
+        if entry is not None and entry.status == CallStatus.FAILED and entry.answer is not None:
+            error = decode(entry.answer, await self._store.texts(references(entry.answer)))
             make = self._failures.get(error["type"])
             raise make(error["message"]) if make else type(error["type"], (GraphResearchError,), {})(error["message"])
-        if known is not None:
+        if entry is not None:
             await asyncio.Event().wait()  # the handler ended without waiting for this call, and does so again
         near = min(await self._requests(address, kind), key=lambda one: apart(one, request), default=None)
         shown = f": {canonical(request).decode(errors='replace')[:_SHOWN_CHARS]}"

@@ -1,1 +1,2 @@
-"""What a run's state is made of: positions, addresses, reducers, chunked lists, step hashes."""
+"""What a run's state is made of: statuses, positions and their hashes, addresses, reducers, chunked lists, state at a
+step."""

@@ -1,4 +1,4 @@
-"""Where in a run something happens: which attempt of which visit of which node, under which subgraph runs."""
+"""Addresses in a run: the attempt of a visit of a node, and the subgraph runs around it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Address(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The path as people read it, such as `gather[2]/search`."""
+        """The path as events show it, such as `gather[2]/search`."""
         item = "" if self.item is None else f"[{self.item}]"
         return f"{path_of(self.namespace)}{self.node}{item}"
 
 
 def key_of(namespace: str, node: str, visit: int, item: int | None = None, attempt: int = 1) -> str:
-    """The key of such an address."""
+    """The key of an address."""
     key = f"{namespace}{node}:{visit}" if item is None else f"{namespace}{node}:{visit}[{item}]"
     return key if attempt == 1 else f"{key}~{attempt}"
 
 
 def path_of(namespace: str) -> str:
-    """A namespace or key without visits and attempts."""
+    """The path of a namespace or key: without visits and attempts."""
     return _COUNTS.sub("", namespace) if namespace else ""

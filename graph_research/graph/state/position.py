@@ -17,10 +17,10 @@ _ONLY_TO_RUN = (False, False, None)
 
 
 class ActiveNode(NamedTuple):
-    """A node that is to run, or has run (`done`) and not been left yet.
+    """A node that waits to run, or has run (`done`) and no edge has left it yet.
 
-    `entered` is the step that led here: whatever this visit recorded comes after it. `passed` says that a pause before
-    the node is over; `error` is what an event edge brought along.
+    `entered` is the step that entered the node; all rows of the visit come after it. `passed` says that a pause before
+    the node is over; `error` is the failure whose event edge led here.
     """
 
     node: str
@@ -31,16 +31,16 @@ class ActiveNode(NamedTuple):
     error: Mapping[str, Any] | None = None
 
     def ended(self) -> ActiveNode:
-        """The same, done."""
+        """The same node, done."""
         return ActiveNode(self.node, self.visit, self.entered, True, self.passed, self.error)
 
     def to_json(self) -> tuple[Any, ...]:
-        """Its fields; of a node that is only to run no more than three."""
+        """Its fields; the first three if the others are not set."""
         return self[:3] if self[3:] == _ONLY_TO_RUN else self[:]
 
 
 class Interruption(NamedTuple):
-    """What an event edge led away from: `resume` goes back there, with the state as it was at `step`."""
+    """The position that an event edge left. `resume` returns to it, with the state as it was at `step`."""
 
     cause: Cause
     step: int
@@ -79,11 +79,11 @@ class Position(NamedTuple):
     abandoned: Mapping[str, int] = _NONE
 
     def without(self, left: Iterable[ActiveNode]) -> Mapping[str, int]:
-        """`abandoned` when these are led away from."""
+        """`abandoned` after an event edge has left these nodes."""
         return {**self.abandoned, **{active.node: active.visit for active in left if not active.done}}
 
     def to_bytes(self) -> bytes:
-        """All but the chain, which is the hash of the row that the position stands in."""
+        """All but the chain, which is the hash of the row that holds the position."""
         active, _, loops, join_arrivals, interruption, applied, abandoned = self
         values: dict[str, Any] = {"active": list(map(ActiveNode.to_json, active))}
         if loops:

@@ -1,4 +1,4 @@
-"""From the update log to a state: the latest snapshot and the deltas after it."""
+"""The state at a step: the latest snapshot and the deltas after it."""
 
 from __future__ import annotations
 

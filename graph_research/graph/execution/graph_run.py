@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import starmap
 
 from graph_research.graph.checkpoint.base import StepRow
+from graph_research.graph.definition.spec import EdgeSpec
+from graph_research.graph.errors import GuardFailed, NodeFailed
 from graph_research.graph.events import Draft, EdgeTaken, RunPaused
 from graph_research.graph.execution import transitions
 from graph_research.graph.execution.graph_state import GraphState
@@ -25,17 +28,33 @@ _UNHANDLED = {Cause.TIMEOUT: StepStatus.TIMEOUT_UNHANDLED, Cause.CANCELLED: Step
 class GraphRun(GraphState):
     """A graph that supersteps move, each of them durable before the next begins."""
 
-    async def advance(self, results: Sequence[NodeResult]) -> None:
+    def advance(self, results: Sequence[NodeResult]) -> Awaitable[None]:
         """Finish a superstep: reduce the updates of its nodes, take the edges out of them, and commit."""
-        routes, loops = self.routes, self.position.loops
-        if len(results) > 1:
-            results = transitions.without_conflicts(results, routes)
-        taken: list[TakenEdge] = []
+        if len(results) == 1 == len(self.position.active):
+            result = results[0]
+            if result.active.node in self.routes.single_exit and result.delta is not None and not result.written:
+                before = (self.step, self.position)
+                self._reduce(result.delta, result.data)
+                self.refresh_scope()
+                try:
+                    position, edge = transitions.single_exit(
+                        result, self.position, self.routes, self.scope_values, self.visits
+                    )
+                except (GuardFailed, NodeFailed):
+                    return self._leave([], self.position.loops, results, before)
+                event = self._edge_event(result.active, edge, None)
+                return self._enter(position, result.step, result, [event])
+        return self._advance_all(results)
+
+    async def _advance_all(self, results: Sequence[NodeResult]) -> None:
+        """The same for any number of nodes, some of which may have failed."""
+        results = transitions.without_conflicts(results, self.routes)
+        loops, taken = self.position.loops, list[TakenEdge]()
         try:
             for result in results:
                 if result.failure is not None:
                     edge, loops = transitions.event_edge(
-                        result.active, result.failure, routes, self.scope_values, loops
+                        result.active, result.failure, self.routes, self.scope_values, loops
                     )
                     taken.append(edge)
         except Unhandled as end:
@@ -44,22 +63,29 @@ class GraphRun(GraphState):
         before = (self.step, self.position)
         for result in results:
             if result.delta is not None:
-                self.state.apply(result.delta)
-                self.writer.count(result.data)
-        self.position = transitions.reduced(self.position, results, routes)
+                self._reduce(result.delta, result.data)
         self.refresh_scope()
-        if routes.pausing:
+        await self._leave(taken, loops, results, before)
+
+    async def _leave(
+        self,
+        taken: Sequence[TakenEdge],
+        loops: Loops,
+        results: Sequence[NodeResult],
+        before: tuple[int, Position],
+    ) -> None:
+        """Take the edges out of the nodes that have ended, beside those that failures take, and commit."""
+        self.position = transitions.reduced(self.position, results, self.routes)
+        if self.routes.pausing:
             await self._pause_after(results)
-        leaving: Sequence[ActiveNode] = self.position.active
-        if taken:
-            failing = {edge.source.node for edge in taken}
-            leaving = [node for node in leaving if node.node not in failing]
+        failing = {edge.source.node for edge in taken}
+        leaving = [node for node in self.position.active if node.node not in failing]
         try:
-            exits, loops = transitions.exit_edges(leaving, routes, self.scope_values, loops)
+            exits, loops = transitions.exit_edges(leaving, self.routes, self.scope_values, loops)
         except NoExit as stuck:
             await self._fail_exit(stuck, results)
             return
-        await self._follow(taken + exits, loops, results, before)
+        await self._follow([*taken, *exits], loops, results, before)
 
     async def interrupt(self, failure: Failure, kept: Callable[[], Awaitable[Sequence[Delta]]]) -> bool:
         """Take the edge for an event that concerns the graph as a whole, after the updates that `kept` returns; without
@@ -102,25 +128,36 @@ class GraphRun(GraphState):
         """Take the edges, and commit everything since the last step."""
         own = _own(results)
         step = own.step if own else self.session.next_step()
-        turned = loops is not self.position.loops
         position, taken, failed = transitions.follow(
-            taken, self.position, self.routes, loops, step=step, visits=self.visits, before=before
+            taken, self.position, self.routes, loops, step, self.visits, before
         )
+        cancel_done = failed is not None and failed.event == Cause.CANCELLED
+        return self._enter(position, step, own, list(starmap(self._edge_event, taken)), rows, status, cancel_done)
+
+    def _reduce(self, delta: Delta, data: bytes | None) -> None:
+        self.state.apply(delta)
+        self.writer.count(data)
+
+    def _enter(
+        self,
+        position: Position,
+        step: int,
+        own: NodeResult | None,
+        events: list[Draft],
+        rows: Sequence[StepRow] = (),
+        status: StepStatus = StepStatus.MOVED,
+        cancel_done: bool = False,
+    ) -> Awaitable[None]:
+        """Move to `position`, and commit the step."""
+        turned = position.loops is not self.position.loops
         self.position, self.step, self.ended = position, step, self.end_of(position)
         for node in position.active:
             self.visits[node.node] = node.visit
         if turned:
             self.refresh_scope()
+        events += self.node_events(position.active)
         return self.writer.commit(
-            step,
-            position,
-            self.state,
-            own=own,
-            rows=rows,
-            status=status,
-            events=[*map(self._edge_event, taken), *self.node_events(position.active)],
-            ended=self.ended,
-            cancel_done=failed is not None and failed.event == Cause.CANCELLED,
+            step, position, self.state, own, events, self.ended, rows, status, cancel_done=cancel_done
         )
 
     async def _fail_exit(self, stuck: NoExit, results: Sequence[NodeResult]) -> None:
@@ -157,16 +194,13 @@ class GraphRun(GraphState):
     def _commit_here(self, results: Sequence[NodeResult], *, ended: Ended | None) -> Awaitable[None]:
         own = _own(results)
         self.step = own.step if own else self.session.next_step()
-        return self.writer.commit(
-            self.step, self.position, self.state, own=own, ended=ended, cancel_done=ended is not None
-        )
+        return self.writer.commit(self.step, self.position, self.state, own, (), ended, cancel_done=ended is not None)
 
     def _pausing(self, active: ActiveNode, when: str) -> Suspended:
         event = {"type": RunPaused.type, "path": self.path + active.node, "visit": active.visit, "when": when}
         return Suspended(RunStatus.PAUSED, Address(self.namespace, active.node, active.visit).key, event)
 
-    def _edge_event(self, taken: TakenEdge) -> Draft:
-        source, edge, failure = taken
+    def _edge_event(self, source: ActiveNode, edge: EdgeSpec, failure: Failure | None) -> Draft:
         return {
             "type": EdgeTaken.type,
             "path": self.path + source.node,

@@ -50,6 +50,8 @@ class Routes:
     """Nodes with a `pause`."""
     joins: Mapping[str, frozenset[str]]
     """By node with a `join` the nodes that it waits for."""
+    single_exit: frozenset[str]
+    """Nodes that one edge leaves, to a node without a join, in a graph without a `pause`."""
     covered_by_wildcard: frozenset[str]
     """Nodes that the edges from `*` apply to: all but those that only such edges reach."""
 
@@ -71,6 +73,7 @@ class Routes:
                 events[edge.source, event].append(candidate)
         pausing = frozenset(name for name, node in graph.spec.nodes.items() if node.pause)
         forking = frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all)
+        joining = {edge.source for edge in graph.spec.edges if graph.spec.nodes[edge.target].join}
         return cls(
             graph=graph,
             order={name: place for place, name in enumerate(graph.spec.nodes)},
@@ -87,6 +90,7 @@ class Routes:
                 loop: [name for name, spec in graph.spec.loops.items() if spec.per == loop] for loop in graph.spec.loops
             },
             pausing=pausing,
+            single_exit=frozenset(() if pausing else graph.spec.nodes.keys() - forking - joining),
             joins={name: frozenset(node.join) for name, node in graph.spec.nodes.items() if node.join},
             covered_by_wildcard=_reached(
                 [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != ANY]
@@ -98,17 +102,24 @@ class Routes:
     ) -> tuple[list[EdgeSpec], Mapping[str, int]]:
         """The edges that a node which has ended takes, and the loops after them: the first edge that holds, with
         `fork: all` each. Raises `NodeFailed` when none holds, `GuardFailed` when a guard cannot be evaluated."""
+        if node not in self.forking:
+            edge = self.first(node, scope, loops)
+            return [edge], self.counted(edge, loops)
         taken: list[EdgeSpec] = []
         for candidate in self.leaving.get(node, ()):
             if _holds(candidate, scope, loops):
                 taken.append(candidate.edge)
-                if candidate.loop is not None:
-                    loops = self.counted(candidate.edge, loops)
-                if node not in self.forking:
-                    break
+                loops = self.counted(candidate.edge, loops)
         if not taken:
             raise self._no_edge_error(node, scope)
         return taken, loops
+
+    def first(self, node: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec:
+        """The first edge out of `node` that holds. Raises `NodeFailed` and `GuardFailed` as `exits` does."""
+        for candidate in self.leaving.get(node, ()):
+            if _holds(candidate, scope, loops):
+                return candidate.edge
+        raise self._no_edge_error(node, scope)
 
     def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec | None:
         """The edge for an event at `node`: its own before that of `*`; None when there is none."""

@@ -77,12 +77,12 @@ class StepWriter:
         step: int,
         position: Position,
         state: State,
-        *,
-        own: NodeResult | None = None,
+        own: NodeResult | None,
+        events: Sequence[Draft],
+        ended: Ended | None,
         rows: Sequence[StepRow] = (),
         status: StepStatus = StepStatus.MOVED,
-        events: Sequence[Draft] = (),
-        ended: Ended | None = None,
+        *,
         cancel_done: bool = False,
     ) -> Awaitable[None]:
         """Write a step that moves the graph to `position`: with the row of its only node (`own`), or after `rows` with

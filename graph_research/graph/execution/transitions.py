@@ -12,7 +12,17 @@ from graph_research.graph.execution.routing import ANY, Routes
 from graph_research.graph.state.position import ActiveNode, Interruption, Position, joined
 from graph_research.graph.state.statuses import Cause
 
-__all__ = ["NoExit", "TakenEdge", "Unhandled", "event_edge", "exit_edges", "follow", "reduced", "without_conflicts"]
+__all__ = [
+    "NoExit",
+    "TakenEdge",
+    "Unhandled",
+    "event_edge",
+    "exit_edges",
+    "follow",
+    "reduced",
+    "single_exit",
+    "without_conflicts",
+]
 
 Loops = Mapping[str, int]
 
@@ -108,7 +118,6 @@ def follow(
     position: Position,
     routes: Routes,
     loops: Loops,
-    *,
     step: int,
     visits: Mapping[str, int],
     before: tuple[int, Position],
@@ -116,12 +125,6 @@ def follow(
     """The position after the edges, entered by `step`; those of the edges that count (of event edges from `*` the
     first, and nothing beside it); and the failure that was taken. `before` is the step and position that `resume`
     returns to after a failure."""
-    if len(taken) == 1 and taken[0].failure is None and taken[0].edge.target not in routes.joins:
-        target = taken[0].edge.target
-        active: tuple[ActiveNode, ...] = (ActiveNode(target, visits.get(target, 0) + 1, step),)
-        interruption = None if target in routes.can_complete else position.interruption
-        _, chain, _, join_arrivals, _, applied, abandoned = position
-        return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), taken, None
     taken = [edge for edge in taken if edge.edge.source == ANY][:1] or taken
     failed = next((edge.failure for edge in taken if edge.failure is not None), None)
     active, join_arrivals = _entered(taken, position.join_arrivals, routes, step, visits)
@@ -130,6 +133,22 @@ def follow(
         interruption = None
     _, chain, _, _, _, applied, abandoned = position
     return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned), taken, failed
+
+
+def single_exit(
+    result: NodeResult, position: Position, routes: Routes, scope: Mapping[str, Any], visits: Mapping[str, int]
+) -> tuple[Position, EdgeSpec]:
+    """`reduced`, `exit_edges` and `follow` at once, for the update of the only active node, which is in
+    `routes.single_exit`. Raises `GuardFailed` and `NodeFailed` where `exit_edges` raises `NoExit`."""
+    _, _, loops, join_arrivals, interruption, _, abandoned = position
+    edge = routes.first(result.active.node, scope, loops)
+    target = edge.target
+    if edge.loop is not None:
+        loops = routes.counted(edge, loops)
+    if target in routes.can_complete:
+        interruption = None
+    entered = ActiveNode(target, visits.get(target, 0) + 1, result.step)
+    return Position((entered,), result.hash, loops, join_arrivals, interruption, None, abandoned), edge
 
 
 def _entered(

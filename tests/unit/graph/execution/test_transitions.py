@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.execution.node_result import Failure, NodeResult, failure_of
 from graph_research.graph.execution.routing import ANY, Routes
-from graph_research.graph.execution.transitions import TakenEdge, event_edge, follow, reduced, without_conflicts
-from graph_research.graph.state.position import ActiveNode, Position
+from graph_research.graph.execution.transitions import (
+    TakenEdge,
+    event_edge,
+    exit_edges,
+    follow,
+    reduced,
+    single_exit,
+    without_conflicts,
+)
+from graph_research.graph.state.position import ActiveNode, Interruption, Position
 from graph_research.graph.state.statuses import Cause
 from tests.support.graph.harness import graph_of
 
@@ -39,6 +47,7 @@ GRAPH = graph_of("""
       - {from: meet, to: spread, when: n < 3, loop: outer}
       - {from: meet, to: meet, when: n < 3, loop: inner}
       - {from: meet, to: done}
+      - {from: mend, to: spread, when: n < 3, loop: outer}
       - {from: mend, to: done}
       - {from: "*", to: aborted, on: [error, timeout, cancelled]}
 """)
@@ -90,7 +99,7 @@ def test_following_edges_enters_each_target_once_in_the_order_of_the_file(data: 
     taken, loops, step = data.draw(taken_edges(position)), data.draw(LOOPS), data.draw(STEPS)
     visits = data.draw(st.dictionaries(st.sampled_from(NODES), st.integers(1, 9)))
     before = deepcopy((position, taken, loops, visits))
-    entered, counted, failed = follow(taken, position, ROUTES, loops, step=step, visits=visits, before=(step, position))
+    entered, counted, failed = follow(taken, position, ROUTES, loops, step, visits, (step, position))
     assert (position, taken, loops, visits) == before
     names = [active.node for active in entered.active]
     assert names == sorted(set(names), key=NODES.index)
@@ -109,7 +118,7 @@ def test_a_failure_keeps_the_position_that_resume_returns_to_unless_the_graph_ca
 ) -> None:
     position = data.draw(positions())
     taken, step = data.draw(taken_edges(position)), data.draw(STEPS)
-    entered, counted, failed = follow(taken, position, ROUTES, {}, step=step, visits={}, before=(step, position))
+    entered, counted, failed = follow(taken, position, ROUTES, {}, step, {}, (step, position))
     wildcards = [edge for edge in taken if edge.edge.source == ANY]
     assert counted == (wildcards[:1] or taken)
     recovered = any(active.node in ROUTES.can_complete for active in entered.active)
@@ -148,6 +157,23 @@ def test_an_event_takes_the_nodes_own_edge_before_that_of_any_node_and_counts_it
     assert (edge.source, edge.failure, after) == (active, failure, loops)
     own = active.node == "left" and cause == Cause.ERROR
     assert (edge.edge.source, edge.edge.target) == (("left", "mend") if own else (ANY, "aborted"))
+
+
+@given(st.data())
+def test_the_fast_path_for_one_node_and_one_edge_comes_to_the_same_position(data: st.DataObject) -> None:
+    n, target = data.draw(st.sampled_from([(5, "done"), (0, "spread")]))
+    assert "mend" in ROUTES.single_exit
+    active = ActiveNode("mend", data.draw(st.integers(1, 5)), data.draw(STEPS))
+    kept = Interruption(Cause.ERROR, 1, "00", (active,), {}, {}, {})
+    position = data.draw(positions())._replace(active=(active,), loops={}, interruption=kept, applied=[3])
+    result = NodeResult(active, data.draw(STEPS), 1, 0.0, 0.0, data.draw(HASHES), b"{}", {"replace": {}})
+    visits = data.draw(st.dictionaries(st.sampled_from(NODES), st.integers(1, 9)))
+    fast, edge = single_exit(result, position, ROUTES, {"n": n}, visits)
+    after = reduced(position, [result], ROUTES)
+    exits, loops = exit_edges(after.active, ROUTES, {"n": n}, after.loops)
+    general, taken, failed = follow(exits, after, ROUTES, loops, result.step, visits, (0, position))
+    assert (fast, [TakenEdge(active, edge)], None) == (general, taken, failed)
+    assert [node.node for node in fast.active] == [target]
 
 
 @given(LOOPS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph_research.graph.definition.spec import EdgeSpec
@@ -58,6 +58,8 @@ LOOPS = st.dictionaries(st.sampled_from(["outer", "inner"]), st.integers(0, 3))
 HASHES = st.binary(min_size=32, max_size=32)
 STEPS = st.integers(1, 99)
 
+many = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 
 @st.composite
 def actives(draw: st.DrawFn) -> tuple[ActiveNode, ...]:
@@ -93,6 +95,7 @@ def taken_edges(draw: st.DrawFn, position: Position) -> list[TakenEdge]:
     return taken
 
 
+@many
 @given(st.data())
 def test_following_edges_enters_each_target_once_in_the_order_of_the_file(data: st.DataObject) -> None:
     position = data.draw(positions())
@@ -112,6 +115,7 @@ def test_following_edges_enters_each_target_once_in_the_order_of_the_file(data: 
         assert {"left", "right"} <= set(arrived)
 
 
+@many
 @given(st.data())
 def test_a_failure_keeps_the_position_that_resume_returns_to_unless_the_graph_can_still_complete(
     data: st.DataObject,
@@ -129,6 +133,7 @@ def test_a_failure_keeps_the_position_that_resume_returns_to_unless_the_graph_ca
         assert (bytes.fromhex(kept.chain), kept.error, kept.cause) == (position.chain, failed.error, failed.event)
 
 
+@many
 @given(st.data())
 def test_conflicts_and_the_chain_do_not_depend_on_the_order_in_which_nodes_end(data: st.DataObject) -> None:
     position = data.draw(positions())
@@ -146,6 +151,7 @@ def test_conflicts_and_the_chain_do_not_depend_on_the_order_in_which_nodes_end(d
         assert after.applied == [result.step for result in _updates(checked)]
 
 
+@many
 @given(st.data())
 def test_an_event_takes_the_nodes_own_edge_before_that_of_any_node_and_counts_its_loop_only(
     data: st.DataObject,
@@ -159,6 +165,7 @@ def test_an_event_takes_the_nodes_own_edge_before_that_of_any_node_and_counts_it
     assert (edge.edge.source, edge.edge.target) == (("left", "mend") if own else (ANY, "aborted"))
 
 
+@many
 @given(st.data())
 def test_the_fast_path_for_one_node_and_one_edge_comes_to_the_same_position(data: st.DataObject) -> None:
     n, target = data.draw(st.sampled_from([(5, "done"), (0, "spread")]))
@@ -176,6 +183,7 @@ def test_the_fast_path_for_one_node_and_one_edge_comes_to_the_same_position(data
     assert [node.node for node in fast.active] == [target]
 
 
+@many
 @given(LOOPS)
 def test_a_loop_counts_itself_and_starts_those_inside_it_anew(loops: dict[str, int]) -> None:
     by_loop = {edge.loop: edge for edge in EDGES if edge.loop}

@@ -6,12 +6,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from graph_research.providers.keys import KEYS
 from graph_research.settings.config import ENV_PREFIX
 from tests.support.network import socket_guard
 from tests.support.network.http_server import WireServer
+
+hypothesis.settings.register_profile("no-deadline", deadline=None)
+hypothesis.settings.load_profile("no-deadline")  # a busy machine is not a defect
 
 GUARDED = Path(__file__).parent / "support" / "network" / "child_startup"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")

@@ -28,7 +28,7 @@ from graph_research.app.wiring.search import with_searches
 from graph_research.app.workspace import Workspace
 from graph_research.audit_log import AuditLog
 from graph_research.errors import Action, GraphResearchError, Hint, UserMistake, check_name
-from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.errors import RunExists, UnknownRun
 from graph_research.graph.events import Event, NodeStarted, RunStarted
 from graph_research.graph.history.stored_definition import stored_spec

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from graph_research.app.request import RunRequest
 from graph_research.errors import check_name
-from graph_research.graph.checkpoint.base import Checkpointer, RunRecord
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
 from graph_research.graph.errors import UnknownRun
 from graph_research.settings.home import Home

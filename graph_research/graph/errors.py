@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph_research.errors import GraphResearchError, UserMistake
+from graph_research.errors import Action, GraphResearchError, Hint, UserMistake
 from graph_research.graph.source import Place
 
 __all__ = [
@@ -139,6 +139,15 @@ class RunBusy(UserMistake):
     """Another process drives this run right now."""
 
     code = "run-busy"
+
+    @classmethod
+    def by(cls, run_id: str, owner: str | int) -> RunBusy:
+        """The error that names the process which drives the run."""
+        return cls(
+            f"run {run_id} is driven by process {owner} right now",
+            help="wait for it, or cancel the run",
+            hint=Hint(Action.CANCEL_RUN, run_id),
+        )
 
 
 class StoreDamaged(GraphResearchError):

@@ -11,7 +11,7 @@ from graph_research.graph.definition.compiler import Graph, compile_graph
 from graph_research.graph.definition.parser import read_spec, read_text
 from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.errors import Finding, GraphInvalid
-from graph_research.graph.graph_cache import remembered
+from graph_research.graph.graph_cache import GraphCache
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.registry import Handler, Registry
 from graph_research.graph.resources import FolderResolver, SchemaResolver, beside
@@ -91,8 +91,11 @@ def _load(path: str | Path, registry: Registry, text: str | None) -> tuple[Graph
     if isinstance(read, Finding):
         return None, [read]
     file = str(path)
-    graph, findings = remembered(read, file, registry, lambda known: _Loader(known).load(read, file, ()))
+    graph, findings = _CACHE.load(read, file, registry, lambda recording: _Loader(recording).load(read, file, ()))
     return graph, sorted(set(findings))
+
+
+_CACHE = GraphCache()
 
 
 class _Loader:

@@ -1,4 +1,4 @@
-"""What a graph's names resolve to: handlers, functions, schemas, prompts, subgraphs. Nothing else exists for a YAML."""
+"""What the names in a graph resolve to: handlers, functions, types, errors, schemas, subgraphs, prompts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from graph_research.graph.context import Context
+from graph_research.graph.resources import TextResolver
 
 __all__ = ["Handler", "Prompter", "Registry", "Resolver"]
 
@@ -39,14 +40,6 @@ class Prompter(Protocol):
     ) -> Mapping[str, Any]: ...
 
 
-class _Nothing:
-    def find(self, name: str) -> tuple[str, str] | None:  # noqa: ARG002 -- the protocol's argument; nothing is ever found
-        return None
-
-    def names(self) -> list[str]:
-        return []
-
-
 @dataclass(frozen=True, kw_only=True)
 class Registry:
     """The explicit lists that names in a graph resolve from."""
@@ -56,9 +49,9 @@ class Registry:
     """Pure functions for expressions, beside the built-in ones."""
     types: Mapping[str, Any] = field(default_factory=dict)
     """Pydantic models, dataclasses and enums that channels may name."""
-    schemas: Resolver = field(default_factory=_Nothing)
-    graphs: Resolver = field(default_factory=_Nothing)
-    prompts: Resolver = field(default_factory=_Nothing)
+    schemas: Resolver = field(default_factory=TextResolver)
+    graphs: Resolver = field(default_factory=TextResolver)
+    prompts: Resolver = field(default_factory=TextResolver)
     prompter: Prompter | None = None
     errors: Sequence[type[Exception]] = ()
     """What handlers raise that `retry.on` may name, beside the errors of Python and of the engine."""

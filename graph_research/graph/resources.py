@@ -1,15 +1,16 @@
-"""Folders in which graphs, schemas and prompts are found by name, such as those beside a graph's file."""
+"""Resolvers of graphs, schemas and prompts by name: in folders, or in memory."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from graph_research.errors import UserMistake
 
-__all__ = ["FolderResolver", "ResourceUnreadable", "SchemaResolver", "beside"]
+__all__ = ["FolderResolver", "ResourceUnreadable", "SchemaResolver", "TextResolver", "beside"]
 
 _PART = r"[a-z0-9][a-z0-9_-]{0,63}"
 _NAME = re.compile(rf"_?{_PART}(?:[./]{_PART}){{0,3}}")
@@ -83,6 +84,27 @@ class SchemaResolver(FolderResolver):
 
     def names(self) -> list[str]:
         return [name for name in super().names() if "/" not in name]
+
+
+@dataclass(frozen=True)
+class TextResolver:
+    """Finds texts in memory. `files` holds the file names to show; where one is missing it is `NAME{suffix}`."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    suffix: str = ""
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        """`(text, file name to show)`, or None."""
+        return (self.texts[name], self.file(name)) if name in self.texts else None
+
+    def file(self, name: str) -> str:
+        """The file name to show."""
+        return self.files.get(name, f"{name}{self.suffix}")
+
+    def names(self) -> list[str]:
+        """Every name that `find` would answer, sorted."""
+        return sorted(self.texts)
 
 
 def beside(file: Path) -> tuple[Path, tuple[Path, ...]]:

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_research.errors import Action, Hint, check_name
-from graph_research.graph.checkpoint.base import Checkpointer, RunPatch, RunRow
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Clock, SystemClock
-from graph_research.graph.definition.changes import told_changes
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.definition.identity import changes, definition
+from graph_research.graph.definition.identity import definition, detailed_changes
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, NodeStarted, RunEnded, RunResumed, RunStarted
 from graph_research.graph.execution.event_channel import EventChannel
@@ -24,6 +23,7 @@ from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.execution.step_writer import NewRun
 from graph_research.graph.history.fork import fork
+from graph_research.graph.state.rows import RunPatch, RunRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode, unstorable
 
@@ -186,7 +186,7 @@ class Runtime:
         if not self.graph.typed or (await self.checkpointer.run_row(run_id)).graph != self.graph.spec.name:
             return state
         try:
-            return self.graph.built(state)
+            return self.graph.from_stored(state)
         except HandoffInvalid as problem:
             raise GraphChanged(
                 f"the state of run {run_id} does not fit the types of its graph: {problem.message}",
@@ -293,10 +293,10 @@ class Runtime:
         if row.status == RunStatus.COMPLETED:
             await self._repeat_end(session)
             return None
-        differences = changes(row.definition, self.graph) if row.graph_hash != self.graph.hash else None
-        if differences is not None and not accept_changes:
-            words = await told_changes(self.checkpointer.text, row.definition, self.graph)
-            raise _changed(row, ", ".join(words) or "its definition differs")
+        changed = row.graph_hash != self.graph.hash
+        if changed and not accept_changes:
+            changes = await detailed_changes(self.checkpointer.text, row.definition, self.graph)
+            raise _changed(row, ", ".join(map(str, changes)) or "its definition differs")
         await session.recall()
         graph_run = await GraphRun.load(self.graph, session, "")
         cancelled = await self.checkpointer.cancel_requested(session.run_id)
@@ -308,9 +308,9 @@ class Runtime:
         session.asked = row.waiting
         if graph_run.ended is None and row.status in (RunStatus.FAILED, RunStatus.ABORTED):
             await graph_run.edit_state(StepStatus.RESUMED, {})
-        await self._announce(session, row, metadata, changed=differences is not None)
+        await self._announce(session, row, metadata, changed=changed)
         await graph_run.rewind()
-        if differences is not None:
+        if changed:
             await graph_run.add_channels()
         loop = RunLoop(graph_run)
         if cancelled:

@@ -11,7 +11,7 @@ __all__ = ["Expression", "Place"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands; line and column count from 1."""
+    """A place in a file; line and column count from 1."""
 
     file: str
     line: int
@@ -22,14 +22,14 @@ class Place:
 
     @property
     def file_name(self) -> str:
-        """The file without its folder: what a run's errors say, since these may become state, which is the same
-        wherever the graph lies."""
+        """The file without its folder. Errors of a run use it: they may become state, which must not depend on the
+        folder."""
         return PurePath(self.file).name
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression as it is written. `guards.compile_expression` makes it callable."""
+    """An expression as it is written. `compile_expression` makes it callable."""
 
     text: str
     place: Place
@@ -37,4 +37,4 @@ class Expression:
     """Where the key stands that it is the value of, such as the channel's name under `set`."""
     written: Literal["exact", "folded", "literal"] = "exact"
     """`exact`: the text stands at its place character for character. `folded`: over lines, or with escapes. `literal`:
-    the YAML holds another value than a text, which stands for itself."""
+    the YAML holds a value that is not a string, which is a constant."""

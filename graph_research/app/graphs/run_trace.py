@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graph_research.app.store import Store
-from graph_research.graph.checkpoint.base import CallRecord, StepRow
+from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GuardFailed
 from graph_research.graph.events import EdgeTaken, Event, NodeStarted
 from graph_research.graph.export import NodeStats, NodeVisit, Overlay
 from graph_research.graph.state.address import path_of
+from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.state_at import fold
 from graph_research.graph.values.codec import decode, references
 from graph_research.research.llm.usage import spending_of

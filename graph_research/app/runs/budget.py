@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from graph_research.errors import Action, Hint, UserMistake
-from graph_research.graph.checkpoint.base import CallRecord, Checkpointer, RunRecord
+from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.history.stored_definition import stored_spec
 from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.providers.errors import AnswerWithheld

@@ -13,9 +13,9 @@ from graph_research.app.store import Store, checked_run_id, open_store, request_
 from graph_research.app.wiring.replay_registry import offline_registry, recorded_failures
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, UserMistake
-from graph_research.graph.checkpoint.base import CallRecord, StepRecord
+from graph_research.graph.checkpoint.records import CallRecord, StepRecord
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.definition.identity import changes
+from graph_research.graph.definition.identity import ChangeKind, differences
 from graph_research.graph.errors import GraphChanged, InputInvalid
 from graph_research.graph.history.replay import Replayed, replay
 from graph_research.graph.history.state_diff import changes_between
@@ -204,10 +204,10 @@ async def _stored_graph(store: Store, run_id: str, registry: Registry, *, curren
     if text is None:
         raise GraphChanged(f"run {run_id} holds no graph {row.graph!r}", help="it was not made by graph-research")
     graph = load_graph(graphs.file(row.graph), text=text, registry=replace(registry, graphs=graphs))
-    differences = [words for words in changes(row.definition, graph) if not words.endswith(" is new")]
-    if differences and not current:
+    changes = [change for change in differences(row.definition, graph) if change.kind is not ChangeKind.NEW]
+    if changes and not current:
         raise GraphChanged(
-            f"run {run_id} cannot be put together as it was: {', '.join(differences[:8])}",
+            f"run {run_id} cannot be put together as it was: {', '.join(map(str, changes[:8]))}",
             help="use the version that made the run, or replay it with the current files",
             hint=Hint(Action.SET_OPTION, options={"current": True}),
         )

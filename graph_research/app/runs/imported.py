@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graph_research.app.request import RunRequest
 from graph_research.errors import Action, Hint, UserMistake
-from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.web.page_cache import KeptPages

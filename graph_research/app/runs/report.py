@@ -21,7 +21,7 @@ from graph_research.app.wiring.models import prices_of
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, UserMistake
-from graph_research.graph.checkpoint.base import CallRecord, RunRecord
+from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import Event

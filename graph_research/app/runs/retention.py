@@ -13,7 +13,7 @@ from typing import Any
 from graph_research.app.store import Store, open_store, question_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
-from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.errors import RunBusy, StoreDamaged
 from graph_research.graph.values.codec import references
 from graph_research.research.report.build import archived, cited_texts

@@ -12,10 +12,11 @@ from graph_research.app.store import Store, checked_run_id, open_store, question
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint
-from graph_research.graph.checkpoint.base import RunRecord, RunRow
+from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged, UnknownRun
 from graph_research.graph.events import InputRequested
 from graph_research.graph.state.address import path_of
+from graph_research.graph.state.rows import RunRow
 from graph_research.graph.values.codec import decode, references
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.run_metadata import retries_of, usage_of

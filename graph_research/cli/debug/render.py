@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from graph_research.graph.checkpoint.base import CallRecord
+from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.debugger.call_stack import EdgeView, Level
 from graph_research.graph.debugger.dry_run import DryRun
 from graph_research.graph.debugger.stop_locations import edge_between

@@ -1,1 +1,2 @@
-"""Stores of runs. All of them pass `conformance.py`."""
+"""The store of runs: `ports` says what a store must do, `base` has `Checkpointer`, `memory` and `sqlite` are stores,
+and `conformance` has the tests that every store must pass."""

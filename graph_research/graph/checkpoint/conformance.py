@@ -8,9 +8,10 @@ from typing import Any
 
 import orjson
 
-from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunPatch, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.errors import RunBusy, RunExists, StoreDamaged, UnknownRun
 from graph_research.graph.state.position import ActiveNode, Position
+from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import encode, text_hash
 
 __all__ = ["CheckpointerConformance"]

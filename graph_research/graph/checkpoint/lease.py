@@ -1,4 +1,4 @@
-"""The right to drive a run: a lock of the operating system on a file beside the database, gone when its owner is."""
+"""The lease of a run: a file lock of the operating system, which is released when its owner ends."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import fcntl
 import os
 from pathlib import Path
 
-from graph_research.errors import Action, Hint, check_name
+from graph_research.errors import check_name
 from graph_research.graph.errors import RunBusy, StoreDamaged
 
-__all__ = ["FileLease", "busy"]
+__all__ = ["FileLease"]
 
 
 class FileLease:
@@ -46,17 +46,8 @@ class FileLease:
             except BlockingIOError:
                 owner = os.pread(file, 20, 0).decode(errors="replace") or "unknown"
                 os.close(file)
-                raise busy(run_id, owner) from None
+                raise RunBusy.by(run_id, owner) from None
             except OSError:
                 os.close(file)
                 raise
             os.close(file)
-
-
-def busy(run_id: str, owner: str | int) -> RunBusy:
-    """The error that names the process which drives a run."""
-    return RunBusy(
-        f"run {run_id} is driven by process {owner} right now",
-        help="wait for it, or cancel the run",
-        hint=Hint(Action.CANCEL_RUN, run_id),
-    )

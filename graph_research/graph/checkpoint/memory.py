@@ -1,4 +1,4 @@
-"""Runs in memory: for tests, for graphs that need no store, and as the plainest example of what a store must do."""
+"""A store in memory: for tests, for graphs that need no durability, and as an example of a store."""
 
 from __future__ import annotations
 
@@ -7,19 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from graph_research.errors import check_name
-from graph_research.graph.checkpoint.base import (
-    CallRow,
-    Checkpointer,
-    Lease,
-    RunPatch,
-    RunRow,
-    Snapshot,
-    StepRow,
-    Write,
-    missing_text,
-)
-from graph_research.graph.checkpoint.lease import busy
-from graph_research.graph.errors import RunExists, UnknownRun
+from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.checkpoint.ports import Lease, missing_text
+from graph_research.graph.errors import RunBusy, RunExists, UnknownRun
+from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.state.statuses import CallStatus
 
 __all__ = ["MemoryCheckpointer"]
@@ -48,7 +39,7 @@ class _Lease:
 
 
 class MemoryCheckpointer(Checkpointer):
-    """A store that is gone with the process."""
+    """A store that is lost with the process."""
 
     def __init__(self) -> None:
         self._runs: dict[str, _Run] = {}
@@ -83,7 +74,7 @@ class MemoryCheckpointer(Checkpointer):
 
     async def lease(self, run_id: str) -> Lease:
         if check_name(run_id, "run") in self._driven:
-            raise busy(run_id, os.getpid())
+            raise RunBusy.by(run_id, os.getpid())
         return _Lease(self._driven, run_id)
 
     async def run_rows(self, run_id: str | None, limit: int | None) -> list[RunRow]:
@@ -91,14 +82,6 @@ class MemoryCheckpointer(Checkpointer):
             return [self._run(run_id).row]
         rows = sorted((run.row for run in reversed(self._runs.values())), key=lambda row: -row.created_at)
         return rows[:limit]
-
-    async def last_step(self, run_id: str) -> StepRow | None:
-        steps = self._run(run_id).steps
-        return steps[-1] if steps else None
-
-    async def last_position(self, run_id: str) -> StepRow | None:
-        rows = self._run(run_id).scopes.get("", [])
-        return next((row for row in reversed(rows) if row.position is not None), None)
 
     async def step_rows(
         self, run_id: str, scope: str | None, after: int = -1, upto: int | None = None
@@ -110,10 +93,6 @@ class MemoryCheckpointer(Checkpointer):
     async def snapshot(self, run_id: str, scope: str, upto: int | None = None) -> Snapshot | None:
         taken = (shot for shot in self._run(run_id).snapshots if shot.scope == scope)
         return max((shot for shot in taken if upto is None or shot.step <= upto), key=lambda s: s.step, default=None)
-
-    async def call_keys(self, run_id: str) -> tuple[set[str], int]:
-        calls = self._run(run_id).calls
-        return {call.key for call in calls.values()}, max(calls, default=0)
 
     async def call_rows(self, run_id: str, key: str | None) -> list[CallRow]:
         calls = self._run(run_id).calls
@@ -127,9 +106,6 @@ class MemoryCheckpointer(Checkpointer):
 
     async def event_batches(self, run_id: str, after: int) -> list[bytes]:
         return [batch for last, batch in self._run(run_id).events if last > after]
-
-    async def last_seq(self, run_id: str) -> int:
-        return max((last for last, _ in self._run(run_id).events), default=0)
 
     async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
         return {name: self._text(name) for name in hashes}
@@ -156,9 +132,6 @@ class MemoryCheckpointer(Checkpointer):
 
     async def cancel_requested(self, run_id: str) -> bool:
         return self._run(run_id).cancel
-
-    async def compact(self) -> None:
-        """Memory is given back at once."""
 
     async def close(self) -> None:
         """Nothing is held; the runs stay readable."""

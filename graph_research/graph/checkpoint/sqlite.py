@@ -11,23 +11,25 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-import orjson
-
 from graph_research.errors import Action, Hint, check_name
-from graph_research.graph.checkpoint.base import (
-    CallRow,
-    Checkpointer,
-    Lease,
-    RunPatch,
-    RunRow,
-    Snapshot,
-    StepRow,
-    Write,
-    missing_text,
-)
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.lease import FileLease
-from graph_research.graph.checkpoint.sqlite_writer import Desk, connected
+from graph_research.graph.checkpoint.ports import Lease, missing_text
+from graph_research.graph.checkpoint.sqlite_rows import (
+    bound_step,
+    call_parts,
+    checksum_of,
+    read_call,
+    read_listed_steps,
+    read_run,
+    read_step,
+    run_parts,
+    snapshot_parts,
+    verify,
+)
+from graph_research.graph.checkpoint.sqlite_writer import SqliteWriter, connected
 from graph_research.graph.errors import RunExists, StoreDamaged, UnknownRun
+from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import text_hash
 
 __all__ = ["SqliteCheckpointer"]
@@ -51,7 +53,7 @@ class SqliteCheckpointer(Checkpointer):
 
     def __init__(self, path: str | Path, *, durability: Literal["process", "power"] = "process") -> None:
         self.path = Path(path)
-        self._desk = Desk(self.path, lambda: _open(self.path, _SYNCHRONOUS[durability]))
+        self._writer = SqliteWriter(self.path, lambda: _open(self.path, _SYNCHRONOUS[durability]))
         self._inline = durability == "process"
         """Whether a commit takes microseconds, and not the time of a disk."""
         self._numbers: dict[str, int] = {}
@@ -61,23 +63,24 @@ class SqliteCheckpointer(Checkpointer):
 
         def insert(connection: sqlite3.Connection) -> int:
             try:
-                number = connection.execute(_query("insert_run"), (*run, _checksum(*_run_parts(run)))).lastrowid
+                number = connection.execute(_query("insert_run"), (*run, checksum_of(*run_parts(run)))).lastrowid
             except sqlite3.IntegrityError:
                 raise _exists(run.run_id) from None
             assert number is not None
             _put(number, first, connection)
             return number
 
-        self._numbers[run.run_id] = await self._desk.run(insert, writes=True)
+        self._numbers[run.run_id] = await self._writer.run(insert, writes=True)
 
     async def write(self, write: Write) -> None:
-        run_id, steps, calls, _, _, texts, snapshot, run, alone, shares = write
-        number = self._numbers.get(run_id) or await self._number(run_id)
-        whole = len(steps) == 1 and not (calls or texts or snapshot or run or shares)
-        small = not texts or sum(map(len, texts.values())) < _BRIEF_CHARS
-        put = partial(_put_step if whole else _put, number, write)
-        if not (small and alone and self._desk.at_once(put, whole=whole)):
-            await self._desk.run(put, writes=True, brief=small and self._inline)
+        number = self._numbers.get(write.run_id) or await self._number(write.run_id)
+        single = len(write.steps) == 1 and not (
+            write.calls or write.texts or write.snapshot or write.run or write.shares
+        )
+        small = not write.texts or sum(map(len, write.texts.values())) < _BRIEF_CHARS
+        put = partial(_put_step if single else _put, number, write)
+        if not (small and write.alone and self._writer.write_inline(put, single_statement=single)):
+            await self._writer.run(put, writes=True, brief=small and self._inline)
 
     async def lease(self, run_id: str) -> Lease:
         return FileLease(self.path.with_name(f"{self.path.name}.locks"), run_id)
@@ -89,15 +92,15 @@ class SqliteCheckpointer(Checkpointer):
             rows = await self._all("one_run", {"run_id": run_id})
             if not rows:
                 raise _unknown(run_id)
-        return [_run(row) for row in rows]
+        return [read_run(row) for row in rows]
 
     async def last_step(self, run_id: str) -> StepRow | None:
         rows = await self._all("last_step", _span(await self._number(run_id)))
-        return _listed(run_id, rows)[0] if rows else None
+        return read_listed_steps(run_id, rows)[0] if rows else None
 
     async def last_position(self, run_id: str) -> StepRow | None:
         rows = await self._all("last_position", _span(await self._number(run_id)))
-        return _step(run_id, rows[0]) if rows else None
+        return read_step(run_id, rows[0]) if rows else None
 
     async def step_rows(
         self, run_id: str, scope: str | None, after: int = -1, upto: int | None = None
@@ -105,17 +108,18 @@ class SqliteCheckpointer(Checkpointer):
         number = await self._number(run_id)
         span = _span(number, after + 1, _LAST if upto is None else upto)
         if scope is None:
-            return _listed(run_id, await self._all("all_steps", span))
+            return read_listed_steps(run_id, await self._all("all_steps", span))
         name = "scope_steps" if scope else "root_steps"
         rows = await self._all(name, {**span, **({"run": number, "scope": scope} if scope else {})})
-        return [_step(run_id, row) for row in rows]
+        return [read_step(run_id, row) for row in rows]
 
     async def snapshot(self, run_id: str, scope: str, upto: int | None = None) -> Snapshot | None:
         number = await self._number(run_id)
         values = {"run": number, "scope": scope, "upto": _LAST if upto is None else upto}
-        for row in await self._all("latest_snapshot", values):
-            _verify(row[-1], row[2:5], f"snapshot {row[1]} of run {run_id}")
-            return Snapshot(*row[:-1])
+        for *fields, checksum in await self._all("latest_snapshot", values):
+            snapshot = Snapshot(*fields)
+            verify(checksum, snapshot_parts(snapshot), f"snapshot {snapshot.step} of run {run_id}")
+            return snapshot
         return None
 
     async def call_keys(self, run_id: str) -> tuple[set[str], int]:
@@ -129,20 +133,17 @@ class SqliteCheckpointer(Checkpointer):
             rows = await self._all("all_calls", _span(number))
         else:
             rows = await self._all("calls_of_attempt", {"run": number, "key": key})
-        calls = [CallRow(*row[:-1]) for row in rows]
-        for call, row in zip(calls, rows, strict=True):
-            _verify(row[-1], _call_parts(call), f"call {call.seq} of run {run_id}")
-        return calls
+        return [read_call(run_id, row) for row in rows]
 
     async def lose_calls(self, run_id: str) -> int:
         span = _span(await self._number(run_id))
-        return await self._desk.run(
+        return await self._writer.run(
             lambda connection: connection.execute(_query("lose_calls"), span).rowcount, writes=True
         )
 
     async def event_batches(self, run_id: str, after: int) -> list[bytes]:
         number = await self._number(run_id)
-        batches = await self._desk.run(lambda connection: _batches(connection, number, run_id, after))
+        batches = await self._writer.run(lambda connection: _batches(connection, number, run_id, after))
         return [batches[last_seq] for last_seq in sorted(batches)]
 
     async def last_seq(self, run_id: str) -> int:
@@ -152,19 +153,19 @@ class SqliteCheckpointer(Checkpointer):
         names = sorted(hashes)
         if not names:
             return {}
-        return await self._desk.run(lambda connection: {name: _get_text(connection, name) for name in names})
+        return await self._writer.run(lambda connection: {name: _get_text(connection, name) for name in names})
 
     async def text_hashes(self, run_id: str) -> set[str]:
         return {row[0].hex() for row in await self._all("text_hashes", {"run": await self._number(run_id)})}
 
     async def compact(self) -> None:
-        await self._desk.run(lambda connection: connection.executescript(_query("compact")))
+        await self._writer.run(lambda connection: connection.executescript(_query("compact")))
 
     async def delete(self, run_id: str) -> None:
         number = await self._number(run_id)
         lease = await self.lease(run_id)
         try:
-            await self._desk.run(lambda connection: _delete(connection, number), writes=True)
+            await self._writer.run(lambda connection: _delete(connection, number), writes=True)
             self._numbers.pop(run_id, None)
         finally:
             lease.release()
@@ -173,7 +174,7 @@ class SqliteCheckpointer(Checkpointer):
         number, names = await self._number(run_id), [bytes.fromhex(name) for name in hashes]
         lease = await self.lease(run_id)
         try:
-            return await self._desk.run(lambda connection: _forget(connection, number, names), writes=True)
+            return await self._writer.run(lambda connection: _forget(connection, number, names), writes=True)
         finally:
             lease.release()
 
@@ -182,7 +183,7 @@ class SqliteCheckpointer(Checkpointer):
 
     async def request_cancel(self, run_id: str) -> None:
         number = await self._number(run_id)
-        await self._desk.run(
+        await self._writer.run(
             lambda connection: connection.execute(_query("request_cancel"), {"run": number}).rowcount, writes=True
         )
 
@@ -191,7 +192,7 @@ class SqliteCheckpointer(Checkpointer):
         return bool(rows and rows[0][0])
 
     async def close(self) -> None:
-        self._desk.close()
+        self._writer.close()
 
     async def _number(self, run_id: str) -> int:
         if run_id not in self._numbers:
@@ -202,7 +203,7 @@ class SqliteCheckpointer(Checkpointer):
         return self._numbers[run_id]
 
     async def _all(self, name: str, values: dict[str, Any]) -> list[Any]:
-        return await self._desk.run(lambda connection: connection.execute(_query(name), values).fetchall())
+        return await self._writer.run(lambda connection: connection.execute(_query(name), values).fetchall())
 
 
 def _open(path: Path, synchronous: str) -> sqlite3.Connection:
@@ -264,8 +265,8 @@ def _tables(connection: sqlite3.Connection) -> bool:
 
 def _put_step(number: int, write: Write, connection: sqlite3.Connection) -> None:
     """The only step of a write, and its events: nearly always that is all."""
-    (step,), last_seq, events = write[1], write[3], write[4]
-    connection.execute(_query("insert_step"), _step_row(number << 32, step, last_seq, events))
+    (step,) = write.steps
+    connection.execute(_query("insert_step"), bound_step(number << 32, step, write.last_seq, write.events))
 
 
 def _put(number: int, write: Write, connection: sqlite3.Connection) -> None:
@@ -274,45 +275,32 @@ def _put(number: int, write: Write, connection: sqlite3.Connection) -> None:
         _put_step(number, write, connection)
     else:
         for step in write.steps:
-            connection.execute(_query("insert_step"), _step_row(base, step, None, None))
+            connection.execute(_query("insert_step"), bound_step(base, step, None, None))
         if write.events is not None:
-            connection.execute(_query("insert_events"), (base | write.last_seq, write.events, _checksum(write.events)))
+            connection.execute(
+                _query("insert_events"), (base | write.last_seq, write.events, checksum_of(write.events))
+            )
     for call in write.calls:
-        connection.execute(_query("put_call"), (base | call.seq, *call[1:], _checksum(*_call_parts(call))))
+        connection.execute(_query("put_call"), (*call._replace(seq=base | call.seq), checksum_of(*call_parts(call))))
     for name, text in write.texts.items():
         _put_text(connection, number, bytes.fromhex(name), text)
     if write.shares is not None:
         connection.execute(_query("share_texts"), {"run": number, "owner": write.shares})
-    if (taken := write.snapshot) is not None:
-        checksum = _checksum(taken.values, taken.hash, taken.position)
-        connection.execute(_query("insert_snapshot"), (number, *taken, checksum))
+    if (snapshot := write.snapshot) is not None:
+        values = (number, *snapshot, checksum_of(*snapshot_parts(snapshot)))
+        connection.execute(_query("insert_snapshot"), values)
     if (patch := write.run) is not None:
         _patch(connection, number, patch)
 
 
 def _patch(connection: sqlite3.Connection, number: int, patch: RunPatch) -> None:
     """Change a run's row, which must be sound before."""
-    one = {"run": number}
-    _run(connection.execute(_query("run_by_number"), one).fetchone())
+    key = {"run": number}
+    read_run(connection.execute(_query("run_by_number"), key).fetchone())
     values = {name: getattr(patch, name) for name in patch.__slots__}
-    connection.execute(_query("patch_run"), {**values, **one})
-    changed = RunRow(*connection.execute(_query("run_by_number"), one).fetchone()[:-1])
-    connection.execute(_query("seal_run"), {**one, "checksum": _checksum(*_run_parts(changed))})
-
-
-def _step_row(base: int, step: StepRow, last_seq: int | None, events: bytes | None) -> tuple[Any, ...]:
-    """What is bound; no `bytes`, for which the `sqlite3` module looks for an adapter each time."""
-    hashed, delta, position = step[9:]
-    return (
-        base | step[0],
-        *step[1:9],
-        bytearray(hashed),
-        delta and bytearray(delta),
-        position and bytearray(position),
-        last_seq,
-        events and bytearray(events),
-        _seal(step, last_seq, events),
-    )
+    connection.execute(_query("patch_run"), {**values, **key})
+    *fields, _ = connection.execute(_query("run_by_number"), key).fetchone()
+    connection.execute(_query("seal_run"), {**key, "checksum": checksum_of(*run_parts(RunRow(*fields)))})
 
 
 def _batches(connection: sqlite3.Connection, number: int, run_id: str, after: int) -> dict[int, bytes]:
@@ -320,13 +308,14 @@ def _batches(connection: sqlite3.Connection, number: int, run_id: str, after: in
     are read from the last until one has none."""
     batches = {}
     for seq, batch, checksum in connection.execute(_query("events_after"), _span(number, after + 1)):
-        _verify(checksum, (batch,), f"event {seq} of run {run_id}")
+        verify(checksum, (batch,), f"event {seq} of run {run_id}")
         batches[seq] = batch
     for row in connection.execute(_query("steps_with_events"), _span(number)):
-        _step(run_id, row)
-        if row[-3] <= after:
+        read_step(run_id, row)
+        *_, last_seq, events, _ = row
+        if last_seq <= after:
             break
-        batches[row[-3]] = row[-2]
+        batches[last_seq] = events
     return batches
 
 
@@ -369,79 +358,6 @@ def _forget(connection: sqlite3.Connection, number: int, names: Sequence[bytes])
         if connection.execute(_query("forget_use"), values).rowcount:
             gone += connection.execute(_query("delete_unused_text"), {"hash": name}).rowcount
     return gone
-
-
-def _step(run_id: str, row: tuple[Any, ...]) -> StepRow:
-    step, (last_seq, events, seal) = StepRow(*row[:-3]), row[-3:]
-    try:
-        sound = _seal(step, last_seq, events) == seal
-    except TypeError:  # a damaged row may hold anything
-        sound = False
-    if not sound:
-        raise _damaged(f"step {step.step} of run {run_id}")
-    return step
-
-
-def _listed(run_id: str, rows: Sequence[tuple[Any, ...]]) -> list[StepRow]:
-    """Rows without their deltas and positions, with the number of their last event and the seal at the end."""
-    for row in rows:
-        try:
-            sound = _seal_of_listed(row, row[-2]) >> 1 == row[-1] >> 32
-        except TypeError:  # a damaged row may hold anything
-            sound = False
-        if not sound:
-            raise _damaged(f"step {row[0]} of run {run_id}")
-    return [StepRow._make(row[:-2]) for row in rows]
-
-
-def _run(row: tuple[Any, ...]) -> RunRow:
-    run = RunRow(*row[:-1])
-    _verify(row[-1], _run_parts(run), f"the record of run {run.run_id!r:.80}")
-    return run
-
-
-def _run_parts(run: RunRow) -> tuple[bytes | None, ...]:
-    large = (run.definition, run.error, run.metadata, run.input)
-    return _small_parts((*run[:3], *run[4:6], *run[9:])), *large
-
-
-def _seal(step: StepRow, last_seq: int | None, events: bytes | None) -> int:
-    """The checksum of a step's row, 32 bits; above them 31 of what is listed of it, so that a history can be checked
-    without the large parts."""
-    listed = _seal_of_listed(step, last_seq)
-    return listed >> 1 << 32 | zlib.crc32((step.delta or b"") + (step.position or b"") + (events or b""), listed)
-
-
-def _seal_of_listed(step: tuple[Any, ...], last_seq: int | None) -> int:
-    return zlib.crc32(orjson.dumps((*step[:9], last_seq), default=repr) + step[9])
-
-
-def _call_parts(call: CallRow) -> tuple[bytes | None, ...]:
-    """All but status and seconds, which change while the row stands."""
-    return _small_parts(call[:7]), call.request_hash, _small_parts(call[8:9]), call.request, call.answer
-
-
-def _small_parts(values: tuple[Any, ...]) -> bytes:
-    """Numbers and short texts as they go into a checksum; a damaged row may hold anything."""
-    return orjson.dumps(values, default=repr)
-
-
-def _checksum(*parts: bytes | None) -> int:
-    known: Sequence[Any] = [part for part in parts if part is not None] if None in parts else parts
-    return zlib.crc32(b"".join(known))
-
-
-def _verify(checksum: int, parts: Sequence[bytes | None], what: str) -> None:
-    try:
-        sound = _checksum(*parts) == checksum
-    except TypeError:  # a damaged row may hold anything
-        sound = False
-    if not sound:
-        raise _damaged(what)
-
-
-def _damaged(what: str) -> StoreDamaged:
-    return StoreDamaged(f"{what} is damaged in the store", help="restore the store from a backup, or delete the run")
 
 
 def _span(number: int, first: int = 0, last: int = _LAST) -> dict[str, int]:

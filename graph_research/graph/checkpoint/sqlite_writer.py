@@ -1,4 +1,20 @@
-"""Where a process touches its SQLite file: brief writes at once, the rest in one thread, what waits in one commit."""
+"""Access to one SQLite file: small writes on the event loop, all else in one worker thread, with group commit.
+
+A write takes one of four ways, and none overtakes another:
+
+    write_inline(work) ── nothing waits ───────────────► 1  on the loop, now: one statement, or one transaction
+          │ False: something waits, or SQLite is busy
+          ▼
+    run(brief=True) ── the thread has no writes ───────► 2  on the loop, at the end of its turn: one transaction
+          │ the thread has writes, or 2 failed              for all brief writes of the turn
+          ▼
+    run(writes=True) ── queue ─► worker thread ────────► 3  in the thread: one transaction for up to 256 writes
+                                      │ 3 failed             that are queued one behind the other
+                                      └────────────────► 4  in the thread: each write of the group in its own
+
+The future of a write is resolved after its commit. Reads (`run` without `writes`) take the queue as well, so that
+they see every write that was asked for before them.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +31,22 @@ from typing import Any, NamedTuple, TypeVar
 
 from graph_research.graph.errors import StoreDamaged
 
-__all__ = ["Desk", "connected"]
+__all__ = ["SqliteWriter", "connected"]
 
 T = TypeVar("T")
-_MOST_TOGETHER = 256
+_MOST_IN_GROUP = 256
 _HELP = {
     "full": "free some space, then resume the run; nothing that was shown is lost",
     "disk I/O": "the disk failed or is full: make room or move the file, then resume the run",
     "readonly": "make the file and its folder writable",
     "unable to open": "the folder must exist and be writable",
-    "not a database": "it is no SQLite file: move it away or name another",
+    "not a database": "it is not a SQLite file: move it away or name another",
     "malformed": "restore it from a backup, or move it away and start anew",
     "locked": "another program holds it; try again when that has ended",
 }
 
 
-class _Settled(asyncio.Future[T]):
+class _UncancellableFuture(asyncio.Future[T]):
     """Waits to its end even when its waiter is cancelled; the cancellation then comes through."""
 
     def cancel(self, msg: Any | None = None) -> bool:  # noqa: ARG002 -- asyncio's signature
@@ -40,121 +56,116 @@ class _Settled(asyncio.Future[T]):
 class _Job(NamedTuple):
     work: Callable[[sqlite3.Connection], Any]
     writes: bool
-    future: _Settled[Any]
+    future: _UncancellableFuture[Any]
     loop: asyncio.AbstractEventLoop
 
 
-class Desk:
-    """Runs work on connections to the SQLite file `path`, which `opened` opens.
-
-    One thread does whatever may take long. Brief writes are done where they are asked for, without a change of threads:
-    those of one turn of the event loop in one transaction at its end. They wait while the thread has others to write,
-    so that writes keep their order, and go to it as well when another process holds the file. Errors of SQLite come
-    out as `StoreDamaged`, saying what is wrong with `path` and what helps.
-    """
+class SqliteWriter:
+    """Runs work on connections to the SQLite file `path`, which `opened` opens. Errors of SQLite are raised as
+    `StoreDamaged`, which says what is wrong with the file and what helps."""
 
     def __init__(self, path: Path, opened: Callable[[], sqlite3.Connection]) -> None:
         self._path = path
         self._opened = opened
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._handed_over: set[asyncio.Future[Any]] = set()
-        """The writes that the thread has still to do."""
-        self._turn: list[_Job] = []
-        self._home: asyncio.AbstractEventLoop | None = None
-        """The loop that may write by itself, on `_own`."""
-        self._own: sqlite3.Connection | None = None
+        self._submitted: set[asyncio.Future[Any]] = set()
+        """The writes that the thread has not finished."""
+        self._waiting: list[_Job] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """The loop that may write by itself, on `_connection`."""
+        self._connection: sqlite3.Connection | None = None
 
     async def run(self, work: Callable[[sqlite3.Connection], T], *, writes: bool = False, brief: bool = False) -> T:
         """`work` done after all that was asked before. With `writes` it is part of a transaction that is committed when
-        this returns, together with other writes that were waiting; `brief` promises that it takes no long."""
+        this returns, together with other writes that were waiting; `brief` promises that it takes little time."""
         loop = asyncio.get_running_loop()
-        future: _Settled[T] = _Settled(loop=loop)
+        future: _UncancellableFuture[T] = _UncancellableFuture(loop=loop)
         job = _Job(work, writes, future, loop)
-        if brief and self._at_home(loop):
-            if not self._turn and not self._handed_over:
-                loop.call_soon(self._end_turn)
-            self._turn.append(job)
+        if brief and self._owns(loop):
+            if not self._waiting and not self._submitted:
+                loop.call_soon(self._flush)
+            self._waiting.append(job)
         else:
-            self._end_turn()
-            self._hand_over([job])
+            self._flush()
+            self._submit([job])
         try:
             return await future
         except sqlite3.Error as problem:
             raise _damaged(self._path, problem) from problem
 
-    def at_once(self, work: Callable[[sqlite3.Connection], Any], *, whole: bool) -> bool:
-        """Do a brief write now, in a transaction of its own, which a single statement (`whole`) is by itself; False if
-        it has to wait for others or fails."""
-        if self._handed_over or self._turn or not self._at_home(asyncio.get_running_loop()):
+    def write_inline(self, work: Callable[[sqlite3.Connection], Any], *, single_statement: bool) -> bool:
+        """Do a brief write now, in its own transaction, which a single statement is by itself; False if it has to wait
+        for others or fails."""
+        if self._submitted or self._waiting or not self._owns(asyncio.get_running_loop()):
             return False
         try:
-            if whole:
-                work(self._opened_own())
+            if single_statement:
+                work(self._loop_connection())
             else:
-                _together(self._opened_own(), [work])
-        except Exception:  # noqa: BLE001 -- whoever asked has it done by the thread, which says what fails
+                _in_transaction(self._loop_connection(), [work])
+        except Exception:  # noqa: BLE001 -- the caller submits it to the thread, which says what fails
             return False
         return True
 
     def close(self) -> None:
-        """Do what was asked before, and let go of the file."""
-        self._leave_home()
+        """Finish all work, and close the file."""
+        self._close_loop_connection()
         if self._thread is not None:
             self._jobs.put(None)
             self._thread.join()
             self._thread = None
 
     def __del__(self) -> None:
-        self._leave_home()
+        self._close_loop_connection()
         if self._thread is not None:
             self._jobs.put(None)
 
-    def _hand_over(self, jobs: Sequence[_Job]) -> None:
+    def _submit(self, jobs: Sequence[_Job]) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=_serve, args=(self._jobs, self._opened), daemon=True, name="store")
             self._thread.start()
         for job in jobs:
             if job.writes:
-                self._handed_over.add(job.future)
-                job.future.add_done_callback(self._written)
+                self._submitted.add(job.future)
+                job.future.add_done_callback(self._submitted_done)
             self._jobs.put(job)
 
-    def _written(self, future: asyncio.Future[Any]) -> None:
-        self._handed_over.discard(future)
-        if not self._handed_over:
-            self._end_turn()
+    def _submitted_done(self, future: asyncio.Future[Any]) -> None:
+        self._submitted.discard(future)
+        if not self._submitted:
+            self._flush()
 
-    def _end_turn(self) -> None:
-        """Do the brief writes that wait; by the thread, if it has others to do before."""
-        turn, self._turn = self._turn, []
+    def _flush(self) -> None:
+        """Do the brief writes of this turn, in the thread if it has others to do before."""
+        turn, self._waiting = self._waiting, []
         if not turn:
             return
-        if self._handed_over:
-            self._hand_over(turn)
+        if self._submitted:
+            self._submit(turn)
             return
         try:
-            results = _together(self._opened_own(), [job.work for job in turn])
+            results = _in_transaction(self._loop_connection(), [job.work for job in turn])
         except Exception:  # noqa: BLE001 -- the thread tries again with patience, one by one, and says what fails
-            self._hand_over(turn)
+            self._submit(turn)
         else:
             for job, result in zip(turn, results, strict=True):
                 job.future.set_result(result)
 
-    def _opened_own(self) -> sqlite3.Connection:
-        if self._own is None:
-            self._own = self._opened()
-            self._own.execute("PRAGMA busy_timeout = 0")
-        return self._own
+    def _loop_connection(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = self._opened()
+            self._connection.execute("PRAGMA busy_timeout = 0")
+        return self._connection
 
-    def _at_home(self, loop: asyncio.AbstractEventLoop) -> bool:
-        if self._home is not loop and (self._home is None or self._home.is_closed()):
-            self._leave_home()
-            self._home = loop
-        return self._home is loop
+    def _owns(self, loop: asyncio.AbstractEventLoop) -> bool:
+        if self._loop is not loop and (self._loop is None or self._loop.is_closed()):
+            self._close_loop_connection()
+            self._loop = loop
+        return self._loop is loop
 
-    def _leave_home(self) -> None:
-        own, self._own, self._home = self._own, None, None
+    def _close_loop_connection(self) -> None:
+        own, self._connection, self._loop = self._connection, None, None
         if own is not None:
             own.close()
 
@@ -167,11 +178,13 @@ def _serve(jobs: queue.SimpleQueue[_Job | None], opened: Callable[[], sqlite3.Co
             if connection is None:
                 connection = opened()
             results = (
-                _together(connection, [job.work for job in group]) if group[0].writes else [group[0].work(connection)]
+                _in_transaction(connection, [job.work for job in group])
+                if group[0].writes
+                else [group[0].work(connection)]
             )
         except BaseException as problem:  # noqa: BLE001 -- it is raised again where the work was asked for
             if connection is not None and len(group) > 1:
-                _separately(connection, group)
+                _one_by_one(connection, group)
             else:
                 for job in group:
                     _resolve(job, None, problem)
@@ -183,10 +196,10 @@ def _serve(jobs: queue.SimpleQueue[_Job | None], opened: Callable[[], sqlite3.Co
 
 
 def _next_group(jobs: queue.SimpleQueue[_Job | None], backlog: deque[_Job | None]) -> list[_Job]:
-    """The next job, with the writes that wait right behind it if it is one; empty when the desk is to close."""
+    """The next job, with the writes that wait right behind it if it is one; empty when the writer closes."""
     if not backlog:
         backlog.append(jobs.get())
-    while len(backlog) < _MOST_TOGETHER and not jobs.empty():
+    while len(backlog) < _MOST_IN_GROUP and not jobs.empty():
         backlog.append(jobs.get())
     first = backlog.popleft()
     group = [] if first is None else [first]
@@ -196,7 +209,7 @@ def _next_group(jobs: queue.SimpleQueue[_Job | None], backlog: deque[_Job | None
     return group
 
 
-def _together(connection: sqlite3.Connection, works: Sequence[Callable[[sqlite3.Connection], Any]]) -> list[Any]:
+def _in_transaction(connection: sqlite3.Connection, works: Sequence[Callable[[sqlite3.Connection], Any]]) -> list[Any]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         results = [work(connection) for work in works]
@@ -208,11 +221,11 @@ def _together(connection: sqlite3.Connection, works: Sequence[Callable[[sqlite3.
     return results
 
 
-def _separately(connection: sqlite3.Connection, group: list[_Job]) -> None:
-    """One bad write must not take its neighbours with it."""
+def _one_by_one(connection: sqlite3.Connection, group: list[_Job]) -> None:
+    """A write that fails must not fail the others of its group."""
     for job in group:
         try:
-            (result,) = _together(connection, [job.work])
+            (result,) = _in_transaction(connection, [job.work])
         except BaseException as problem:  # noqa: BLE001 -- it is raised again where the work was asked for
             _resolve(job, None, problem)
         else:
@@ -240,11 +253,11 @@ def connected(path: Path, **options: Any) -> tuple[sqlite3.Connection, bool]:
     """A connection to the file, which is made when it is missing, and whether it may be written."""
     if not path.exists() or all(os.access(place, os.W_OK) for place in (path, path.parent)):
         return sqlite3.connect(path, **options), True
-    return sqlite3.connect(_to_be_read(path), uri=True, **options), False
+    return sqlite3.connect(_read_only_uri(path), uri=True, **options), False
 
 
-def _to_be_read(path: Path) -> str:
-    """What a killed process left in the `-wal` counts; without one SQLite is told that nobody writes, for it would
-    want to make one."""
+def _read_only_uri(path: Path) -> str:
+    """What a killed process left in the `-wal` is read. Without one SQLite is told that the file does not change, since
+    it would create one otherwise."""
     wal = path.with_name(f"{path.name}-wal")
     return f"{path.absolute().as_uri()}?{'mode=ro' if wal.exists() and wal.stat().st_size else 'immutable=1'}"

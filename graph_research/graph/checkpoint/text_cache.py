@@ -1,14 +1,14 @@
-"""The texts that a run asked for last: sources are read by one node after the other, and a text never changes."""
+"""A cache of the texts that a run read last: several nodes read the same sources, and a text never changes."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
-__all__ = ["RecentTexts"]
+__all__ = ["TextCache"]
 
 
-class RecentTexts:
-    """Texts by hash, at most `most_chars` together; what was not asked for the longest goes first."""
+class TextCache:
+    """Texts by hash, at most `most_chars` together; the one that was not read for the longest goes first."""
 
     def __init__(self, most_chars: int = 4_000_000) -> None:
         self._most_chars = most_chars

@@ -16,7 +16,7 @@ from graph_research.graph.dap.variables import Variables
 from graph_research.graph.dap.wire import encode_message, read_message
 from graph_research.graph.debugger.breakpoints import Breakpoint, BreakpointInvalid
 from graph_research.graph.debugger.stepper import Debugged, Debugger
-from graph_research.graph.debugger.stop_locations import all_graphs, stop_lines
+from graph_research.graph.debugger.stop_locations import stop_lines
 from graph_research.graph.debugger.stops import NotPossible, Stop
 from graph_research.graph.events import Event, NodeFailed
 
@@ -348,7 +348,7 @@ class Adapter:
         return Presenter(self._idle, self._variables)
 
     def _graphs(self) -> list[tuple[int, Any]]:
-        return list(enumerate(all_graphs(self._debugger.graph), start=1))
+        return list(enumerate(self._debugger.graph.walk(), start=1))
 
     def _file_of(self, source: Mapping[str, Any]) -> str:
         if number := source.get("sourceReference"):

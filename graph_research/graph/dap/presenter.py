@@ -10,7 +10,7 @@ from graph_research.errors import GraphResearchError
 from graph_research.graph.dap.variables import Node, Variables, one_line
 from graph_research.graph.debugger.call_stack import Level, edges_of
 from graph_research.graph.debugger.stepper import Debugger
-from graph_research.graph.debugger.stop_locations import all_graphs, edge_between
+from graph_research.graph.debugger.stop_locations import edge_between
 from graph_research.graph.debugger.stops import NotPossible, Stop
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import EdgeTaken, Event, InputRequested, NodeFailed, RunEnded
@@ -43,7 +43,7 @@ class Presenter:
 
     async def frames(self) -> list[dict[str, Any]]:
         """The stack, the innermost graph first; ids count from 1."""
-        graphs = {graph.spec.name: number for number, graph in enumerate(all_graphs(self._debugger.graph), start=1)}
+        graphs = {graph.spec.name: number for number, graph in enumerate(self._debugger.graph.walk(), start=1)}
         levels = await self._debugger.inspector.levels()
         stop = self._debugger.stop
         return [

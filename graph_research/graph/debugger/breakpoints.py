@@ -10,7 +10,6 @@ from typing import Any, Literal
 from graph_research.errors import UserMistake
 from graph_research.graph.debugger.stop_locations import (
     StopLocation,
-    all_graphs,
     edge_between,
     graph_at,
     location_at,
@@ -117,7 +116,7 @@ def line_breakpoint(
     """A breakpoint on a line of a graph's file, at what stands there or next. Raises `BreakpointInvalid`."""
     location = location_at(root, file, line)
     if location is None:
-        files = ", ".join(graph.spec.file for graph in all_graphs(root))
+        files = ", ".join(graph.spec.file for graph in root.walk())
         raise BreakpointInvalid(f"nothing to stop at from {file}:{line} on", help=f"files are {files}")
     return _at_location(location, number, compile_for(condition, root) if condition else None, hits)
 
@@ -142,7 +141,7 @@ def compile_for(text: str, root: Graph, scope: Mapping[str, Any] | None = None) 
         expression = compile_expression(Expression(text, Place("expression", 1, 1)), root.registry.functions)
     except GraphInvalid as invalid:
         raise BreakpointInvalid(f"{text[:80]!r}: {invalid.message}", help=invalid.help or "mend it") from invalid
-    names = set(scope) if scope is not None else {name for graph in all_graphs(root) for name in graph.spec.channels}
+    names = set(scope) if scope is not None else {name for graph in root.walk() for name in graph.spec.channels}
     unknown = sorted(expression.names - names - _ALWAYS_KNOWN)
     if unknown:
         hint = did_you_mean(unknown[0], sorted(names)) or f"names are {', '.join(sorted(names))[:200]}"
@@ -154,7 +153,7 @@ def _edge_of(where: str, root: Graph) -> StopLocation | None:
     match = _EDGE.match(where)
     if match is None:
         return None
-    for graph in all_graphs(root):
+    for graph in root.walk():
         edge = edge_between(graph, match["source"], match["target"])
         if edge is not None:
             guarded = match["kind"] == "guard"
@@ -176,7 +175,7 @@ def _edge_of(where: str, root: Graph) -> StopLocation | None:
 def _line_of(where: str, root: Graph) -> tuple[str, int] | None:
     """File and line of `FILE:LINE`, where FILE is not a node with a visit."""
     match = _LINE.match(where)
-    names = {node for graph in all_graphs(root) for node in graph.spec.nodes}
+    names = {node for graph in root.walk() for node in graph.spec.nodes}
     if match is None or plain_path(match["file"]).rpartition("/")[2] in names:
         return None
     return match["file"] or root.spec.file, int(match["line"])
@@ -184,7 +183,7 @@ def _line_of(where: str, root: Graph) -> tuple[str, int] | None:
 
 def _check_node(path: str, root: Graph) -> None:
     name = plain_path(path).rpartition("/")[2]
-    names = sorted({node for graph in all_graphs(root) for node in graph.spec.nodes})
+    names = sorted({node for graph in root.walk() for node in graph.spec.nodes})
     if name not in names:
         hint = did_you_mean(name, names) or f"nodes are {', '.join(names)[:200]}"
         raise BreakpointInvalid(f'no node "{name}" in {root.spec.file}', help=hint)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.graph.checkpoint.base import CallRow, Checkpointer
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Clock
 from graph_research.graph.debugger.call_stack import Level
 from graph_research.graph.debugger.stops import NotPossible
@@ -18,6 +18,7 @@ from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode
+from graph_research.graph.state.rows import CallRow
 from graph_research.graph.state.state_at import fold
 from graph_research.graph.values.codec import duplicate
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from graph_research.graph.checkpoint.base import CallRecord, Checkpointer
+from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.context import Clock
 from graph_research.graph.debugger.breakpoints import compile_for
 from graph_research.graph.debugger.call_stack import EdgeView, Level, StackReader, edges_of

@@ -13,7 +13,6 @@ from graph_research.graph.definition.spec import EdgeSpec
 
 __all__ = [
     "StopLocation",
-    "all_graphs",
     "edge_between",
     "graph_at",
     "graph_path",
@@ -38,18 +37,6 @@ class StopLocation:
     node: str
     """The node, or the edge's source, which is `*` where it leaves any node."""
     to: str = ""
-
-
-def all_graphs(root: Graph) -> Iterator[Graph]:
-    """The graph and its subgraphs, each once."""
-    seen: set[str] = set()
-    rest = [root]
-    while rest:
-        graph = rest.pop(0)
-        if graph.spec.name not in seen:
-            seen.add(graph.spec.name)
-            yield graph
-            rest.extend(graph.subgraphs.values())
 
 
 def graph_at(root: Graph, path: str) -> Graph:
@@ -95,7 +82,7 @@ def stop_lines(root: Graph, file: str) -> list[int]:
 
 
 def _locations(root: Graph) -> Iterator[StopLocation]:
-    for graph in all_graphs(root):
+    for graph in root.walk():
         spec = graph.spec
         lines: dict[str, int] = {}
         for path, place in spec.places.items():

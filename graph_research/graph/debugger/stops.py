@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from graph_research.errors import UserMistake
-from graph_research.graph.checkpoint.base import RunRecord
+from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.debugger.breakpoints import Breakpoint
 from graph_research.graph.events import Event, InputRequested, RunEnded, RunPaused
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from graph_research.graph.definition.spec import GraphSpec, NodeSpec
 from graph_research.graph.errors import Finding, GraphInvalid, HandoffInvalid
-from graph_research.graph.expressions.compiled import Compiled, Together, compile_expression
+from graph_research.graph.expressions.compiled import Compiled, ExpressionGroup, compile_expression
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.registry import Registry
 from graph_research.graph.source import Expression, Place
@@ -25,8 +25,9 @@ __all__ = ["Graph", "NodeProgram", "compile_graph"]
 class NodeProgram:
     """The compiled expressions of one node; None or empty where the node has none.
 
-    `fields` makes the handoff (the short form `input: NAME` is spelled out, with `optional` the fields that are left
-    out when null), `into` the update of `output` (spelled out too, `short` telling that only what is present counts).
+    `fields` makes the handoff; the short form `input: NAME` is expanded, with `optional` the fields that are left out
+    when null. `into` makes the update from `output`; where it is expanded from the short form, `only_present` is True:
+    only the fields that the output has are written.
     """
 
     each: Compiled | None = None
@@ -35,40 +36,40 @@ class NodeProgram:
     fields: Mapping[str, Compiled] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
     into: Mapping[str, Compiled] = field(default_factory=dict)
-    short: bool = False
+    only_present: bool = False
     assignments: Mapping[str, Compiled] = field(default_factory=dict)
     typed: Mapping[str, Typed] = field(default_factory=dict)
     """Of a handler's handoff: the fields that are, or hold, values of a named type."""
 
     @cached_property
-    def plain(self) -> bool:
-        """Whether whatever the expressions make is JSON: no registered function may make something else of it."""
+    def makes_json(self) -> bool:
+        """Whether all expressions make JSON, because they call only built-in functions."""
         own = (self.each, self.ask, self.default, *self.into.values(), *self.assignments.values())
-        return all(compiled.plain for compiled in own if compiled is not None)
+        return all(compiled.makes_json for compiled in own if compiled is not None)
 
     @cached_property
-    def _given(self) -> Together:
-        return Together(self.fields)
+    def _input_group(self) -> ExpressionGroup:
+        return ExpressionGroup(self.fields)
 
     @cached_property
-    def _taken(self) -> Together:
-        return Together(self.into)
+    def _output_group(self) -> ExpressionGroup:
+        return ExpressionGroup(self.into)
 
     def handoff(self, scope: Mapping[str, Any]) -> dict[str, Any]:
-        """What the node is given, from the channels (and the item) in `scope`. Raises `GuardFailed`."""
-        values = self._given.evaluate(scope)
+        """The node's handoff, from the channels (and the item) in `scope`. Raises `GuardFailed`."""
+        values = self._input_group.evaluate(scope)
         if not self.optional:
             return values
         return {name: value for name, value in values.items() if value is not None or name not in self.optional}
 
-    def built(self, handoff: Mapping[str, Any], node: str) -> dict[str, Any]:
-        """The handoff as a handler sees it. Raises `HandoffInvalid`."""
-        return _built(self.typed, handoff, node)
+    def from_stored(self, handoff: Mapping[str, Any], node: str) -> dict[str, Any]:
+        """The handoff as a handler sees it, with the values of named types. Raises `HandoffInvalid`."""
+        return _from_stored(self.typed, handoff, node)
 
     def update(self, scope: Mapping[str, Any]) -> dict[str, Any]:
-        """What goes into which channel; `scope` holds `output` (or `outputs` and `errors`). Raises `GuardFailed`."""
-        if not self.short:
-            return self._taken.evaluate(scope)
+        """The update of the channels; `scope` holds `output` (or `outputs` and `errors`). Raises `GuardFailed`."""
+        if not self.only_present:
+            return self._output_group.evaluate(scope)
         present = scope.get("output")
         return {
             channel: compiled.evaluate(scope)
@@ -104,27 +105,37 @@ class Graph:
     typed: Mapping[str, Typed] = field(default_factory=dict)
     """The channels whose values are, or hold, values of a named type."""
 
-    def built(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of channels, made again of what is stored. Raises `HandoffInvalid`."""
-        return _built(self.typed, values, self.spec.name)
+    def walk(self) -> Iterator[Graph]:
+        """The graph and all its subgraphs, each once by its name, those nearer to it first."""
+        seen: set[str] = set()
+        waiting = [self]
+        for graph in waiting:
+            if graph.spec.name not in seen:
+                seen.add(graph.spec.name)
+                yield graph
+                waiting.extend(graph.subgraphs.values())
 
-    def plain(self, update: Mapping[str, Any], values: Mapping[str, Any], node: str) -> Mapping[str, Any]:
-        """An update of the channels `values` as it is stored, every operand checked against the channel's type.
-        Raises `HandoffInvalid`."""
+    def from_stored(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of channels from their stored JSON. Raises `HandoffInvalid`."""
+        return _from_stored(self.typed, values, self.spec.name)
+
+    def to_stored(self, update: Mapping[str, Any], values: Mapping[str, Any], node: str) -> Mapping[str, Any]:
+        """An update of the channels `values` as the JSON that is stored, each operand checked against the channel's
+        type. Raises `HandoffInvalid`."""
         if not self.typed:
             return update
-        plain = dict(update)
-        for name, one in self.typed.items():
+        stored = dict(update)
+        for name, kind in self.typed.items():
             operand = update.get(name)
             if operand is None:
                 continue
             merged = self.spec.channels[name].reduce == "merge" and isinstance(operand, Mapping)
             try:
-                whole = one.plain({**(values.get(name) or {}), **operand} if merged else operand)
+                whole = kind.to_stored({**(values.get(name) or {}), **operand} if merged else operand)
             except Misfit as problem:
                 raise _misfit(problem, name, operand, node) from problem
-            plain[name] = {key: whole[key] for key in operand if key in whole} if merged else whole
-        return plain
+            stored[name] = {key: whole[key] for key in operand if key in whole} if merged else whole
+        return stored
 
     def types_used(self) -> list[NamedType]:
         """The types that the channels name."""
@@ -144,12 +155,12 @@ class Graph:
         return frozenset({*spec.assignments, *named, *self.programs[node].into, *([spec.into] if spec.into else [])})
 
 
-def _built(typed: Mapping[str, Typed], values: Mapping[str, Any], node: str) -> dict[str, Any]:
+def _from_stored(typed: Mapping[str, Typed], values: Mapping[str, Any], node: str) -> dict[str, Any]:
     built = dict(values)
     for name, kind in typed.items():
         if name in built:
             try:
-                built[name] = kind.build(built[name])
+                built[name] = kind.from_stored(built[name])
             except Misfit as problem:
                 raise _misfit(problem, name, built[name], node) from problem
     return built
@@ -206,17 +217,17 @@ class _Compiler:
         return {name: compiled for name, text in expressions.items() if (compiled := self.expression(text))}
 
     def typed(self) -> dict[str, Typed]:
-        """The channels with a type. Reports unknown types, and defaults that are none of theirs."""
+        """The channels with a type. Reports unknown types, and defaults that do not fit."""
         types: Mapping[str, NamedType] = self.registry.types
         found: dict[str, Typed] = {}
         for name, channel in self.spec.channels.items():
             for kind in sorted(set(type_names(channel.schema)) - types.keys()):
                 self._report(channel.place, "unknown-type", f'no type "{kind}"', did_you_mean(kind, types))
-            if (one := typed(channel.schema, types)) is None:
+            if (type_ := typed(channel.schema, types)) is None:
                 continue
-            found[name] = one
+            found[name] = type_
             try:
-                one.plain(channel.default)
+                type_.to_stored(channel.default)
             except Misfit as problem:
                 message = f'channel "{name}": the default does not fit: {problem}'
                 self._report(channel.place, "default-mismatch", message, "mend the default or the type")
@@ -239,7 +250,7 @@ class _Compiler:
 
     def program(self, node: NodeSpec, contracts: Mapping[str, Contract]) -> NodeProgram:
         fields, optional = self._fields(node, contracts)
-        into, short = self._into(node, contracts)
+        into, only_present = self._into(node, contracts)
         each = self.expression(node.each)
         contract = contracts.get(node.input.schema or "") if node.input else None
         return NodeProgram(
@@ -250,7 +261,7 @@ class _Compiler:
             fields=fields,
             optional=optional,
             into=into,
-            short=short,
+            only_present=only_present,
             assignments=self.expressions(node.assignments),
         )
 

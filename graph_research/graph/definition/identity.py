@@ -1,50 +1,115 @@
-"""What makes two graphs the same: the definition that is stored with a run, part by part with hashes."""
+"""What makes two graphs the same: the definition that is stored with a run, and how another one differs from it."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
 import orjson
 
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.parser import without_summary
+from graph_research.graph.definition.yaml_tree import parse_yaml, to_json
 from graph_research.graph.values.codec import text_hash
 
-__all__ = ["changes", "definition"]
+__all__ = ["Change", "ChangeKind", "definition", "detailed_changes", "differences", "parts", "text_differences"]
+
+_MOST_DETAILS = 8
+_ORDER = "the order of the edges out of"
+
+Key = tuple[str, str]
+"""Kind and name of a part of a definition, such as `("schema", "planner.input")`."""
+
+
+class ChangeKind(StrEnum):
+    """How a part of a definition differs from the stored one; the value is its wording."""
+
+    CHANGED = "changed"
+    NEW = "is new"
+    GONE = "is gone"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A difference of one part, such as `Change("node", "plan", ChangeKind.CHANGED)`."""
+
+    part: str
+    name: str
+    kind: ChangeKind
+    details: tuple[Change, ...] = ()
+    """For a changed graph, its nodes, edges and channels that differ."""
+
+    def __str__(self) -> str:
+        words = " ".join(filter(None, (self.part, self.name, self.kind)))
+        shown = [str(detail) for detail in self.details[:_MOST_DETAILS]]
+        more = len(self.details) - len(shown)
+        return f"{words} ({', '.join([*shown, *([f'{more} more'] if more else [])])})" if shown else words
 
 
 def definition(graph: Graph) -> tuple[bytes, dict[str, str]]:
-    """Everything a run depends on, as JSON `{name: {hash, text}}` where `text` is the hash under which the second
-    result holds its text: the graph and its subgraphs, the schemas they use, the prompts they can reach. A graph has
-    also `file`, the name of its file without the folder, which its errors tell."""
-    names: dict[str, dict[str, str]] = {}
+    """Everything a run depends on, as JSON `{"KIND NAME": {hash, text}}` where `text` is the hash under which the
+    second result holds its text: the graph and its subgraphs, the schemas they use, the prompts they can reach. A graph
+    has also `file`, the name of its file without the folder, for errors."""
+    entries: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
-    for name, hashed, text in _parts(graph):
-        key = text_hash(text)
-        texts[key] = text
-        names[name] = {"hash": hashed, "text": key}
-    for one in _graphs(graph):
-        names[f"graph {one.spec.name}"]["file"] = one.spec.file_name
-    return orjson.dumps(names, option=orjson.OPT_SORT_KEYS), texts
+    for each in graph.walk():
+        for kind, name, hashed, text in _parts(each):
+            key = text_hash(text)
+            texts[key] = text
+            entries[f"{kind} {name}"] = {"hash": hashed, "text": key}
+        entries[f"graph {each.spec.name}"]["file"] = each.spec.file_name
+    return orjson.dumps(entries, option=orjson.OPT_SORT_KEYS), texts
 
 
-def changes(stored: bytes, graph: Graph) -> list[str]:
-    """What differs between a stored definition and `graph`, in words such as `schema planner.input changed`."""
-    old, new = orjson.loads(stored), orjson.loads(definition(graph)[0])
-    words = [f"{name} is new" for name in new if name not in old]
-    words += [f"{name} is gone" for name in old if name not in new]
-    return words + [f"{name} changed" for name in old if name in new and old[name]["hash"] != new[name]["hash"]]
+def parts(stored: bytes) -> dict[Key, dict[str, str]]:
+    """The entries of a stored definition by kind and name."""
+    split = ((name.partition(" "), entry) for name, entry in orjson.loads(stored).items())
+    return {(kind, name): entry for (kind, _, name), entry in split}
 
 
-def _graphs(graph: Graph) -> Iterator[Graph]:
-    yield graph
-    for subgraph in graph.subgraphs.values():
-        yield from _graphs(subgraph)
+def differences(stored: bytes, graph: Graph) -> list[Change]:
+    """What differs between a stored definition and `graph`."""
+    old, new = parts(stored), parts(definition(graph)[0])
+    return [
+        *(Change(*key, ChangeKind.NEW) for key in new if key not in old),
+        *(Change(*key, ChangeKind.GONE) for key in old if key not in new),
+        *(Change(*key, ChangeKind.CHANGED) for key in old if key in new and old[key]["hash"] != new[key]["hash"]),
+    ]
 
 
-def _parts(graph: Graph) -> Iterator[tuple[str, str, str]]:
-    """Name, hash of the meaning, and text of each part."""
-    yield f"graph {graph.spec.name}", graph.spec.hash, graph.spec.text
+async def detailed_changes(read_text: Callable[[str], Awaitable[str]], stored: bytes, graph: Graph) -> list[Change]:
+    """`differences`, those of a changed graph with `details`."""
+    old, new = parts(stored), {each.spec.name: each.spec.text for each in graph.walk()}
+    changes = []
+    for change in differences(stored, graph):
+        details: list[Change] = []
+        if change.part == "graph" and change.kind is ChangeKind.CHANGED:
+            details = text_differences(await read_text(old["graph", change.name]["text"]), new[change.name])
+        changes.append(Change(change.part, change.name, change.kind, tuple(details)))
+    return changes
+
+
+def text_differences(old: str, new: str) -> list[Change]:
+    """What differs between two texts of a graph. Comments, layout and summaries do not count."""
+    before, after = _text_parts(old), _text_parts(new)
+    for key in [key for key in {**before, **after} if key[0] == _ORDER]:
+        if sorted(before.get(key, ())) != sorted(after.get(key, ())):
+            before.pop(key, None)
+            after.pop(key, None)
+    return [
+        *(Change(*key, ChangeKind.CHANGED) for key in before if key in after and before[key] != after[key]),
+        *(Change(*key, ChangeKind.NEW) for key in after if key not in before),
+        *(Change(*key, ChangeKind.GONE) for key in before if key not in after),
+    ]
+
+
+def _parts(graph: Graph) -> Iterator[tuple[str, str, str, str]]:
+    """Kind, name, hash of the meaning, and text of each part of one graph."""
+    yield "graph", graph.spec.name, graph.spec.hash, graph.spec.text
     schemas = {name: contract.schema for name, contract in graph.contracts.items()}
     for contract in (*graph.contracts.values(), *graph.channels.values()):
         schemas = {**contract.referred, **schemas}
@@ -56,13 +121,31 @@ def _parts(graph: Graph) -> Iterator[tuple[str, str, str]]:
     for name, schema in schemas.items():
         meaning = orjson.dumps(schema).decode()
         found = graph.registry.schemas.find(name)
-        yield f"schema {name}", hashlib.sha256(meaning.encode()).hexdigest(), found[0] if found else meaning
+        yield "schema", name, _hash(meaning), found[0] if found else meaning
     for kind in graph.types_used():
         text = orjson.dumps(kind.schema, option=orjson.OPT_SORT_KEYS).decode()
-        yield f"type {kind.name}", hashlib.sha256(text.encode()).hexdigest(), text
+        yield "type", kind.name, _hash(text), text
     for name in graph.registry.prompts.names():
-        found = graph.registry.prompts.find(name)
-        if found is not None:
-            yield f"prompt {name}", hashlib.sha256(found[0].encode()).hexdigest(), found[0]
-    for subgraph in graph.subgraphs.values():
-        yield from _parts(subgraph)
+        if (found := graph.registry.prompts.find(name)) is not None:
+            yield "prompt", name, _hash(found[0]), found[0]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _text_parts(text: str) -> dict[Key, Any]:
+    tree, _ = parse_yaml(text, "")
+    top = to_json(tree) if tree is not None else {}
+    found: dict[Key, Any] = {}
+    for key, kind in (("state", "channel"), ("nodes", "node"), ("loops", "loop")):
+        value = top.pop(key, {})
+        named = value if isinstance(value, Mapping) else {"": value}
+        found |= {(kind, name): without_summary(part) for name, part in named.items()}
+    edges: dict[Key, list[Any]] = defaultdict(list)
+    order: dict[Key, list[Any]] = defaultdict(list)
+    for edge in top.pop("edges", ()):
+        edges["edge", f"{edge.get('from')} -> {edge.get('to')}"].append(edge)
+        order[_ORDER, str(edge.get("from"))].append(edge.get("to"))
+    found |= {**edges, **order}
+    return found | {("", f"`{name}`"): value for name, value in top.items() if name != "summary"}

@@ -59,7 +59,7 @@ _EDGE_KEYS = ("from", "to", "when", "loop", "on")
 
 
 def read_text(path: Path) -> str | Finding:
-    """The file's text, or the finding that says why it is none (too large, not UTF-8).
+    """The file's text, or the finding that says why it cannot be read (too large, not UTF-8).
 
     Raises `UserMistake` when the file cannot be opened.
     """
@@ -76,17 +76,17 @@ def read_text(path: Path) -> str | Finding:
     except UnicodeDecodeError as problem:
         before = data[: problem.start]
         line, column = before.count(b"\n") + 1, problem.start - before.rfind(b"\n")
-        message = f"byte 0x{data[problem.start]:02x} is no UTF-8"
+        message = f"byte 0x{data[problem.start]:02x} is not UTF-8"
         return Finding.at(Place(str(path), line, column), "not-utf8", message, "save the file as UTF-8 text")
 
 
 def read_spec(
     text: str, file: str, schemas: Resolver, types: Collection[str] = ()
 ) -> tuple[GraphSpec | None, list[Finding]]:
-    """The definition as far as it can be read, and everything about its shape that is wrong.
+    """The definition as far as it can be read, and a finding for everything in its shape that is wrong.
 
-    `types` are those that channels may name. There is no definition where the text is no YAML object or has no nodes. A
-    node of no clear kind is read as an empty `set`.
+    `types` are those that channels may name. The definition is None where the text is not a YAML object or has no
+    nodes. A node whose kind is unclear is read as an empty `set`.
     """
     tree, findings = parse_yaml(text, file)
     if tree is None and findings:
@@ -286,9 +286,10 @@ def _meaning_hash(tree: YamlMapping) -> str:
     meaning = {key: value for key, value in to_json(tree).items() if key != "summary"}
     nodes = meaning.get("nodes")
     if isinstance(nodes, dict):
-        meaning["nodes"] = [[name, _without_summary(node)] for name, node in nodes.items()]
+        meaning["nodes"] = [[name, without_summary(node)] for name, node in nodes.items()]
     return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()
 
 
-def _without_summary(node: object) -> object:
+def without_summary(node: object) -> object:
+    """A node as JSON, without the summary, which has no meaning for a run."""
     return {key: value for key, value in node.items() if key != "summary"} if isinstance(node, dict) else node

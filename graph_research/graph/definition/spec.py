@@ -138,7 +138,7 @@ class EdgeSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitsSpec:
-    """Fences of a whole run: `steps` exceeded is an error, `seconds` passed a timeout. None: no such fence."""
+    """Limits of a whole run: more than `steps` is an error, more than `seconds` a timeout. None: no limit."""
 
     steps: int | None = None
     seconds: float | None = None
@@ -163,7 +163,7 @@ class GraphSpec:
     limits: LimitsSpec = LimitsSpec()
     summary: str = ""
     places: Mapping[str, Place] = field(default_factory=dict, repr=False, compare=False)
-    """Where each value stands, by its path such as `edges/3/to`; its key stands at the same path and `:key`."""
+    """The place of each value by its path, such as `edges/3/to`; that of its key has `:key` behind the path."""
 
     @property
     def file_name(self) -> str:
@@ -171,7 +171,7 @@ class GraphSpec:
         return PurePath(self.file).name
 
     def place(self, path: str) -> Place:
-        """Where `path` stands, or the nearest thing around it that is written at all."""
+        """The place of `path`, or of the nearest value around it that is written."""
         while path not in self.places and path:
             path = path.rpartition("/")[0]
         return self.places.get(path, Place(self.file, 1, 1))

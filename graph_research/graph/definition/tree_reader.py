@@ -1,4 +1,4 @@
-"""Reads parts of a YAML tree by the shape they must have; what does not fit becomes a finding, never an exception."""
+"""Reads a YAML tree by the shape that its parts must have; what does not fit becomes a finding, not an exception."""
 
 from __future__ import annotations
 
@@ -113,12 +113,12 @@ class TreeReader:
         if tree is None or value is None or _RESOURCE_NAME.fullmatch(value):
             return value
         self.report(
-            tree.place, "name-invalid", f'{what} "{truncate(value)}" is no name', "a bare name such as planner.input"
+            tree.place, "name-invalid", f'{what} "{truncate(value)}" is not a name', "a bare name such as planner.input"
         )
         return None
 
     def texts(self, tree: Tree | None, path: str, what: str) -> tuple[str, ...]:
-        """A list of texts; one text alone is a list of it."""
+        """An array of strings; a single string is an array of one."""
         if tree is None:
             return ()
         items = tree.items if isinstance(tree, Sequence) else (tree,)
@@ -126,7 +126,7 @@ class TreeReader:
         return tuple(text for item in items if (text := self.text(item, what)))
 
     def expression(self, tree: Tree | None, what: str, key: Place | None = None) -> Expression | None:
-        """A text is an expression, any other value stands for itself."""
+        """A string is an expression, any other value a constant."""
         if tree is None:
             return None
         value = to_json(tree)

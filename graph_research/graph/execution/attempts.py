@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from inspect import isawaitable
 from typing import Any
 
 from graph_research.graph.definition.spec import RetrySpec
@@ -12,6 +13,7 @@ from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Suspended, Unrecorded
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.execution.recorded_answers import Replay
+from graph_research.graph.messages import type_name
 from graph_research.graph.state.statuses import Cause, StepStatus
 
 __all__ = ["Attempts", "first_of"]
@@ -99,8 +101,12 @@ class Attempts:
         graph, spec = self._visit.graph_run.graph, self._visit.spec
         if spec.kind == "run":
             if self._visit.program.typed:
-                handoff = self._visit.program.built(handoff, spec.name)
-            return graph.registry.handlers[spec.target or ""](handoff, context)
+                handoff = self._visit.program.from_stored(handoff, spec.name)
+            output: Any = graph.registry.handlers[spec.target or ""](handoff, context)
+            if not isawaitable(output):
+                message = f'handler "{spec.target}" returned {type_name(output)}, which cannot be awaited'
+                raise NodeFailed(message, help="declare it with `async def`")
+            return output
         if spec.kind == "graph":
             return self._subgraph(spec.target or "", handoff, context)
         if graph.registry.prompter is None:

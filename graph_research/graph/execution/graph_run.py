@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import starmap
 
-from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.errors import GuardFailed, NodeFailed
 from graph_research.graph.events import Draft, EdgeTaken, RunPaused
@@ -17,6 +16,7 @@ from graph_research.graph.execution.transitions import Loops, NoExit, TakenEdge,
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.state.reducers import Delta
+from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 
 __all__ = ["GraphRun"]

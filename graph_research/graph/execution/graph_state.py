@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GraphChanged
 from graph_research.graph.events import Draft, NodeStarted
@@ -15,6 +14,7 @@ from graph_research.graph.execution.step_writer import Ended, NewRun, StepWriter
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.position import ActiveNode, Position, digest
 from graph_research.graph.state.reducers import Delta, State, replaced
+from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.state_at import Folded, fold
 from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode

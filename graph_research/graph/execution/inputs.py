@@ -43,7 +43,7 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
         raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
     values: dict[str, Any] = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
     try:
-        return dict(graph.plain(values, {}, graph.spec.start))
+        return dict(graph.to_stored(values, {}, graph.spec.start))
     except HandoffInvalid as problem:
         raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
 

@@ -9,11 +9,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from graph_research.graph.checkpoint.base import CallRow
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import CallRecorded, Draft, Note, Progress
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import Address
+from graph_research.graph.state.rows import CallRow
 from graph_research.graph.state.statuses import CallStatus
 from graph_research.graph.values.codec import canonical, decode, encode, text_hash
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from graph_research.graph.checkpoint.base import CallRow, StepRow
 from graph_research.graph.errors import InputInvalid
 from graph_research.graph.events import Draft
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
+from graph_research.graph.state.rows import CallRow, StepRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 
 __all__ = ["Failure", "NodeResult", "Suspended", "Unrecorded", "failure_of"]

@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 
 from graph_research.errors import GraphResearchError
-from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, NodeFailed, StoreDamaged
 from graph_research.graph.events import InputRequested, NodeFinished
 from graph_research.graph.events import NodeFailed as NodeFailedEvent
@@ -20,6 +19,7 @@ from graph_research.graph.execution.node_result import Failure, NodeResult, Susp
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.state.address import key_of
 from graph_research.graph.state.reducers import Delta, DeltaRefused
+from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode
 
@@ -128,7 +128,7 @@ class NodeRun(NodeVisit):
         if delta is not None:
             data = encode(delta, texts)
             hashed = self.hash(None, data, orjson.dumps(position.loops, None, orjson.OPT_SORT_KEYS), *parts)
-            if not self.program.plain:
+            if not self.program.makes_json:
                 delta = decode(data, texts)
         calls, events = context.pending() if context else ([], [])
         active, step = self.active, self.session.next_step()

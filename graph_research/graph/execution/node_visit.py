@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.errors import GraphResearchError
-from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.definition.spec import InputSpec, OutputSpec
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.events import Draft, NodeFailed
@@ -16,6 +15,7 @@ from graph_research.graph.execution.node_result import Failure, failure_of
 from graph_research.graph.state.address import Address, key_of
 from graph_research.graph.state.position import ActiveNode, digest
 from graph_research.graph.state.reducers import Delta, make_delta
+from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import Cause, StepStatus
 from graph_research.graph.values.codec import NotStorable, duplicate, encode, unstorable
 
@@ -56,7 +56,7 @@ class NodeVisit:
         """The update sorted by reducers, every operand checked against its channel."""
         graph, values = self.graph_run.graph, self.graph_run.state.values
         if graph.typed:
-            update = graph.plain(update, values, self.spec.name)
+            update = graph.to_stored(update, values, self.spec.name)
         if self.spec.name in graph.replacing:
             self._check_channels(update)
             return {"replace": update}

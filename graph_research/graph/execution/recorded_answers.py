@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.state.address import Address
+from graph_research.graph.state.rows import CallRow, RunRow
 from graph_research.graph.state.statuses import CallStatus, Cause
 
 __all__ = ["AnswerSource", "ParentJournals", "Replay", "ancestors"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.paths import reachable
 from graph_research.graph.definition.spec import EdgeSpec, LoopSpec
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.expressions.compiled import Compiled
@@ -59,6 +60,8 @@ class Routes:
     def of(cls, graph: Graph) -> Routes:
         leaving: dict[str, list[_Candidate]] = defaultdict(list)
         events: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
+        sources: dict[str, list[str]] = defaultdict(list)
+        targets: dict[str, list[str]] = defaultdict(list)
         ends = {
             name: RunStatus(node.target or RunStatus.COMPLETED)
             for name, node in graph.spec.nodes.items()
@@ -69,8 +72,12 @@ class Routes:
             candidate = _Candidate(edge, graph.guards.get(edge.index), loop, graph.loops.get(edge.loop or ""))
             if not edge.on:
                 leaving[edge.source].append(candidate)
+                sources[edge.target].append(edge.source)
+            if edge.source != ANY:
+                targets[edge.source].append(edge.target)
             for event in edge.on:
                 events[edge.source, event].append(candidate)
+        completed = [name for name, status in ends.items() if status == RunStatus.COMPLETED]
         pausing = frozenset(name for name, node in graph.spec.nodes.items() if node.pause)
         forking = frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all)
         joining = {edge.source for edge in graph.spec.edges if graph.spec.nodes[edge.target].join}
@@ -80,11 +87,7 @@ class Routes:
             leaving=dict(leaving),
             events=dict(events),
             ends=ends,
-            can_complete=_reached(
-                [name for name, status in ends.items() if status == RunStatus.COMPLETED],
-                [(edge.target, edge.source) for edge in graph.spec.edges if not edge.on],
-            )
-            - ends.keys(),
+            can_complete=reachable(completed, lambda name: sources[name]) - ends.keys(),
             forking=forking,
             inner={
                 loop: [name for name, spec in graph.spec.loops.items() if spec.per == loop] for loop in graph.spec.loops
@@ -92,9 +95,7 @@ class Routes:
             pausing=pausing,
             single_exit=frozenset(() if pausing else graph.spec.nodes.keys() - forking - joining),
             joins={name: frozenset(node.join) for name, node in graph.spec.nodes.items() if node.join},
-            covered_by_wildcard=_reached(
-                [graph.spec.start], [(edge.source, edge.target) for edge in graph.spec.edges if edge.source != ANY]
-            ),
+            covered_by_wildcard=reachable([graph.spec.start], lambda name: targets[name]),
         )
 
     def exits(
@@ -166,16 +167,3 @@ def _bound(loop: LoopSpec, scope: Mapping[str, Any]) -> float:
         place = f"{loop.place.file_name}:{loop.place.line}"
         raise NodeFailed(f'{place}: loop "{loop.name}" has no bound: "{loop.most}" is {show_value(most)}')
     return most
-
-
-def _reached(starts: Iterable[str], arrows: Iterable[tuple[str, str]]) -> frozenset[str]:
-    targets: dict[str, list[str]] = defaultdict(list)
-    for source, target in arrows:
-        targets[source].append(target)
-    seen = set(starts)
-    rest = list(seen)
-    while rest:
-        new = [target for target in targets[rest.pop()] if target not in seen]
-        seen.update(new)
-        rest.extend(new)
-    return frozenset(seen)

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
-from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.execution.attempts import first_of
 from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancelled
@@ -17,6 +16,7 @@ from graph_research.graph.execution.step_writer import Ended
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
+from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import FAILURES, Cause
 
 __all__ = ["RunLoop"]

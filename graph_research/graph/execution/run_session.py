@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunPatch, RunRow, Snapshot, StepRow, Write
-from graph_research.graph.checkpoint.text_cache import RecentTexts
+from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.checkpoint.text_cache import TextCache
 from graph_research.graph.context import Clock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Draft, Event, event_of, packed_events
@@ -23,6 +23,7 @@ from graph_research.graph.execution.recorded_answers import (
 )
 from graph_research.graph.execution.routing import Routes
 from graph_research.graph.state.address import Address
+from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.state.statuses import CLEARS_FAILURES, CallStatus
 from graph_research.graph.values.codec import decode, references
 
@@ -75,7 +76,7 @@ class RunSession:
         self._event_channel = event_channel
         self._texts: dict[str, str] = {}
         self._known: set[str] = set()
-        self._recent = RecentTexts()
+        self._recent = TextCache()
         self._batches: deque[_Batch] = deque()
         self._routes: dict[int, Routes] = {}
         self._step = -1

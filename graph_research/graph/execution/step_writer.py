@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 
-from graph_research.graph.checkpoint.base import CallRow, RunPatch, RunRow, Snapshot, StepRow
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Draft, RunEnded, RunStarted
 from graph_research.graph.execution.node_result import NodeResult
@@ -16,6 +15,7 @@ from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.chunks import packed
 from graph_research.graph.state.position import Position
 from graph_research.graph.state.reducers import State
+from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from graph_research.graph.definition.paths import reachable
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 
 __all__ = ["ANY_NODE", "Layers", "layers_of"]
@@ -85,13 +86,11 @@ class _Depths:
     def _reachable_from(self, name: str) -> frozenset[str]:
         """The node itself and those that ways without loops lead to from it."""
         if name not in self._reachable:
-            seen, waiting = {name}, [name]
-            while waiting:
-                further = {edge.target for edge in self.leaving.get(waiting.pop(), ()) if edge.loop is None} - seen
-                seen |= further
-                waiting.extend(further)
-            self._reachable[name] = frozenset(seen)
+            self._reachable[name] = reachable([name], self._without_loops)
         return self._reachable[name]
+
+    def _without_loops(self, name: str) -> Iterator[str]:
+        return (edge.target for edge in self.leaving.get(name, ()) if edge.loop is None)
 
     def _place_by_longest_path(self, order: Sequence[str]) -> None:
         for name in order:

@@ -1,4 +1,4 @@
-"""The functions every expression may call: pure, bounded in work, and saying what they want when they fail."""
+"""The functions that every expression may call: pure, and bounded in work."""
 
 from __future__ import annotations
 

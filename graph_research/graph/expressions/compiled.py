@@ -1,78 +1,21 @@
-"""Expressions of a graph: parsed once, allowlisted node by node, evaluated on simpleeval, never changing the state."""
+"""Expressions of a graph, compiled: evaluated as often as needed, never changing the state."""
 
 from __future__ import annotations
 
 import ast
-import math
-import re
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import simpleeval
-
-from graph_research.graph.errors import Finding, GraphInvalid, GuardFailed
+from graph_research.graph.errors import GraphInvalid, GuardFailed
 from graph_research.graph.expressions.builtins import BUILTIN_FUNCTIONS
-from graph_research.graph.expressions.evaluator import (
-    MOST_INTEGER_BITS,
-    Evaluator,
-    as_function,
-    as_functions,
-    check_size,
-)
-from graph_research.graph.messages import did_you_mean, show_value, truncate
-from graph_research.graph.source import Expression, Place
+from graph_research.graph.expressions.syntax import free_names, inspect_expression
+from graph_research.graph.expressions.translation import as_function, as_functions
+from graph_research.graph.messages import show_value, truncate
+from graph_research.graph.source import Expression
 
-__all__ = ["Compiled", "Together", "compile_expression", "free_names", "inspect_expression", "place_in"]
+__all__ = ["Compiled", "ExpressionGroup", "compile_expression"]
 
-_MOST_CHARS = 2_000
-_MOST_DEPTH = 40
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-
-_ALLOWED_NODES = (
-    ast.Constant,
-    ast.Name,
-    ast.Attribute,
-    ast.Subscript,
-    ast.Slice,
-    ast.UnaryOp,
-    ast.BinOp,
-    ast.BoolOp,
-    ast.Compare,
-    ast.IfExp,
-    ast.Call,
-    ast.keyword,
-    ast.List,
-    ast.Tuple,
-    ast.Dict,
-    ast.ListComp,
-    ast.GeneratorExp,
-    ast.DictComp,
-    ast.comprehension,
-    ast.expr_context,
-    ast.boolop,
-    ast.Add,
-    ast.Sub,
-    ast.Mult,
-    ast.Div,
-    ast.FloorDiv,
-    ast.Mod,
-    ast.Not,
-    ast.USub,
-    ast.UAdd,
-    ast.cmpop,
-)
-
-
-_PROBLEMS = (
-    simpleeval.InvalidExpression,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+_PROBLEMS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What evaluating an expression may raise."""
 
 
@@ -80,10 +23,10 @@ class Compiled:
     """An expression ready to be evaluated; may be shared between threads.
 
     `names` are the free names it reads, `calls` the functions it calls, `tree` its syntax: found without running it.
-    `plain` tells that it makes JSON of JSON, because it calls none but the built-in functions.
+    `makes_json` is True if it makes JSON of JSON, because it calls only built-in functions.
     """
 
-    __slots__ = ("_direct", "_evaluator", "calls", "expression", "names", "plain", "tree")
+    __slots__ = ("_function", "calls", "expression", "functions", "makes_json", "names", "tree")
 
     def __init__(self, expression: Expression, tree: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> None:
         self.expression = expression
@@ -92,25 +35,25 @@ class Compiled:
         self.calls = frozenset(
             node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         )
-        self.plain = all(functions[name] is BUILTIN_FUNCTIONS.get(name) for name in self.calls)
-        self._evaluator = Evaluator(functions)
-        self._direct = as_function(tree)
+        self.functions = {name: functions[name] for name in self.calls}
+        self.makes_json = all(function is BUILTIN_FUNCTIONS.get(name) for name, function in self.functions.items())
+        self._function = as_function(tree, self.functions)
 
     def evaluate(self, scope: Mapping[str, Any]) -> Any:
         """The value under `scope` (name to JSON value). It may share lists and objects with the scope: treat it as
         read-only. Raises `GuardFailed` with the expression's place, its text and the values of its names.
         """
         try:
-            if self._direct is not None:
-                return self._direct(scope)
+            return self._function(scope)
         except _PROBLEMS:
-            pass  # the evaluator tells what fails
+            return self._explain(scope)
+
+    def _explain(self, scope: Mapping[str, Any]) -> Any:
+        """Evaluate again, more slowly, for an error that says what failed."""
         try:
-            value = self._evaluator.run(self.tree, scope)
-            check_size(value)
+            return as_function(self.tree, self.functions, explain=True)(scope)
         except _PROBLEMS as problem:
             raise self._failure(problem, scope) from problem
-        return value
 
     def _failure(self, problem: Exception, scope: Mapping[str, Any]) -> GuardFailed:
         place = self.expression.place
@@ -125,28 +68,25 @@ class Compiled:
         )
 
 
-class Together:
-    """Expressions by name that are evaluated under the same scope."""
+class ExpressionGroup:
+    """Expressions by name that are evaluated under the same scope, in one call."""
 
     def __init__(self, compiled: Mapping[str, Compiled]) -> None:
         self._compiled = compiled
-        self._direct = as_functions({name: one.tree for name, one in compiled.items()})
+        functions = {name: call for one in compiled.values() for name, call in one.functions.items()}
+        self._function = as_functions({name: one.tree for name, one in compiled.items()}, functions)
 
     def evaluate(self, scope: Mapping[str, Any]) -> dict[str, Any]:
         """Their values by name. Raises `GuardFailed` for the first that fails."""
-        if self._direct is None:
-            return self._one_by_one(scope)
         try:
-            return self._direct(scope)
+            values: dict[str, Any] = self._function(scope)
         except _PROBLEMS:
-            return self._one_by_one(scope)  # which tells what fails
-
-    def _one_by_one(self, scope: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: compiled.evaluate(scope) for name, compiled in self._compiled.items()}
+            return {name: compiled.evaluate(scope) for name, compiled in self._compiled.items()}
+        return values
 
 
 def compile_expression(expression: Expression, functions: Mapping[str, Callable[..., Any]] | None = None) -> Compiled:
-    """Parse and allowlist an expression. `functions` are those registered beside the built-in ones.
+    """Parse and check an expression. `functions` are those registered beside the built-in ones.
 
     Raises `GraphInvalid` with every finding: syntax, a forbidden construct, an unknown function.
     """
@@ -155,154 +95,3 @@ def compile_expression(expression: Expression, functions: Mapping[str, Callable[
     if tree is None or findings:
         raise GraphInvalid(findings)
     return Compiled(expression, tree, known)
-
-
-def inspect_expression(
-    expression: Expression, functions: Mapping[str, Callable[..., Any]]
-) -> tuple[ast.expr | None, list[Finding]]:
-    """The syntax tree (None where there is none) and everything an expression may not contain."""
-    try:
-        tree = _parse(expression.text)
-    except _Refused as refusal:
-        return None, [Finding.at(expression.place, "expression-syntax", *refusal.args)]
-    findings: list[Finding] = []
-    rest: list[ast.AST] = [tree]
-    while rest:
-        node = rest.pop()
-        if problem := _problem(node, functions):
-            findings.append(Finding.at(place_in(expression, node), *problem))
-        else:
-            rest.extend(ast.iter_child_nodes(node))
-    return tree, findings
-
-
-def free_names(tree: ast.expr) -> list[ast.Name]:
-    """The names an expression reads from its scope, with their places; those a comprehension binds are not free."""
-    found: list[ast.Name] = []
-    _collect_names(tree, frozenset(), found)
-    return found
-
-
-def place_in(expression: Expression, node: ast.AST | None) -> Place:
-    """Where a part of an expression stands in its file; the expression's own place where it is folded."""
-    place = expression.place
-    if node is None or expression.written != "exact" or getattr(node, "lineno", 0) != 1:
-        return place
-    stripped = expression.text.lstrip()
-    before = stripped.encode()[: getattr(node, "col_offset", 0)].decode(errors="replace")
-    skipped = len(expression.text) - len(stripped)
-    return Place(place.file, place.line, place.column + skipped + len(before))
-
-
-class _Refused(Exception):
-    """Why a text is no expression: message, help."""
-
-
-def _parse(text: str) -> ast.expr:
-    if len(text) > _MOST_CHARS:
-        raise _Refused(f"expression of {len(text)} characters", f"at most {_MOST_CHARS} are read; register a function")
-    if not text.strip():
-        raise _Refused("empty expression", "write one, or leave the key out")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text.lstrip(), mode="eval").body
-    except SyntaxError as problem:
-        column = f" at character {problem.offset}" if problem.offset else ""
-        raise _Refused(
-            f'"{truncate(text, 120)}" is no expression: {problem.msg}{column}', _syntax_help(text)
-        ) from problem
-    except (RecursionError, MemoryError, ValueError) as problem:
-        raise _Refused(f'"{truncate(text, 120)}" cannot be parsed', "write it more simply") from problem
-    if _depth(tree) > _MOST_DEPTH:
-        raise _Refused(f"expression nested deeper than {_MOST_DEPTH}", "split it over a `set` node")
-    return tree
-
-
-def _syntax_help(text: str) -> str:
-    for wrong, right in (("&&", "and"), ("||", "or"), ("!", "not"), ("?", "A if CONDITION else B")):
-        if wrong in text.replace("!=", ""):
-            return f"write `{right}` instead of `{wrong}`"
-    return "expressions are written as in Python; one with `,` `[` `{` or `: ` in a flow mapping must be quoted"
-
-
-def _depth(tree: ast.AST) -> int:
-    depth, layer = 0, [tree]
-    while layer and depth <= _MOST_DEPTH:
-        depth += 1
-        layer = [child for node in layer for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
-    return depth
-
-
-def _problem(node: ast.AST, functions: Mapping[str, Callable[..., Any]]) -> tuple[str, str, str] | None:
-    """`(code, message, help)` of what is wrong with one syntax node, its children aside."""
-    match node:
-        case ast.Call(func=ast.Name(id=name)) if name not in functions:
-            return "unknown-function", f'unknown function "{name}"', did_you_mean(name, functions)
-        case ast.Call(func=ast.Name()):
-            return None
-        case ast.Call():
-            return "forbidden-expression", "only plain functions can be called, no methods", "register a function"
-        case ast.Attribute(attr=key) if key.startswith("_"):
-            return "forbidden-expression", f'"{key}": a key with a leading underscore cannot be looked up', ""
-        case ast.Constant(value=value) if not isinstance(value, (str, int, float, type(None))):
-            return "forbidden-expression", f"the constant {value!r} is not a JSON value", ""
-        case ast.Constant(value=str(value)) if _HALF_CHARACTER.search(value):
-            return (
-                "forbidden-expression",
-                f"the string {value!a:.40} holds an unpaired surrogate",
-                "write the whole character",
-            )
-        case ast.Constant(value=int(value)) if value.bit_length() > MOST_INTEGER_BITS:
-            return "forbidden-expression", f"the number {truncate(str(value), 30)} is too large", ""
-        case ast.Constant(value=float(value)) if not math.isfinite(value):
-            return "forbidden-expression", "the number is too large", ""
-        case ast.keyword(arg=None):
-            return "forbidden-expression", "`**` cannot be used in a call", ""
-        case ast.Dict(keys=keys) if None in keys:
-            return "forbidden-expression", "`**` cannot be used in an object", "use a channel with `reduce: merge`"
-        case ast.Compare(ops=ops, comparators=values) if any(
-            isinstance(op, (ast.Is, ast.IsNot)) and not (isinstance(value, ast.Constant) and value.value is None)
-            for op, value in zip(ops, values, strict=True)
-        ):
-            return "forbidden-expression", "`is` compares with None only", "use `==`"
-        case ast.comprehension(is_async=1):
-            return "forbidden-expression", "`async` is not allowed", ""
-        case _ if not isinstance(node, _ALLOWED_NODES):
-            return "forbidden-expression", f"{_spelled(node)} is not allowed in an expression", ""
-    return None
-
-
-def _spelled(node: ast.AST) -> str:
-    names: dict[type[ast.AST], str] = {
-        ast.Pow: "`**`",
-        ast.Lambda: "`lambda`",
-        ast.NamedExpr: "`:=`",
-        ast.JoinedStr: "an f-string",
-        ast.Starred: "`*`-unpacking",
-        ast.Await: "`await`",
-        ast.Set: "a set",
-        ast.SetComp: "a set",
-    }
-    return names.get(type(node), f"`{type(node).__name__}`")
-
-
-def _collect_names(node: ast.AST, bound: frozenset[str], found: list[ast.Name]) -> None:
-    match node:
-        case ast.Name(id=name):
-            if name not in bound:
-                found.append(node)
-        case ast.Call(args=arguments, keywords=keywords, func=function):
-            for part in [*([] if isinstance(function, ast.Name) else [function]), *arguments, *keywords]:
-                _collect_names(part, bound, found)
-        case ast.ListComp() | ast.GeneratorExp() | ast.DictComp() | ast.SetComp():
-            for generator in node.generators:
-                _collect_names(generator.iter, bound, found)
-                bound |= {part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)}
-                for condition in generator.ifs:
-                    _collect_names(condition, bound, found)
-            for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
-                _collect_names(part, bound, found)
-        case _:
-            for child in ast.iter_child_nodes(node):
-                _collect_names(child, bound, found)

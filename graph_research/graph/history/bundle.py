@@ -15,7 +15,7 @@ from typing import IO, Any, get_args, get_type_hints
 import orjson
 
 from graph_research.errors import UserMistake, check_name
-from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.events import unpacked_events
 from graph_research.graph.history.bundle_archive import (
     DIGEST_CHARS,
@@ -26,6 +26,7 @@ from graph_research.graph.history.bundle_archive import (
     opened,
 )
 from graph_research.graph.state.position import Position
+from graph_research.graph.state.rows import CallRow, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import references, text_hash
 
 __all__ = ["Bundle", "BundleInvalid", "Packed", "pack", "unpack"]

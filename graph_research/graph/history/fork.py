@@ -9,13 +9,14 @@ from typing import Any
 import orjson
 
 from graph_research.errors import Action, Hint
-from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, StepRow, Write
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import definition
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import unpacked_events
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position, digest, joined
+from graph_research.graph.state.rows import CallRow, RunRow, StepRow, Write
 from graph_research.graph.state.statuses import CLEARS_FAILURES, RunStatus, StepStatus
 from graph_research.graph.values.codec import duplicate, encode
 
@@ -186,7 +187,7 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
             raise InputInvalid(f'channel "{name}" cannot be set: {problem.message}') from problem
     edit = {**{name: spec.default for name, spec in channels.items() if name not in known}, **values}
     try:
-        return dict(graph.plain(edit, {}, graph.spec.start))
+        return dict(graph.to_stored(edit, {}, graph.spec.start))
     except HandoffInvalid as problem:
         raise InputInvalid(f"a channel cannot be set: {problem.message}") from problem
 

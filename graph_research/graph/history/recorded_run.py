@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import orjson
 
-from graph_research.graph.checkpoint.base import StepRow
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.execution.node_result import Unrecorded
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position
+from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import FAILURES, Cause, RunStatus, StepStatus
 
 __all__ = ["Difference", "Differs", "RecordedRun"]

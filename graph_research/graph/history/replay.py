@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from graph_research.errors import GraphResearchError
-from graph_research.graph.checkpoint.base import CallRow, Checkpointer, RunRow, StepRow, Write
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.definition.compiler import Graph
@@ -25,6 +25,7 @@ from graph_research.graph.history.recorded_run import Difference, Differs, Recor
 from graph_research.graph.history.state_diff import apart, first_difference
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position
+from graph_research.graph.state.rows import CallRow, RunRow, StepRow, Write
 from graph_research.graph.state.statuses import CallStatus, RunStatus, StepStatus
 from graph_research.graph.values.codec import canonical, decode, references
 

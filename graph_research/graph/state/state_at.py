@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from graph_research.graph.state.position import Position
 from graph_research.graph.state.reducers import Pieces, State
+from graph_research.graph.state.rows import Snapshot, StepRow
 from graph_research.graph.values.codec import chunked_lists, decode, references
 
-if TYPE_CHECKING:
-    from graph_research.graph.checkpoint.base import Checkpointer
-
 __all__ = ["Folded", "fold"]
+
+
+class LogReader(Protocol):
+    """What a store must read for a state."""
+
+    async def step_rows(
+        self, run_id: str, scope: str | None, after: int = -1, upto: int | None = None
+    ) -> list[StepRow]: ...
+
+    async def snapshot(self, run_id: str, scope: str, upto: int | None = None) -> Snapshot | None: ...
+
+    async def texts(self, hashes: Iterable[str]) -> dict[str, str]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +37,7 @@ class Folded:
     snapshot_bytes: int
 
 
-async def fold(store: Checkpointer, run_id: str, scope: str, upto: int | None = None) -> Folded | None:
+async def fold(store: LogReader, run_id: str, scope: str, upto: int | None = None) -> Folded | None:
     """The state of a scope after step `upto` (the latest when None); None if the scope had not started by then."""
     snapshot = await store.snapshot(run_id, scope, upto)
     rows = await store.step_rows(run_id, scope, snapshot.step if snapshot else -1, upto)
@@ -56,7 +67,7 @@ async def fold(store: Checkpointer, run_id: str, scope: str, upto: int | None = 
     )
 
 
-async def _unpacked(store: Checkpointer, data: bytes, texts: dict[str, str]) -> State:
+async def _unpacked(store: LogReader, data: bytes, texts: dict[str, str]) -> State:
     """The state of a snapshot; `texts` holds what it refers to, and takes up what its pieces refer to in turn."""
     pieces = chunked_lists(data)
     inner = {name for part in pieces.values() for text in part.names for name in references(texts[text].encode())}

@@ -1,4 +1,4 @@
-"""What each expression sees and where its value goes: names, types, missing fields, channels that nobody writes."""
+"""Checks what each expression reads and where its value goes: names, types, missing fields, unwritten channels."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from graph_research.graph.definition.channels import RESERVED_NAMES
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.paths import ShortestPaths, after_path
 from graph_research.graph.definition.spec import ChannelSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.expressions.compiled import Compiled
 from graph_research.graph.messages import did_you_mean, known_or_closest, show_value
 from graph_research.graph.source import Place
-from graph_research.graph.validation.paths import on_the_way, ways
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
 from graph_research.graph.values.python_types import described
 
@@ -46,7 +46,7 @@ def channel_types(graph: Graph) -> dict[str, Type]:
 
 
 def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Callable[[str], set[str]]) -> Iterator[Finding]:
-    """Findings about every expression; `before` tells which nodes can have run before one."""
+    """Findings about every expression; `before` gives the nodes that can have run before a node."""
     for loop in graph.loops.values():
         yield from _check(graph, loop, channels)
     for edge in graph.spec.edges:
@@ -231,8 +231,8 @@ class _NodeChecker:
         if self.before(self.node.name).isdisjoint(writers):
             message = f'node "{self.node.name}": {why} channel "{channel.name}", which no node before it writes'
             yield Finding.at(compiled.expression.place, "never-written", message, help)
-        elif way := ways(self.graph.spec, avoiding=writers)(self.node.name):
-            message = f'node "{self.node.name}": {why} channel "{channel.name}", which nothing writes{on_the_way(way)}'
+        elif path := ShortestPaths(self.graph.spec, avoiding=writers).to(self.node.name):
+            message = f'node "{self.node.name}": {why} channel "{channel.name}", which nothing writes{after_path(path)}'
             yield Finding.at(compiled.expression.place, "never-written", message, help, warning=True)
 
     def _place(self, key: str) -> Place:

@@ -1,4 +1,4 @@
-"""What runs side by side: branches of a fork that write one channel, end, ask, or meet with and without a join."""
+"""Checks of forks and joins: branches that write one channel, end, ask, or meet with and without a join."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import chain, combinations, islice
 
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.paths import Search, ShortestPaths, reachable
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 from graph_research.graph.errors import Finding
-from graph_research.graph.validation.paths import ways
 
 __all__ = ["check_branches"]
 
@@ -26,12 +26,12 @@ _MOST_STEPS = 200
 def check_branches(graph: Graph, edges: Sequence[EdgeSpec]) -> Iterator[Finding]:
     """Findings about forks and joins; `edges` are those between known nodes."""
     spec = graph.spec
-    way = ways(spec)
+    paths = ShortestPaths(spec)
     forks = [_Fork(spec, edges, name) for name, node in spec.nodes.items() if node.fork_all][:_MOST_FORKS]
     for fork in forks:
         yield from _check_inside(spec, fork)
         yield from _check_merges(spec, fork)
-        yield from _check_writers(graph, fork, way(fork.name))
+        yield from _check_writers(graph, fork, paths.to(fork.name))
     yield from _check_joins(spec, edges, forks)
 
 
@@ -59,7 +59,7 @@ class _Fork:
     @cached_property
     def reach(self) -> Mapping[str, frozenset[str]]:
         """By branch, everything that it may come to."""
-        return {edge.target: _reached(self.onwards, edge.target) for edge in self.onwards[self.name]}
+        return {first: reachable([first], self.next) for first in self.next(self.name)}
 
     @cached_property
     def _reached_by(self) -> Counter[str]:
@@ -111,42 +111,21 @@ class _Fork:
         return [edge.target for edge in leaving[:1] if not edge.when and not edge.loop]
 
     def path(self, node: str) -> str:
-        """`fork -> … -> node`, as short as it can be."""
-        before: dict[str, str] = {}
-        rest = [self.name]
-        for name in rest:
-            for edge in self.onwards[name]:
-                if edge.target not in before:
-                    before[edge.target] = name
-                    rest.append(edge.target)
-        steps = [node]
-        while steps[-1] != self.name and steps[-1] in before:
-            steps.append(before[steps[-1]])
-        return " -> ".join(reversed(steps))
+        """The shortest path `fork -> … -> node`."""
+        return " -> ".join(Search([self.name]).run(self.next).path_to(node))
 
-
-def _reached(onwards: Mapping[str, list[EdgeSpec]], first: str) -> frozenset[str]:
-    seen = {first}
-    rest = [first]
-    while rest:
-        new = [edge.target for edge in onwards[rest.pop()] if edge.target not in seen]
-        seen.update(new)
-        rest.extend(new)
-    return frozenset(seen)
+    def next(self, name: str) -> list[str]:
+        """The nodes that `onwards` leads to."""
+        return [edge.target for edge in self.onwards[name]]
 
 
 def _check_inside(spec: GraphSpec, fork: _Fork) -> Iterator[Finding]:
     """`ask` and `end` between a fork and its join, also behind an inner join."""
     if not fork.joins:
         return
-    inside: set[str] = set()
-    rest = [fork.name]
-    while rest:
-        for edge in fork.onwards[rest.pop()]:
-            if edge.target not in inside and edge.target not in fork.joins and edge.target != fork.name:
-                inside.add(edge.target)
-                rest.append(edge.target)
-    for other in [name for name in spec.nodes if name in inside]:
+    joins = frozenset(fork.joins)
+    inside = reachable([fork.name], lambda name: [target for target in fork.next(name) if target not in joins])
+    for other in [name for name in spec.nodes if name in inside and name != fork.name]:
         kind = spec.nodes[other].kind
         if kind in ("ask", "end"):
             message = (
@@ -169,10 +148,10 @@ def _check_merges(spec: GraphSpec, fork: _Fork) -> Iterator[Finding]:
     for name, by_branch in arrivals.items():
         if spec.nodes[name].join or len(by_branch) < 2 or len(set().union(*by_branch.values())) < 2:
             continue
-        told = " and ".join(f"{_numbers(lengths)} over {first}" for first, lengths in list(by_branch.items())[:2])
+        lengths_of = " and ".join(f"{_numbers(lengths)} over {first}" for first, lengths in list(by_branch.items())[:2])
         ends = spec.nodes[name].kind == "end"
         effect = "the first to arrive ends the run" if ends else "it runs again for each that arrives later"
-        message = f'branches of the fork "{fork.name}" reach node "{name}" after unequal steps ({told}): {effect}'
+        message = f'branches of the fork "{fork.name}" reach node "{name}" after unequal steps ({lengths_of}): {effect}'
         help = "lead them to a node with `join` first" if ends else "give it a `join` of the nodes that lead to it"
         yield Finding.at(spec.nodes[name].place, "unequal-branches", message, help, warning=True)
 

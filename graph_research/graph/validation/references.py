@@ -1,4 +1,4 @@
-"""Every name in a graph that must be the name of something: nodes, loops, channels, handlers, prompts."""
+"""Checks that every name in a graph is known: nodes, loops, channels, handlers, prompts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from graph_research.graph.definition.spec import EdgeSpec, LoopSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.source import Place
+from graph_research.graph.validation.handlers import is_not_async
 
 __all__ = ["check_references"]
 
@@ -22,7 +23,7 @@ _ENGINE = [kind for kind in vars(errors).values() if isinstance(kind, type) and 
 
 
 def check_references(graph: Graph) -> Iterator[Finding]:
-    """Findings about names that nothing bears, and about things that are named where they cannot stand."""
+    """Findings about unknown names, and about names in the wrong place."""
     spec = graph.spec
     if spec.start:
         yield from _known(spec.start, spec.nodes, spec.place("start"), "unknown-node", 'start "{}": no such node')
@@ -87,7 +88,7 @@ def _check_bound(graph: Graph, key: str, name: str, place: Place) -> Iterator[Fi
     if channel.default is None and not channel.input:
         yield Finding.at(place, code, f"{label}, which never has a value", help)
     if channel.schema.get("type", "integer") != "integer":
-        message = f"{label}, which is no integer but {channel.schema['type']}"
+        message = f"{label}, which is not an integer but {channel.schema['type']}"
         yield Finding.at(place, "type-mismatch", message, help)
 
 
@@ -96,6 +97,9 @@ def _check_target(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
     place = spec.place(f"nodes/{node.name}/{node.kind}")
     if node.kind == "run" and node.target:
         yield from _known(node.target, registry.handlers, place, "unknown-handler", 'no handler "{}" is registered')
+        if node.target in registry.handlers and is_not_async(registry.handlers[node.target]):
+            help = "declare it with `async def`"
+            yield Finding.at(place, "handler-not-async", f'handler "{node.target}" is not async', help)
     if (
         node.kind == "prompt"
         and node.target

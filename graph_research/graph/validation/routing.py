@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.paths import ShortestPaths, after_path
 from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.errors import Finding
-from graph_research.graph.validation.paths import on_the_way, ways
 from graph_research.graph.validation.truth_table import (
     MOST_ATOMS,
     MOST_VALUES,
@@ -34,14 +34,14 @@ def check_routing(graph: Graph, channels: Mapping[str, Type]) -> Iterator[Findin
     is reported as not checked.
     """
     budget = _Budget()
-    way = ways(graph.spec)
+    paths = ShortestPaths(graph.spec)
     leaving: dict[str, list[EdgeSpec]] = {}
     for edge in graph.spec.edges:
         leaving.setdefault(edge.source, []).append(edge)
     for name, node in graph.spec.nodes.items():
         edges = [edge for edge in leaving.get(name, ()) if not edge.on]
         if edges and node.kind != "end":
-            before = on_the_way(way(name))
+            before = after_path(paths.to(name))
             yield from _check_choice(graph, name, edges, channels, budget, complete=True, before=before)
     for source, edges in leaving.items():
         for event in ("error", "timeout", "cancelled"):

@@ -1,4 +1,4 @@
-"""The shape of a graph: what can be reached, whether everything ends, which cycles are bounded, what branches do."""
+"""Checks of a graph's shape: what can be reached, whether every path ends, whether every cycle is bounded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from itertools import pairwise
 import networkx
 
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.paths import ShortestPaths, after_path
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.messages import closest, known_or_closest
 from graph_research.graph.validation.parallel import check_branches
-from graph_research.graph.validation.paths import on_the_way, ways
 
 __all__ = ["check_flow", "check_subgraphs", "predecessors"]
 
@@ -84,7 +84,7 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> It
     ends = [name for name, node in spec.nodes.items() if node.kind == "end"]
     ending = set(ends).union(*(networkx.ancestors(digraph, name) for name in ends))
     leading = {edge.source for edge in edges if not edge.on}
-    way = ways(spec)
+    paths = ShortestPaths(spec)
     for name in ends:
         edge = next((edge for edge in edges if edge.source == name), None)
         if edge:
@@ -94,7 +94,7 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> It
     for component in networkx.strongly_connected_components(stuck):
         if all(target in component for name in component for target in stuck.successors(name)):
             name = next(name for name in spec.nodes if name in component)
-            message = f'node "{name}": no way leads from here to an end{on_the_way(way(name))}'
+            message = f'node "{name}": no way leads from here to an end{after_path(paths.to(name))}'
             yield Finding.at(spec.nodes[name].place, "no-end", message, "lead an edge towards a node of kind `end`")
     for name in spec.nodes:
         if name in ending and name not in ends and name not in leading:
@@ -201,8 +201,8 @@ def check_subgraphs(graph: Graph) -> Iterator[Finding]:
 def _own_ends(spec: GraphSpec) -> list[tuple[str, list[str]]]:
     """The status of each end that is reached over edges without `on`, and the way to it."""
     plain = {(edge.source, edge.target) for edge in spec.edges if not edge.on}
-    way = ways(spec)
-    found = [(node.target or "", way(name)) for name, node in spec.nodes.items() if node.kind == "end"]
+    paths = ShortestPaths(spec)
+    found = [(node.target or "", paths.to(name)) for name, node in spec.nodes.items() if node.kind == "end"]
     return [(status, steps) for status, steps in found if steps and set(pairwise(steps)) <= plain]
 
 

@@ -146,7 +146,7 @@ class _Subject:
 
 
 class _Other(str):
-    """Some text that is none of those named; true."""
+    """Any string other than the named ones; true."""
 
     __slots__ = ()
 

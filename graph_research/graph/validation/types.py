@@ -10,7 +10,8 @@ from typing import Any
 
 from graph_research.graph.errors import Finding
 from graph_research.graph.expressions.builtins import BUILTIN_FUNCTIONS
-from graph_research.graph.expressions.compiled import Compiled, place_in
+from graph_research.graph.expressions.compiled import Compiled
+from graph_research.graph.expressions.syntax import place_in
 from graph_research.graph.messages import closest, did_you_mean, show_value, truncate
 from graph_research.graph.source import Expression
 

@@ -84,7 +84,7 @@ def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
 
     Takes JSON values, datetime, date, time, timedelta, Decimal, bytes, tuples (they become lists), enums (they become
     their values), dataclasses and pydantic models (they become objects, the sets in them sorted lists). Raises
-    `NotStorable` for anything else, for NaN and the infinities, and for keys that are no text.
+    `NotStorable` for anything else, for NaN and the infinities, and for keys that are not strings.
     """
     data = _encode_plainly(value)
     return _encode_slowly(value, texts) if data is None or _may_hold_large(data) else data
@@ -307,7 +307,7 @@ def _key_text(key: Any) -> str:
 
 def _json_text(value: Any) -> Any:
     """What JSON has for a UUID, a path, an address and the like."""
-    from pydantic_core import to_jsonable_python  # only models have such parts, and whoever has one has loaded it
+    from pydantic_core import to_jsonable_python  # only pydantic models have such parts, so that it is loaded already
 
     try:
         return to_jsonable_python(value)
@@ -324,7 +324,7 @@ def _escaped(key: Any) -> Any:
 
 
 def _revive(value: Any, texts: Mapping[str, str]) -> Any:
-    """A look at the type is enough: `value` is what orjson read."""
+    """Exact type checks suffice, since `value` comes from orjson."""
     if type(value) is list:
         return [_revive(part, texts) if type(part) in _NESTED else part for part in value]
     if type(value) is not dict:
@@ -361,7 +361,7 @@ def _duration(value: timedelta) -> str:
 def _duration_read(text: str) -> timedelta:
     found = _DURATION.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text[:40]!r} is no duration")
+        raise ValueError(f"{text[:40]!r} is not a duration")
     sign, days, seconds, micro = found.groups()
     whole = int(days) * _DAY_MICROSECONDS + int(seconds) * 1_000_000 + int(micro)
     return timedelta(microseconds=-whole if sign else whole)

@@ -1,4 +1,4 @@
-"""JSON Schemas at the seams of a graph: compiled once, never reaching outside, and exact about what does not fit."""
+"""JSON Schemas of handoffs, outputs and channels: compiled once, with no access to files or network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_SHOWN = 3
 
 
 class SchemaInvalid(ValueError):
-    """A JSON Schema that is none, or that refers to something that is not among our own schemas."""
+    """An invalid JSON Schema, or one that refers to a schema that the resolver does not have."""
 
 
 class Contract:

@@ -1,4 +1,4 @@
-"""Named Python types of channels: values are checked against them, stored as plain JSON, and made again of it."""
+"""Named Python types of channels: values are checked against them, stored as JSON, and built from it again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Misfit(ValueError):
     """A value is not of its type. `path` is the JSON Pointer of the part at fault, `kind` the type's name."""
 
     def __init__(self, kind: str, path: str, reason: str) -> None:
-        super().__init__(f"it is no {kind}: {path or 'it'}: {reason}")
+        super().__init__(f"it is not a {kind}: {path or 'it'}: {reason}")
         self.kind = kind
         self.path = path
 
@@ -60,7 +60,7 @@ class NamedType:
         from pydantic.errors import PydanticUserError
 
         if not name.isidentifier() or name in JSON_TYPES:
-            raise TypeInvalid(f'"{name[:80]}" cannot name a type', help="use a name such as Claim, none of JSON's own")
+            raise TypeInvalid(f'"{name[:80]}" cannot name a type', help="use a name such as Claim")
         try:
             return cls(name=name, adapter=TypeAdapter(kind))
         except PydanticUserError as problem:
@@ -69,16 +69,16 @@ class NamedType:
                 f'type "{name}" cannot be used: {reason}', help="register a model or dataclass"
             ) from problem
 
-    def build(self, value: Any, path: str = "") -> Any:
-        """The value of this type that `value`, plain JSON, stands for. Raises `Misfit`."""
+    def from_stored(self, value: Any, path: str = "") -> Any:
+        """The value of this type that is stored as the JSON `value`. Raises `Misfit`."""
         try:
             return self.adapter.validate_python(value, strict=False, by_alias=True, by_name=True)
         except _FAILURES as problem:
             raise self._misfit(problem, path) from problem
 
-    def plain(self, value: Any, path: str = "") -> Any:
-        """`value` as plain JSON with every key, of which `build` makes an equal one. Raises `Misfit`."""
-        built = self.build(value, path)
+    def to_stored(self, value: Any, path: str = "") -> Any:
+        """`value` as JSON with every key, from which `from_stored` builds an equal one. Raises `Misfit`."""
+        built = self.from_stored(value, path)
         try:
             return duplicate(to_jsonable(built))
         except _FAILURES as problem:
@@ -86,7 +86,7 @@ class NamedType:
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of the plain form; empty where there is none."""
+        """The JSON Schema of the stored form; empty where there is none."""
         from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 
         try:
@@ -112,25 +112,25 @@ class Typed:
     entries: Typed | None = None
     fields: Mapping[str, Typed] = field(default_factory=dict)
 
-    def build(self, value: Any) -> Any:
-        """`value` with the parts that have a type as values of it; null stays null. Raises `Misfit`."""
-        return self._mapped(value, "", plain=False)
+    def from_stored(self, value: Any) -> Any:
+        """`value` with the parts that have a type built from their JSON; null stays null. Raises `Misfit`."""
+        return self._map(value, "", stored=False)
 
-    def plain(self, value: Any, path: str = "") -> Any:
-        """`value` with these parts as the plain JSON that is stored. Raises `Misfit`."""
-        return self._mapped(value, path, plain=True)
+    def to_stored(self, value: Any, path: str = "") -> Any:
+        """`value` with these parts as the JSON that is stored. Raises `Misfit`."""
+        return self._map(value, path, stored=True)
 
-    def _mapped(self, value: Any, path: str, *, plain: bool) -> Any:
+    def _map(self, value: Any, path: str, *, stored: bool) -> Any:
         if value is None:
             return None
         if self.kind is not None:
-            return self.kind.plain(value, path) if plain else self.kind.build(value, path)
+            return self.kind.to_stored(value, path) if stored else self.kind.from_stored(value, path)
         if self.items is not None and isinstance(value, list):
-            return [self.items._mapped(part, f"{path}/{index}", plain=plain) for index, part in enumerate(value)]
+            return [self.items._map(part, f"{path}/{index}", stored=stored) for index, part in enumerate(value)]
         if isinstance(value, Mapping):
             return {
-                key: one._mapped(part, f"{path}/{key}", plain=plain)
-                if (one := self.fields.get(key, self.entries))
+                key: typed_part._map(part, f"{path}/{key}", stored=stored)
+                if (typed_part := self.fields.get(key, self.entries))
                 else part
                 for key, part in value.items()
             }

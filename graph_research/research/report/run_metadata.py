@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph_research.graph.checkpoint.base import CallRecord
+from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.events import Event, Note
 from graph_research.research.llm.usage import Price, Spending, phase_of_path, spending_of, total
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from graph_research import Runtime, SqliteCheckpointer
-from graph_research.graph.checkpoint.base import RunRow, Write
 from graph_research.graph.context import Context
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.state.rows import RunRow, Write
 from tests.support.graph.harness import CLOCK, graph_of
 
 PARENT = """

@@ -8,6 +8,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Registry
+from graph_research.graph.resources import TextResolver
 
 SCHEMAS: dict[str, Any] = {
     "shout.input": {
@@ -55,20 +56,6 @@ edges: [{from: count, to: done}]
 """
 
 
-class Shelf:
-    """A resolver over texts in memory."""
-
-    def __init__(self, texts: Mapping[str, str], suffix: str) -> None:
-        self.texts = texts
-        self.suffix = suffix
-
-    def find(self, name: str) -> tuple[str, str] | None:
-        return (self.texts[name], name + self.suffix) if name in self.texts else None
-
-    def names(self) -> list[str]:
-        return sorted(self.texts)
-
-
 async def shout(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
     return {"text": str(handoff["text"]).upper() * int(handoff.get("times", 1))}
 
@@ -77,7 +64,7 @@ def registry(**graphs: str) -> Registry:
     return Registry(
         handlers={"shout": shout},
         functions={"unaddressed": lambda gaps: len([gap for gap in gaps if not gap.get("addressed")])},
-        schemas=Shelf({name: json.dumps(schema) for name, schema in SCHEMAS.items()}, ".json"),
-        graphs=Shelf({"child": CHILD, **graphs}, ".yaml"),
-        prompts=Shelf({"planner/user": "{{ question }}", "planner/system": "You plan."}, ".j2"),
+        schemas=TextResolver({name: json.dumps(schema) for name, schema in SCHEMAS.items()}, suffix=".json"),
+        graphs=TextResolver({"child": CHILD, **graphs}, suffix=".yaml"),
+        prompts=TextResolver({"planner/user": "{{ question }}", "planner/system": "You plan."}, suffix=".j2"),
     )

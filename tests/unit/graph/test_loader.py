@@ -14,9 +14,10 @@ from graph_research.graph.definition.yaml_tree import parse_yaml, to_json
 from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Registry
+from graph_research.graph.resources import TextResolver
 from graph_research.graph.source import Expression, Place
 from graph_research.graph.values.json_schema import Contract
-from tests.support.graph.sample_registry import SCHEMAS, Shelf, registry
+from tests.support.graph.sample_registry import SCHEMAS, registry
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "examples" / "graphs").glob("[!g]*.yaml"))  # but `guided`, which needs the research
@@ -116,7 +117,9 @@ def test_the_hash_of_the_whole_covers_schemas_that_schemas_refer_to() -> None:
 
     def of(action: str) -> str:
         decision = json.dumps({"enum": [action]})
-        schemas = Shelf({"decision_state": json.dumps(SCHEMAS["decision_state"]), "decision": decision}, ".json")
+        schemas = TextResolver(
+            {"decision_state": json.dumps(SCHEMAS["decision_state"]), "decision": decision}, suffix=".json"
+        )
         return load_graph("g.yaml", text=text, registry=Registry(schemas=schemas)).hash
 
     assert of("retry") == of("retry")

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[4]
 READ_ONLY = """
 import asyncio, os, sys
 from graph_research import SqliteCheckpointer
-from graph_research.graph.checkpoint.base import Write
+from graph_research.graph.state.rows import Write
 from graph_research.graph.checkpoint.conformance import first, row, run_row
 
 async def main() -> None:

@@ -16,9 +16,9 @@ from typing import Literal
 import pytest
 
 from graph_research import SqliteCheckpointer
-from graph_research.graph.checkpoint.base import Write
 from graph_research.graph.checkpoint.conformance import CheckpointerConformance, first, row, run_row
 from graph_research.graph.errors import RunBusy, StoreDamaged
+from graph_research.graph.state.rows import Write
 from graph_research.graph.values.codec import text_hash
 
 ROOT = Path(__file__).parents[4]
@@ -124,7 +124,7 @@ def test_a_store_can_be_used_from_one_event_loop_after_the_other(tmp_path: Path,
 async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "runs.db").write_bytes(b"not a database at all" * 100)
     async with opened(tmp_path / "runs.db") as store:
-        with pytest.raises(StoreDamaged, match=r"runs\.db cannot be used: file is not a database; it is no SQLite"):
+        with pytest.raises(StoreDamaged, match=r"runs\.db cannot be used: file is not a database; it is not a SQLite"):
             await store.runs()
 
 
@@ -237,7 +237,7 @@ async def test_a_full_disk_is_named_and_what_was_stored_stays(tmp_path: Path) ->
     program = """
 import asyncio, resource, signal, sys
 from graph_research import SqliteCheckpointer
-from graph_research.graph.checkpoint.base import Write
+from graph_research.graph.state.rows import Write
 from graph_research.graph.checkpoint.conformance import row
 
 async def main() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
-from graph_research.graph.checkpoint.text_cache import RecentTexts
+from graph_research.graph.checkpoint.text_cache import TextCache
 from graph_research.graph.context import Context
 from tests.support.graph.harness import graph_of, runtime
 
@@ -36,7 +36,7 @@ class _CountingStore(MemoryCheckpointer):
 
 
 def test_what_was_asked_for_last_is_kept() -> None:
-    texts = RecentTexts(most_chars=10)
+    texts = TextCache(most_chars=10)
     texts.add("a", "aaaa")
     texts.add("b", "bbbb")
     assert texts.get("a") == "aaaa"
@@ -45,14 +45,14 @@ def test_what_was_asked_for_last_is_kept() -> None:
 
 
 def test_a_text_that_is_too_long_is_not_kept() -> None:
-    texts = RecentTexts(most_chars=3)
+    texts = TextCache(most_chars=3)
     texts.add("a", "aaaa")
     texts.add("b", "bbb")
     assert (texts.get("a"), texts.get("b")) == (None, "bbb")
 
 
 def test_a_text_added_twice_counts_once() -> None:
-    texts = RecentTexts(most_chars=8)
+    texts = TextCache(most_chars=8)
     texts.add("a", "aaaa")
     texts.add("a", "aaaa")
     texts.add("b", "bbbb")

@@ -13,7 +13,7 @@ import pytest
 from graph_research import MemoryCheckpointer
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
-from graph_research.graph.definition.changes import part_changes
+from graph_research.graph.definition.identity import text_differences
 from graph_research.graph.errors import GraphChanged, InputInvalid
 from graph_research.graph.events import InputRequested, NodeStarted, RunEnded, RunPaused
 from tests.support.graph.countdown_graph import COUNTDOWN
@@ -346,13 +346,15 @@ async def test_a_changed_graph_is_refused_with_what_differs_until_it_is_accepted
     ],
 )
 def test_parts_of_a_graph_that_differ_are_told_by_name(old: str, new: str, told: list[str]) -> None:
-    assert part_changes(COUNTDOWN, COUNTDOWN.replace(old, new)) == told
+    assert [str(change) for change in text_differences(COUNTDOWN, COUNTDOWN.replace(old, new))] == told
 
 
 def test_edges_in_another_order_are_a_change() -> None:
     lines = COUNTDOWN.splitlines()
     turned = "\n".join([*lines[:-2], lines[-1], lines[-2]])
-    assert part_changes(COUNTDOWN, turned) == ["the order of the edges out of tick changed"]
+    assert [str(change) for change in text_differences(COUNTDOWN, turned)] == [
+        "the order of the edges out of tick changed"
+    ]
 
 
 async def test_the_node_a_run_stands_on_must_exist_in_the_changed_graph(store: Checkpointer) -> None:

@@ -125,6 +125,8 @@ def test_a_look_up_finds_keys_and_never_attributes(text: str, value: Any) -> Non
         "n" + ".a" * 900,
         "n or " * 600 + "n",
         "print(n)",
+        "[1 for n.a in xs]",
+        "[1 for xs[0] in xs]",
     ],
 )
 def test_everything_outside_the_allowlist_is_refused_before_it_runs(text: str) -> None:
@@ -167,6 +169,11 @@ def test_everything_outside_the_allowlist_is_refused_before_it_runs(text: str) -
         "len(n)",
         "unknown + 1",
         "len",
+        "[a for a, b in [[1, 2], [3]]]",
+        "len([huge + 'x' for a in big])",
+        "[[xs for a in big] for b in big]",
+        "[" + "+".join(["huge"] * 20) + "]",
+        "str([big for a in big]) + str([big for a in big])",
     ],
 )
 def test_what_cannot_be_computed_fails_and_is_never_silently_false(text: str) -> None:
@@ -212,6 +219,35 @@ def test_registered_functions_can_be_called_and_others_cannot() -> None:
         compile_expression(Expression("duoble(n)", PLACE), functions)
 
 
+def test_limits_hold_for_one_evaluation_and_not_for_all() -> None:
+    compiled = compile_expression(Expression("[a for a in xs if a] + [b for b in xs]", PLACE))
+    for _ in range(3):
+        assert len(compiled.evaluate({"xs": [1] * 5_000})) == 10_000
+    with pytest.raises(GuardFailed, match="more than 10,000 times"):
+        compiled.evaluate({"xs": [1] * 5_001})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[{'a': [c.k for c in b]} for b in xs]", "[b.k for a in xs for b in a if b.k]", "{b[0].k: b for b in xs}"],
+)
+def test_comprehensions_in_comprehensions_look_up_keys_like_everything_else(text: str) -> None:
+    rows = [[{"k": "x"}, {"k": None}], [{"k": "y"}]]
+    expected = {
+        "[{": [{"a": ["x", None]}, {"a": ["y"]}],
+        "[b": ["x", "y"],
+        "{b": {"x": rows[0], "y": rows[1]},
+    }
+    assert evaluate(text, xs=rows) == expected[text[:2]]
+
+
+def test_a_failure_in_a_comprehension_and_in_a_chain_of_comparisons_is_explained() -> None:
+    with pytest.raises(GuardFailed, match="failed: a number < a string cannot be compared"):
+        evaluate("[0 < y < text for y in xs]")
+    with pytest.raises(GuardFailed, match='failed: "missing" has no value here'):
+        evaluate("[missing for y in xs]")
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-5, 5) | st.text("ab", max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abk"), inner, max_size=3),
@@ -247,6 +283,47 @@ def test_evaluation_is_deterministic_gives_json_or_fails_and_leaves_the_state_al
             results.append(str(failed))
     assert results[0] == results[1]
     assert scope == before
+
+
+NUMBERS = st.integers(-9, 9) | st.floats(-9, 9)
+PYTHON = st.recursive(
+    st.sampled_from(["a", "b", "c", "xs", "1", "0", "2.5", "True", "[a, b]", "[c, 1]", "'ab'"]),
+    lambda inner: st.one_of(
+        st.tuples(
+            inner,
+            st.sampled_from(
+                ["+", "-", "*", "/", "//", "%", "<", "<=", "==", "!=", ">", ">=", "in", "and", "or", "not in"]
+            ),
+            inner,
+        ).map(lambda parts: f"({' '.join(parts)})"),
+        st.tuples(inner, inner, inner).map(lambda parts: f"({parts[0]} if {parts[1]} else {parts[2]})"),
+        st.tuples(inner, inner, inner).map(lambda parts: f"({parts[0]} < {parts[1]} <= {parts[2]})"),
+        st.tuples(st.sampled_from(["len", "sorted", "bool", "max", "any", "all", "abs"]), inner).map(
+            lambda parts: f"{parts[0]}({parts[1]})"
+        ),
+        inner.map(lambda text: f"(not {text})"),
+        inner.map(lambda text: f"(-{text})"),
+        inner.map(lambda text: f"{text}[1:]"),
+        st.tuples(inner, inner, inner).map(lambda parts: f"[{parts[0]} for c in {parts[1]} if {parts[2]}]"),
+        st.tuples(inner, inner).map(lambda parts: f"[{parts[0]} for a in xs for b in {parts[1]}]"),
+        st.tuples(inner, inner).map(lambda parts: f"{{str({parts[0]}): {parts[1]} for c in xs}}"),
+    ),
+    max_leaves=8,
+)
+
+
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+@given(text=PYTHON, a=NUMBERS, b=NUMBERS, c=NUMBERS, xs=st.lists(NUMBERS, max_size=3))
+def test_a_value_is_the_one_that_python_gives(text: str, a: Any, b: Any, c: Any, xs: list[Any]) -> None:
+    scope = {"a": a, "b": b, "c": c, "xs": xs}
+    try:
+        ours = compile_expression(Expression(text, PLACE)).evaluate(scope)
+    except GuardFailed:
+        return  # bounds and stricter types: what has a value has Python's
+    assert as_json(ours) == as_json(eval(text, {}, dict(scope)) if " for " not in text else eval(text, dict(scope)))
 
 
 @given(st.text(max_size=60))

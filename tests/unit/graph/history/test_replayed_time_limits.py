@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from graph_research.graph.checkpoint.base import Checkpointer, Write
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.context import Context
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import NodeFinished
 from graph_research.graph.history.replay import Replayed, replay
+from graph_research.graph.state.rows import Write
 from tests.support.graph.harness import collect, graph_of, runtime
 from tests.support.graph.scenarios import TEXTS, Outside, Refused, construct, driver
 

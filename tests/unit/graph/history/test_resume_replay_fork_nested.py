@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from graph_research import MemoryCheckpointer, Runtime, SqliteCheckpointer
-from graph_research.graph.checkpoint.base import CallRecord, Checkpointer
+from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.events import Event, ItemFinished, NodeFinished
 from graph_research.graph.history.replay import replay
 from tests.support.graph.scenarios import (

@@ -15,9 +15,9 @@ from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.context import Context
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Handler, Registry
+from graph_research.graph.resources import TextResolver
 from graph_research.graph.runtime import RunResult
 from tests.support.graph.harness import runtime
-from tests.support.graph.sample_registry import Shelf
 
 CHANNELS = {
     "n": {"type": "integer", "default": 0, "output": True},
@@ -234,7 +234,7 @@ def test_a_graph_without_errors_ends_as_the_checks_say_whatever_its_handlers_ret
     graph: dict[str, Any], values: list[Any]
 ) -> None:
     text = json.dumps(graph)
-    registry = Registry(handlers={"odd": odd(values)}, graphs=Shelf({"child": CHILD}, ".yaml"))
+    registry = Registry(handlers={"odd": odd(values)}, graphs=TextResolver({"child": CHILD}, suffix=".yaml"))
     findings = check_graph("g.yaml", text=text, registry=registry)
     assume(not any(finding.severity == "error" for finding in findings))
     result = asyncio.run(ended(text, registry))

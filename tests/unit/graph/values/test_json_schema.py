@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from graph_research.graph.errors import HandoffInvalid
+from graph_research.graph.resources import TextResolver
 from graph_research.graph.values.json_schema import Contract, SchemaInvalid
-from tests.support.graph.sample_registry import Shelf, registry
+from tests.support.graph.sample_registry import registry
 
 PLAN = {
     "type": "object",
@@ -69,7 +70,9 @@ def test_schemas_refer_to_each_other_by_bare_name() -> None:
 
 
 def test_an_id_of_a_schema_does_not_lead_references_astray() -> None:
-    shelf = Shelf({"one": json.dumps({"$id": "https://example.org/one.json", "type": "integer"})}, ".json")
+    shelf = TextResolver(
+        {"one": json.dumps({"$id": "https://example.org/one.json", "type": "integer"})}, suffix=".json"
+    )
     contract = Contract({"$id": "https://example.org/two.json", "$ref": "one"}, "two", shelf)
     assert contract.fits(1)
     assert not contract.fits("1")

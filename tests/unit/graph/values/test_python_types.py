@@ -226,11 +226,11 @@ async def test_a_value_that_does_not_fit_fails_the_node_that_gave_it(store: Chec
     result = await runtime(graph, store).run({"claim": FULL}, run_id="r")
     assert result.status == "failed" and result.error
     assert result.error["type"] == "HandoffInvalid"
-    assert 'node "keep": "claims" does not fit its type: it is no Claim: /0/stance:' in result.error["message"]
+    assert 'node "keep": "claims" does not fit its type: it is not a Claim: /0/stance:' in result.error["message"]
 
 
 async def test_an_input_that_does_not_fit_is_refused(store: Checkpointer) -> None:
-    with pytest.raises(InputInvalid, match='"claim" does not fit its type: it is no Claim: /claimText'):
+    with pytest.raises(InputInvalid, match='"claim" does not fit its type: it is not a Claim: /claimText'):
         await runtime(Seen().graph(), store).run({"claim": {"id": 1}})
 
 

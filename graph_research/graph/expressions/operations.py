@@ -1,0 +1,202 @@
+"""What the operators, look-ups and comprehensions of expressions do: bounded in work, with messages in JSON's words."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from graph_research.graph.messages import show_value, type_name
+
+__all__ = [
+    "COMPARISONS",
+    "MOST_INTEGER_BITS",
+    "OPERATORS",
+    "Limits",
+    "compare",
+    "entry",
+    "item",
+    "object_of",
+    "of_scope",
+    "sized",
+]
+
+MOST_INTEGER_BITS = 63
+_MOST_ITEMS = 100_000
+_MOST_UNITS = 1_000_000
+_MOST_ROUNDS = 10_000
+
+
+class Limits:
+    """The limits of one evaluation: the rounds of all its comprehensions, and the size of what they make."""
+
+    def __init__(self) -> None:
+        self._rounds = 0
+        self._units = 0
+
+    def count(self, values: Iterable[Any]) -> Iterator[Any]:
+        """The values, until the comprehensions have gone round too often."""
+        for value in values:
+            self._rounds += 1
+            if self._rounds > _MOST_ROUNDS:
+                raise ValueError(f"the comprehensions go round more than {_MOST_ROUNDS:,} times")
+            yield value
+
+    def keep(self, value: Any) -> Any:
+        """`value`, which a comprehension makes in one round; what all rounds make counts together."""
+        self._units = _units(value, self._units)
+        return value
+
+
+def sized(value: Any) -> Any:
+    """`value`, if it is small enough to be stored."""
+    _units(value, 0)
+    return value
+
+
+def _units(value: Any, units: int) -> int:
+    """`units` and those of `value`: its entries and, in units of 64, its characters."""
+    if not isinstance(value, (str, list, dict)):
+        return units
+    rest = [value]
+    while rest:
+        part = rest.pop()
+        units += 1
+        if isinstance(part, str):
+            units += len(part) >> 6
+        elif isinstance(part, list):
+            rest.extend(part)
+        elif isinstance(part, dict):
+            rest.extend(part.values())
+        if units + len(rest) > _MOST_UNITS:
+            raise ValueError("the result is too large")
+    return units
+
+
+def of_scope(scope: Mapping[str, Any], name: str) -> Any:
+    """The value of a name."""
+    try:
+        return scope[name]
+    except KeyError:
+        raise LookupError(f'"{name}" has no value here') from None
+
+
+def entry(value: Any, key: str) -> Any:
+    """`value.key`; an absent or null value is null."""
+    if value is None:
+        return None
+    if not isinstance(value, (dict, Mapping)):
+        raise TypeError(f'key "{key}" looked up in {type_name(value)}')
+    return value.get(key)
+
+
+def item(value: Any, key: Any) -> Any:
+    """`value[key]`; what is absent, and what is looked up in null, is null."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping) != isinstance(key, str) or not isinstance(value, (Mapping, list, tuple, str)):
+        what = "a slice" if isinstance(key, slice) else show_value(key)
+        raise TypeError(f"{what} looked up in {type_name(value)}")
+    try:
+        return value[key]
+    except (KeyError, IndexError):
+        return None
+
+
+def object_of(value: dict[Any, Any]) -> dict[str, Any]:
+    """An object that an expression makes."""
+    for key in value:
+        if not isinstance(key, str):
+            raise TypeError(f"the keys of an object must be strings, not {type_name(key)}")
+    return value
+
+
+def compare(symbols: tuple[str, ...], *operands: Callable[[], Any]) -> Any:
+    """A chain of comparisons; each operand is evaluated once, when it is needed."""
+    result, right = True, operands[0]()
+    for symbol, operand in zip(symbols, operands[1:], strict=True):
+        left, right = right, operand()
+        try:
+            result = _COMPARE[symbol](left, right)
+        except TypeError:
+            raise TypeError(f"{type_name(left)} {symbol} {type_name(right)} cannot be compared") from None
+        if not result:
+            break
+    return result
+
+
+def _arithmetic(symbol: str, operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(left: Any, right: Any) -> Any:
+        if not (isinstance(left, (int, float)) and isinstance(right, (int, float))):
+            raise TypeError(f"{type_name(left)} {symbol} {type_name(right)} cannot be computed")
+        return _bounded(operation(left, right))
+
+    return apply
+
+
+def _add(left: Any, right: Any) -> Any:
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        return _bounded(left + right)
+    for kind, most in ((str, _MOST_UNITS), (list, _MOST_ITEMS)):
+        if isinstance(left, kind) and isinstance(right, kind):
+            if len(left) + len(right) > most:
+                raise ValueError("the sum is too long")
+            return operator.add(left, right)
+    raise TypeError(f"{type_name(left)} + {type_name(right)} cannot be computed")
+
+
+def _bounded(number: Any) -> Any:
+    if isinstance(number, int):
+        if number.bit_length() > MOST_INTEGER_BITS:
+            raise ValueError("the number is too large")
+    elif not -float("inf") < number < float("inf"):
+        raise ValueError("the number is not finite")
+    return number
+
+
+def _signed(symbol: str, operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def apply(value: Any) -> Any:
+        if not isinstance(value, (int, float)):
+            raise TypeError(f"{symbol} needs a number, not {type_name(value)}")
+        return operation(value)
+
+    return apply
+
+
+OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: _add,
+    ast.Sub: _arithmetic("-", operator.sub),
+    ast.Mult: _arithmetic("*", operator.mul),
+    ast.Div: _arithmetic("/", operator.truediv),
+    ast.FloorDiv: _arithmetic("//", operator.floordiv),
+    ast.Mod: _arithmetic("%", operator.mod),
+    ast.USub: _signed("-", operator.neg),
+    ast.UAdd: _signed("+", operator.pos),
+}
+
+COMPARISONS: Mapping[type[ast.AST], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+
+_COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda value, container: value in container,
+    "not in": lambda value, container: value not in container,
+}

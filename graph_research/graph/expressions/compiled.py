@@ -9,7 +9,7 @@ from typing import Any
 from graph_research.graph.errors import GraphInvalid, GuardFailed
 from graph_research.graph.expressions.builtins import BUILTIN_FUNCTIONS
 from graph_research.graph.expressions.syntax import free_names, inspect_expression
-from graph_research.graph.expressions.translation import as_function, as_functions
+from graph_research.graph.expressions.translation import ScopeFunction, as_function, as_functions
 from graph_research.graph.messages import show_value, truncate
 from graph_research.graph.source import Expression
 
@@ -37,7 +37,7 @@ class Compiled:
         )
         self.functions = {name: functions[name] for name in self.calls}
         self.makes_json = all(function is BUILTIN_FUNCTIONS.get(name) for name, function in self.functions.items())
-        self._function = as_function(tree, self.functions)
+        self._function: ScopeFunction = self._translate
 
     def evaluate(self, scope: Mapping[str, Any]) -> Any:
         """The value under `scope` (name to JSON value). It may share lists and objects with the scope: treat it as
@@ -47,6 +47,11 @@ class Compiled:
             return self._function(scope)
         except _PROBLEMS:
             return self._explain(scope)
+
+    def _translate(self, scope: Mapping[str, Any]) -> Any:
+        """Translate at the first evaluation: most expressions of a node are evaluated in an `ExpressionGroup` only."""
+        self._function = as_function(self.tree, self.functions)
+        return self._function(scope)
 
     def _explain(self, scope: Mapping[str, Any]) -> Any:
         """Evaluate again, more slowly, for an error that says what failed."""

@@ -1,4 +1,4 @@
-"""Loads a graph: reads, compiles and checks it and its subgraphs, and reports everything that is wrong at once."""
+"""Loads a graph and its subgraphs: reads, compiles and checks them, and reports all findings at once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def load_graph(
     with every finding if one of them is an error (warnings are in `Graph.warnings`), `UserMistake` if the file cannot
     be opened.
     """
-    graph, findings = _load(path, _registry(registry or _found(path, text), handlers, functions, errors, types), text)
+    graph, findings = _load(
+        path, _registry(registry or _registry_beside(path, text), handlers, functions, errors, types), text
+    )
     if graph is None or any(finding.severity == "error" for finding in findings):
         raise GraphInvalid(findings)
     return replace(graph, warnings=tuple(findings))
@@ -57,10 +59,10 @@ def check_graph(
 ) -> list[Finding]:
     """Every finding about a graph, sorted by place; empty when it is clean. Raises only what `load_graph` raises for a
     file that cannot be opened."""
-    return _load(path, _registry(registry or _found(path, text), handlers, functions, errors, types), text)[1]
+    return _load(path, _registry(registry or _registry_beside(path, text), handlers, functions, errors, types), text)[1]
 
 
-def _found(path: str | Path, text: str | None) -> Registry:
+def _registry_beside(path: str | Path, text: str | None) -> Registry:
     """What lies beside a graph's file: subgraphs in its folder and in `graphs/` there, schemas in `schemas/`."""
     if text is not None:
         return Registry()

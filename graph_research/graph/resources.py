@@ -116,7 +116,7 @@ def beside(file: Path) -> tuple[Path, tuple[Path, ...]]:
 
 
 class ResourceUnreadable(UserMistake):
-    """A graph, prompt or schema file that is there and gives no text."""
+    """A graph, prompt or schema file that exists and cannot be read as text."""
 
     code = "resource-unreadable"
 

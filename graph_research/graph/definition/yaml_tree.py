@@ -1,4 +1,5 @@
-"""YAML as a tree of places: bounded while it is parsed, without aliases, tags and the surprises of YAML 1.1."""
+"""YAML as a tree with the place of every value: bounded in size and depth, without aliases, tags and YAML 1.1's
+booleans such as `on`."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ class Scalar:
 
     @property
     def value(self) -> str | int | float | bool | None:
-        """By the core schema of YAML 1.2: `on`, `off`, `yes`, `no` are texts, as is everything in quotes."""
+        """By the core schema of YAML 1.2: `on`, `off`, `yes`, `no` are strings, as is everything in quotes."""
         if not self.plain:
             return self.text
         if self.text in _WORDS:
@@ -52,7 +53,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """A list."""
+    """An array."""
 
     items: tuple[Tree, ...]
     place: Place
@@ -60,7 +61,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class YamlMapping:
-    """An object; its keys are unique texts."""
+    """An object; its keys are unique strings."""
 
     entries: tuple[tuple[Scalar, Tree], ...]
     place: Place
@@ -105,7 +106,7 @@ def parse_yaml(text: str, file: str) -> tuple[Tree | None, list[Finding]]:
 
 
 class _Stopped(Exception):
-    """Parsing ends here, with a finding."""
+    """Ends parsing with a finding."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.message)
@@ -114,7 +115,7 @@ class _Stopped(Exception):
 
 @dataclass(slots=True)
 class _Open:
-    """A collection whose end has not come yet. Of a mapping, `parts` holds keys and values in turn."""
+    """A collection that is still open. Of a mapping, `parts` holds keys and values in turn."""
 
     event: Any
     parts: list[Tree]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from graph_research.graph.checkpoint.base import Checkpointer
-from graph_research.graph.checkpoint.text_cache import TextCache
 from graph_research.graph.context import Clock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Draft, Event, event_of, packed_events
@@ -27,7 +26,7 @@ from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot,
 from graph_research.graph.state.statuses import CLEARS_FAILURES, CallStatus
 from graph_research.graph.values.codec import decode, references
 
-__all__ = ["History", "RunSession"]
+__all__ = ["History", "RunSession", "TextCache"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,3 +223,28 @@ class RunSession:
                     event_of(draft, run_id=self.run_id, seq=seq, at=first.at, step=first.step)
                     for seq, draft in enumerate(first.drafts, start=first.seq + 1)
                 )
+
+
+class TextCache:
+    """Texts by hash, at most `most_chars` together; the one that was not read for the longest goes first."""
+
+    def __init__(self, most_chars: int = 4_000_000) -> None:
+        self._most_chars = most_chars
+        self._chars = 0
+        self._texts: OrderedDict[str, str] = OrderedDict()
+
+    def get(self, name: str) -> str | None:
+        """The text, if it is still here."""
+        text = self._texts.get(name)
+        if text is not None:
+            self._texts.move_to_end(name)
+        return text
+
+    def add(self, name: str, text: str) -> None:
+        """Keep a text as the last that was asked for."""
+        if name not in self._texts:
+            self._chars += len(text)
+        self._texts[name] = text
+        self._texts.move_to_end(name)
+        while self._chars > self._most_chars:
+            self._chars -= len(self._texts.popitem(last=False)[1])

@@ -38,7 +38,7 @@ _NUMBER = type_of_schema({"type": "integer"})
 
 
 def channel_types(graph: Graph) -> dict[str, Type]:
-    """What every expression can see: the channels, and `loops` with how often each was taken."""
+    """The types of what every expression can read: the channels, and `loops` with a counter for each loop."""
     types = {name: _channel_type(graph, channel) for name, channel in graph.spec.channels.items()}
     taken = {name: {"type": "integer"} for name in graph.spec.loops}
     types["loops"] = type_of_schema({"type": "object", "properties": taken, "additionalProperties": False})
@@ -93,7 +93,7 @@ def check_channel_use(graph: Graph) -> Iterator[Finding]:
 
 
 def _bound(graph: Graph) -> frozenset[str]:
-    """Names that expressions find without a channel."""
+    """Names that expressions can read beside the channels."""
     items = {node.item_name for node in graph.spec.nodes.values() if node.each} - graph.spec.channels.keys()
     return RESERVED_NAMES | items
 
@@ -213,7 +213,7 @@ class _NodeChecker:
             yield Finding.at(compiled.expression.place, "type-mismatch", message, "")
 
     def _meant_as_expression(self, compiled: Compiled, scope: Mapping[str, Type]) -> Iterator[Finding]:
-        """Texts in a YAML list or object stand for themselves, even where they name a channel."""
+        """Strings in a YAML array or object are constants, even where they name a channel."""
         if compiled.expression.written != "literal":
             return
         for part in ast.walk(compiled.tree):

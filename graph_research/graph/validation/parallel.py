@@ -20,7 +20,7 @@ _MOST_PAIRS_TOLD = 20
 """Of one channel behind one fork; those that are sure to meet come first."""
 _MOST_FORKS = 50
 _MOST_STEPS = 200
-"""So many pairs of nodes, forks and steps after a fork are looked at, so that no file can keep the check busy."""
+"""Limits of the check: pairs of nodes, forks, and steps after a fork."""
 
 
 def check_branches(graph: Graph, edges: Sequence[EdgeSpec]) -> Iterator[Finding]:
@@ -37,7 +37,7 @@ def check_branches(graph: Graph, edges: Sequence[EdgeSpec]) -> Iterator[Finding]
 
 @dataclass(frozen=True)
 class _Fork:
-    """A fork and its branches. A branch is known by its first node; what several of them reach belongs to none."""
+    """A fork and its branches. A branch is named by its first node; what several branches reach belongs to none."""
 
     spec: GraphSpec
     edges: Sequence[EdgeSpec]
@@ -58,12 +58,12 @@ class _Fork:
 
     @cached_property
     def reach(self) -> Mapping[str, frozenset[str]]:
-        """By branch, everything that it may come to."""
+        """By branch, every node that it can reach."""
         return {first: reachable([first], self.next) for first in self.next(self.name)}
 
     @cached_property
     def _reached_by(self) -> Counter[str]:
-        """By node, how many branches come to it."""
+        """By node, how many branches reach it."""
         return Counter(chain.from_iterable(self.reach.values()))
 
     @cached_property

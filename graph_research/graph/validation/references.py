@@ -130,7 +130,7 @@ def _check_retry(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
 
 
 def _names_of(errors: Iterable[type[BaseException]]) -> frozenset[str]:
-    """The names of error classes and of those that they stand under."""
+    """The names of error classes and of their base classes."""
     return frozenset(kind.__name__ for error in errors for kind in error.__mro__ if issubclass(kind, Exception))
 
 

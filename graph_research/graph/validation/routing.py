@@ -24,7 +24,7 @@ from graph_research.graph.validation.types import Type, type_of
 __all__ = ["check_routing"]
 
 _MOST_COMPARED_EDGES = 40
-"""Of a node with more edges no overlapping guards are looked for."""
+"""Overlapping guards are not checked for a node with more edges."""
 
 
 def check_routing(graph: Graph, channels: Mapping[str, Type]) -> Iterator[Finding]:

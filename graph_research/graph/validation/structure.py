@@ -19,7 +19,7 @@ from graph_research.graph.validation.parallel import check_branches
 __all__ = ["check_flow", "check_subgraphs", "predecessors"]
 
 _MOST_CYCLES = 20
-"""As many unbounded cycles are reported; who has more sees the next after mending."""
+"""At most this many unbounded cycles are reported at once."""
 
 
 def check_flow(graph: Graph) -> Iterator[Finding]:
@@ -39,7 +39,7 @@ def check_flow(graph: Graph) -> Iterator[Finding]:
 
 
 def predecessors(spec: GraphSpec) -> Callable[[str], set[str]]:
-    """Tells of a node every node that can have run before it (itself only if it stands in a cycle)."""
+    """A function from a node to every node that can have run before it (itself only if it is in a cycle)."""
     digraph = _digraph(spec, _known_edges(spec))
 
     @cache
@@ -51,7 +51,7 @@ def predecessors(spec: GraphSpec) -> Callable[[str], set[str]]:
 
 
 def _known_edges(spec: GraphSpec) -> list[EdgeSpec]:
-    """The edges between known nodes; one whose target is a slip leads to what was probably meant."""
+    """The edges between known nodes; a misspelled node is taken for the closest known one."""
     edges = []
     for edge in spec.edges:
         target = edge.target if edge.target in spec.nodes else closest(edge.target, spec.nodes)
@@ -94,7 +94,7 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> It
     for component in networkx.strongly_connected_components(stuck):
         if all(target in component for name in component for target in stuck.successors(name)):
             name = next(name for name in spec.nodes if name in component)
-            message = f'node "{name}": no way leads from here to an end{after_path(paths.to(name))}'
+            message = f'node "{name}": no path leads from here to an end{after_path(paths.to(name))}'
             yield Finding.at(spec.nodes[name].place, "no-end", message, "lead an edge towards a node of kind `end`")
     for name in spec.nodes:
         if name in ending and name not in ends and name not in leading:

@@ -1,4 +1,4 @@
-"""Which combinations of guards are possible: a truth table over the values that their comparisons tell apart."""
+"""The possible combinations of guards: a truth table over the values that their comparisons distinguish."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class _Normaliser(ast.NodeTransformer):
 
 @dataclass(slots=True)
 class _Subject:
-    """Something whose value decides atoms: a name, a look-up, a call, or a pair of them that is compared."""
+    """A name, look-up, call, or compared pair of them, whose value decides atoms."""
 
     text: str
     type: Type = ANY
@@ -104,7 +104,7 @@ class _Subject:
     loop: bool = False
 
     def domain(self) -> list[Any]:
-        """One value for each case that the atoms can tell apart."""
+        """One value for each case that the atoms distinguish."""
         if self.pair:
             return [-1, 0, 1]
         members = self.type.schema.get("enum")
@@ -194,7 +194,7 @@ class _Subjects:
         return math.prod(len(subject.domain()) for subject in self.found.values())
 
     def holds(self, parts: Sequence[ast.expr | str], values: Mapping[str, Any]) -> bool | None:
-        """None where a comparison cannot be made, which is the node's error and no routing."""
+        """None where a comparison cannot be made, which is an error of the node and not a question of routing."""
         try:
             return all(self._evaluate(part, values) for part in parts)
         except TypeError:

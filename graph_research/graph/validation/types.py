@@ -1,4 +1,4 @@
-"""What kind of JSON value an expression can have, as far as the schemas tell; reports what can never fit."""
+"""The JSON types that an expression can have according to the schemas; reports values that can never fit."""
 
 from __future__ import annotations
 

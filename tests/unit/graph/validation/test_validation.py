@@ -159,7 +159,7 @@ def test_a_star_edge_counts_for_reaching_and_not_for_ending() -> None:
     assert checked(nodes, edges, "{}") == []
     stuck = '[{from: "*", to: b, on: [error, timeout]}]'
     found = checked("{a: {set: {}}, b: {end: completed}}", stuck, "{}")
-    assert found == ['node "a": no way leads from here to an end; lead an edge towards a node of kind `end`']
+    assert found == ['node "a": no path leads from here to an end; lead an edge towards a node of kind `end`']
 
 
 def test_the_error_is_known_only_where_every_edge_brings_one() -> None:

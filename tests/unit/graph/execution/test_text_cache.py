@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
-from graph_research.graph.checkpoint.text_cache import TextCache
 from graph_research.graph.context import Context
+from graph_research.graph.execution.run_session import TextCache
 from tests.support.graph.harness import graph_of, runtime
 
 GRAPH = """

@@ -305,7 +305,7 @@ PYTHON = st.recursive(
         inner.map(lambda text: f"(-{text})"),
         inner.map(lambda text: f"{text}[1:]"),
         st.tuples(inner, inner, inner).map(lambda parts: f"[{parts[0]} for c in {parts[1]} if {parts[2]}]"),
-        st.tuples(inner, inner).map(lambda parts: f"[{parts[0]} for a in xs for b in {parts[1]}]"),
+        st.tuples(inner, inner).map(lambda parts: f"[{parts[0]} for c in xs for d in {parts[1]}]"),
         st.tuples(inner, inner).map(lambda parts: f"{{str({parts[0]}): {parts[1]} for c in xs}}"),
     ),
     max_leaves=8,

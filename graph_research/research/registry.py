@@ -8,7 +8,7 @@ from typing import Any
 from graph_research.errors import GraphResearchError
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler, Prompter
-from graph_research.providers.http.telemetry import Incident, asked_for, listening
+from graph_research.providers.http.telemetry import HttpEvent, current_purpose, listen
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
 from graph_research.research.agents.clarifier import clarifier
@@ -68,7 +68,7 @@ def research_prompter(services: Services) -> Prompter:
     async def announce(
         prompt: str, role: str, handoff: Mapping[str, Any], schema: Mapping[str, Any] | None, ctx: Context
     ) -> Mapping[str, Any]:
-        with listening(_noting(ctx)), counting() as answers:
+        with listen(_noting(ctx)), counting() as answers:
             output = await step(prompt, role, handoff, schema, ctx)
         if schema is not None and (
             schema.get("additionalProperties") is False or "usage" in (schema.get("properties") or {})
@@ -86,7 +86,7 @@ async def give_up(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:  
 
 def _announcing(handler: Handler) -> Handler:
     async def announce(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
-        with listening(_noting(ctx)), counting() as answers:
+        with listen(_noting(ctx)), counting() as answers:
             output = await handler(handoff, ctx)
         progress = handoff.get("progress")
         if progress:
@@ -96,11 +96,11 @@ def _announcing(handler: Handler) -> Handler:
     return announce
 
 
-def _noting(ctx: Context) -> Callable[[Incident], None]:
+def _noting(ctx: Context) -> Callable[[HttpEvent], None]:
     """Incidents are shown at once, with what the request was for, and stored with the node's next commit."""
 
-    def note(incident: Incident) -> None:
-        told = {**incident.to_json(), **asked_for()}
+    def note(incident: HttpEvent) -> None:
+        told = {**incident.to_json(), **current_purpose()}
         ctx.progress(f"wire:{incident.type}", **told)
         ctx.emit(f"wire:{incident.type}", **told)
 

@@ -274,7 +274,7 @@ class Settings(BaseModel):
     )
     search_rate_limits: Rates = Field({}, description="requests a second at most, by search provider")
     provider_cooldown: Seconds = Field(
-        60.0, ge=0, le=3600, description="seconds for which a server that mostly fails is left alone"
+        60.0, ge=0, le=3600, description="circuit breaker: seconds without requests to a server that mostly fails"
     )
     tavily_search_depth: Literal["basic", "advanced"] = Field("basic", description="how hard `tavily` looks")
     tavily_include_raw_content: bool = Field(True, description="let `tavily` send the text of each page")

@@ -11,7 +11,7 @@ import pytest
 
 from graph_research.app.runs.budget import Budget
 from graph_research.providers.errors import ContextExceeded, FetchRefused, ProviderError
-from graph_research.providers.http.client import HttpClient, Peer, Reply
+from graph_research.providers.http.client import Endpoint, HttpClient, Response
 from graph_research.providers.http.status_errors import retry_after
 from graph_research.providers.llm.base import Usage
 from graph_research.providers.llm.error_mapping import ErrorMapper
@@ -36,7 +36,7 @@ SECONDS = 3.0
 
 
 def refused(body: bytes) -> ProviderError | None:
-    return ErrorMapper("evil", model="m")(Reply(status=400, headers={}, body=body))
+    return ErrorMapper("evil", model="m")(Response(status=400, headers={}, body=body))
 
 
 @pytest.mark.parametrize("depth", [300, 1_000])
@@ -68,12 +68,12 @@ def test_a_date_that_no_calendar_has_asks_for_no_wait(zone: str) -> None:
 async def test_an_answer_in_crumbs_is_read_in_no_time(server: WireServer) -> None:
     server.on("/error", Answer(status=400, chunks=("x",) * 60_000))
     server.on("/line", Answer(chunks=("x" * 2_000_000, *("x",) * 20_000)))
-    peer = Peer(name="evil", base_url=server.url, attempts=1)
+    endpoint = Endpoint(name="evil", base_url=server.url, attempts=1)
     began = time.process_time()
     async with HttpClient() as http:
         with pytest.raises(ProviderError, match="400"):
-            await http.ask(peer, "GET", "/error")
-        lines = [len(line) async for line in http.stream(peer, "GET", "/line")]
+            await http.ask(endpoint, "GET", "/error")
+        lines = [len(line) async for line in http.stream(endpoint, "GET", "/line")]
     assert lines == [2_020_000]
     assert time.process_time() - began < 4 * SECONDS
 

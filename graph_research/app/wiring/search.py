@@ -13,7 +13,7 @@ from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, unset_of
 from graph_research.app.workspace import Workspace
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.http.client import Peer
+from graph_research.providers.http.client import Endpoint
 from graph_research.providers.search.base import SOURCE_TYPES, SearchProvider
 from graph_research.providers.search.cache import CachedSearch
 from graph_research.providers.search.catalog import MCP, SCRIPTED
@@ -193,11 +193,11 @@ def _build(
     return spec.build(clients, _paced(spec.endpoint(clients), clients.settings))
 
 
-def _paced(peer: Peer, settings: Settings) -> Peer:
+def _paced(endpoint: Endpoint, settings: Settings) -> Endpoint:
     """The peer at the pace that the user set, if they did. The other searches' results wait for it, so not for long."""
     return replace(
-        peer,
-        per_second=settings.search_rate_limits.get(peer.name, peer.per_second),
+        endpoint,
+        per_second=settings.search_rate_limits.get(endpoint.name, endpoint.per_second),
         attempts=_ATTEMPTS,
         timeout_seconds=_TRY_SECONDS,
         budget_seconds=_ALL_TRIES_SECONDS,

@@ -1,4 +1,4 @@
-"""A circuit breaker over a sliding window: who mostly failed of late is left alone for a while, then asked once."""
+"""Circuit breaker over a sliding window: it opens after many failures and lets one attempt pass after a cooldown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class BreakerPolicy:
 
 
 class BreakerOpen(Exception):
-    """Nothing is tried for now; `seconds` is how long the breaker stays open, `failures` of `attempts` failed."""
+    """The breaker is open for `seconds` more; `failures` of the last `attempts` failed."""
 
     def __init__(self, seconds: float, failures: int, attempts: int) -> None:
         super().__init__(f"{failures} of the last {attempts} attempts failed; the next one in {seconds:.0f} s")
@@ -59,8 +59,8 @@ class CircuitBreaker:
 
     @contextmanager
     def attempt(self, *, failing: tuple[type[BaseException], ...]) -> Iterator[None]:
-        """One attempt: `BreakerOpen` where none is due. Errors of the kinds `failing`, and timeouts, count as failures;
-        other errors mean that somebody answered; an attempt that was cancelled counts not at all."""
+        """Make one attempt. Raises `BreakerOpen` while the breaker is open. Errors of the types `failing` and timeouts
+        count as failures; other errors count as success, and a cancelled attempt does not count."""
         probe = self._admit()
         failed = False
         counts = True
@@ -76,7 +76,7 @@ class CircuitBreaker:
                 self._count(failed=failed, probe=probe)
 
     def reset(self) -> None:
-        """Forget everything, as at the start."""
+        """Close the breaker and forget all attempts."""
         self._failed.clear()
         self._opened_at, self._probing = None, False
 

@@ -1,4 +1,4 @@
-"""One way to every provider over HTTP: retries, limits, a breaker and a time budget for each peer, and typed errors."""
+"""HTTP client for providers: retries, rate limits, a circuit breaker and a time budget for each endpoint."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from graph_research.providers.errors import (
     ProviderUnreachable,
 )
 from graph_research.providers.http.circuit_breaker import BreakerOpen, BreakerPolicy
-from graph_research.providers.http.endpoint import Classify, Peer, Reply
-from graph_research.providers.http.host_state import Lane
-from graph_research.providers.http.status_errors import verdict
-from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, Incident, Retried, Throttled, tell
+from graph_research.providers.http.endpoint import Classify, Endpoint, Response
+from graph_research.providers.http.host_state import HostState
+from graph_research.providers.http.status_errors import status_error
+from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, HttpEvent, Retried, Throttled, emit
 
 if TYPE_CHECKING:
     import httpx
 
     from graph_research.providers.http.transport import StreamingResponse, Transport
 
-__all__ = ["Classify", "Http", "HttpClient", "Peer", "Reply"]
+__all__ = ["Classify", "Endpoint", "Http", "HttpClient", "Response"]
 
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 20.0
@@ -41,36 +41,35 @@ T = TypeVar("T")
 
 
 class Http(Protocol):
-    """The seam: adapters build a `Peer` and ask. Errors are those of `graph_research.providers.errors`."""
+    """What adapters ask: they build an `Endpoint`. Raises the errors of `graph_research.providers.errors`."""
 
     async def ask(
         self,
-        peer: Peer,
+        endpoint: Endpoint,
         method: str,
         path: str,
         *,
         params: Mapping[str, str] | None = None,
         json: Any = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Reply:
-        """A reply with a status below 300, after as many tries as the peer allows."""
+    ) -> Response:
+        """The response with a status below 300, after at most `endpoint.attempts` requests."""
         ...
 
     def stream(
-        self, peer: Peer, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
+        self, endpoint: Endpoint, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
-        """The lines of a reply as they arrive (server-sent events, JSON lines), without their ends. Tried again only
-        until the first; who stops early closes the iterator (`contextlib.aclosing`)."""
+        """The lines of a response as they arrive (server-sent events, JSON lines), without line ends. Retried only
+        before the first line. A caller that stops early closes the iterator (`contextlib.aclosing`)."""
         ...
 
 
 class HttpClient:
-    """`Http` over httpx transports. An async context manager; connections are opened at the
-    first request and kept.
+    """`Http` over httpx transports. An async context manager; connections are opened at the first request and kept.
 
-    A try is made again where the server is out of reach, overloaded (408, 425, 429, 5xx) or answers with half a body or
-    JSON that is none: after what `Retry-After` asks for, else after 0.5 s, doubled each time, with jitter. A wait that
-    the budget has no room for is not begun. The breaker counts requests with all their tries.
+    A request is retried if the server is out of reach, overloaded (408, 425, 429, 5xx), or sends half a body or broken
+    JSON: after the time of `Retry-After`, else after 0.5 s, doubled each time, with jitter. A wait that does not fit
+    into the budget is not begun. The circuit breaker counts a request with all its retries once.
 
     `sleep`, `clock` (seconds that only grow), `wall` (the time of day) and `chance` (0 to 1) are there to be replaced;
     `trust` replaces the certificates that are believed; `on_incident` hears what went wrong without ending a request,
@@ -86,7 +85,7 @@ class HttpClient:
         wall: Callable[[], datetime] = lambda: datetime.now(UTC),
         chance: Callable[[], float] = random.random,
         trust: ssl.SSLContext | None = None,
-        on_incident: Callable[[Incident], None] = tell,
+        on_event: Callable[[HttpEvent], None] = emit,
     ) -> None:
         self._policy = breaker or BreakerPolicy()
         self._sleep = sleep
@@ -94,9 +93,9 @@ class HttpClient:
         self._wall = wall
         self._chance = chance
         self._trust = trust
-        self._tell = on_incident
+        self._emit = on_event
         self._transport: Transport | None = None
-        self._lanes: dict[str, Lane] = {}
+        self._hosts: dict[str, HostState] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -109,56 +108,56 @@ class HttpClient:
 
     async def ask(
         self,
-        peer: Peer,
+        endpoint: Endpoint,
         method: str,
         path: str,
         *,
         params: Mapping[str, str] | None = None,
         json: Any = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Reply:
-        request = self._request(peer, method, path, params=params, json=json, headers=headers)
+    ) -> Response:
+        request = self._request(endpoint, method, path, params=params, json=json, headers=headers)
 
-        async def once(seconds: float) -> Reply:
-            async with _within(peer, seconds):
-                response = await self._connections().send(peer, request)
+        async def once(seconds: float) -> Response:
+            async with _within(endpoint, seconds):
+                response = await self._connections().send(endpoint, request)
                 try:
                     reply = await response.whole()
                 finally:
                     await response.aclose()
-            return self._accepted(peer, reply)
+            return self._accepted(endpoint, reply)
 
-        with self._admitted(peer) as lane:
-            return await self._insist(peer, lane, once)
+        with self._behind_breaker(endpoint) as host:
+            return await self._with_retries(endpoint, host, once)
 
     async def stream(
-        self, peer: Peer, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
+        self, endpoint: Endpoint, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
-        request = self._request(peer, method, path, json=json, headers=headers)
-        deadline = self._clock() + peer.budget_seconds
+        request = self._request(endpoint, method, path, json=json, headers=headers)
+        deadline = self._clock() + endpoint.budget_seconds
 
         async def once(seconds: float) -> _Lines:
-            async with _within(peer, seconds):
-                response = await self._connections().send(peer, request)
+            async with _within(endpoint, seconds):
+                response = await self._connections().send(endpoint, request)
                 try:
                     if response.status >= 300:
-                        self._accepted(peer, await response.whole())
+                        self._accepted(endpoint, await response.whole())
                     return await _Lines.begun(response)
                 except BaseException:
                     await response.aclose()
                     raise
 
-        with self._admitted(peer) as lane:
-            async with aclosing(await self._insist(peer, lane, once)) as lines:
+        with self._behind_breaker(endpoint) as host:
+            async with aclosing(await self._with_retries(endpoint, host, once)) as lines:
                 while lines.line is not None:
                     yield lines.line
-                    if not lines.took_one():
-                        async with _within(peer, min(peer.timeout_seconds, deadline - self._clock())):
+                    if not lines.advance_buffered():
+                        async with _within(endpoint, min(endpoint.timeout_seconds, deadline - self._clock())):
                             await lines.advance()
 
     def _request(
         self,
-        peer: Peer,
+        endpoint: Endpoint,
         method: str,
         path: str,
         *,
@@ -172,13 +171,15 @@ class HttpClient:
         try:
             content = None if json is None else orjson.dumps(json)
         except orjson.JSONEncodeError as error:
-            raise ProviderRefused(f"{peer.name}: the request is not JSON: {error}", provider=peer.name) from error
+            raise ProviderRefused(
+                f"{endpoint.name}: the request is not JSON: {error}", provider=endpoint.name
+            ) from error
         return build_request(
-            peer,
+            endpoint,
             method,
             path,
-            params={**peer.params, **(params or {})},
-            headers={**peer.headers, **(headers or {})},
+            params={**endpoint.params, **(params or {})},
+            headers={**endpoint.headers, **(headers or {})},
             content=content,
         )
 
@@ -190,109 +191,111 @@ class HttpClient:
         return self._transport
 
     @contextmanager
-    def _admitted(self, peer: Peer) -> Iterator[Lane]:
-        """One request under the peer's breaker. Whatever error leaves it has its keys blacked out."""
-        lane = self._lanes.get(peer.name)
-        if lane is None:
-            lane = self._lanes[peer.name] = Lane(peer, self._policy, clock=self._clock)
+    def _behind_breaker(self, endpoint: Endpoint) -> Iterator[HostState]:
+        """One request behind the endpoint's circuit breaker. Keys are redacted from every error that leaves it."""
+        host = self._hosts.get(endpoint.name)
+        if host is None:
+            host = self._hosts[endpoint.name] = HostState(endpoint, self._policy, clock=self._clock)
         try:
-            with lane.breaker.attempt(failing=(ProviderUnavailable,)):
-                yield lane
+            with host.breaker.attempt(failing=(ProviderUnavailable,)):
+                yield host
         except BreakerOpen as closed:
             raise ProviderUnavailable(
-                f"{peer.name} is left alone: {closed}", provider=peer.name, retry_after_seconds=closed.seconds
+                f"circuit breaker open for {endpoint.name}: {closed}",
+                provider=endpoint.name,
+                retry_after_seconds=closed.seconds,
             ) from None
         except ProviderError as error:
-            error.message, error.help = peer.black_out(error.message), peer.black_out(error.help)
+            error.message, error.help = endpoint.redact(error.message), endpoint.redact(error.help)
             error.args = (error.message,)
             raise
         finally:
-            if lane.has_turned():
-                self._tell(self._turned(peer, lane))
+            if host.breaker_changed():
+                self._emit(self._breaker_event(endpoint, host))
 
-    def _turned(self, peer: Peer, lane: Lane) -> Incident:
-        breaker = lane.breaker
+    def _breaker_event(self, endpoint: Endpoint, host: HostState) -> HttpEvent:
+        breaker = host.breaker
         if not breaker.is_open:
-            return BreakerClosed(peer=peer.name)
+            return BreakerClosed(peer=endpoint.name)
         seconds = self._policy.cooldown_seconds
-        return BreakerOpened(peer=peer.name, failures=breaker.failures, attempts=breaker.attempts, seconds=seconds)
+        return BreakerOpened(peer=endpoint.name, failures=breaker.failures, attempts=breaker.attempts, seconds=seconds)
 
-    async def _insist(self, peer: Peer, lane: Lane, once: Callable[[float], Awaitable[T]]) -> T:
-        """Try until it works or is not worth another try. The waits of a library's loop know neither what is left of
-        a budget nor what others were told by the same server."""
+    async def _with_retries(self, endpoint: Endpoint, host: HostState, once: Callable[[float], Awaitable[T]]) -> T:
+        """Call `once` with its time limit in seconds until it succeeds, fails for good, or the budget is spent. All
+        requests to a host wait for the `Retry-After` that one of them got."""
         begun = self._clock()
-        deadline = begun + peer.budget_seconds
+        deadline = begun + endpoint.budget_seconds
         for attempt in itertools.count(1):
-            await self._turn(peer, lane, deadline)
+            await self._wait_for_turn(endpoint, host, deadline)
             try:
-                return await once(min(peer.timeout_seconds, deadline - self._clock()))
+                return await once(min(endpoint.timeout_seconds, deadline - self._clock()))
             except ProviderUnreachable:
                 raise
             except ProviderUnavailable as error:
                 wait = self._wait(attempt, error.retry_after_seconds)
                 if error.retry_after_seconds is not None:
-                    lane.leave_alone(wait)
-                if attempt >= peer.attempts or self._clock() + wait >= deadline:
-                    raise self._given_up(peer, error, attempt, begun, wait) from None
-                reason = peer.black_out(error.message)
-                self._tell(Retried(peer=peer.name, attempt=attempt, reason=reason, wait_seconds=wait))
+                    host.pause(wait)
+                if attempt >= endpoint.attempts or self._clock() + wait >= deadline:
+                    raise self._final_error(endpoint, error, attempt, begun, wait) from None
+                reason = endpoint.redact(error.message)
+                self._emit(Retried(peer=endpoint.name, attempt=attempt, reason=reason, wait_seconds=wait))
             await self._sleep(wait)
         raise AssertionError("the loop ends by itself")
 
     def _wait(self, attempt: int, asked_seconds: float | None) -> float:
-        """Seconds until the next try: never less than was asked for."""
+        """Seconds until the next request: never less than `Retry-After`."""
         if asked_seconds is not None:
             return asked_seconds + self._chance() * min(1.0, asked_seconds / 10)
         doubled = min(_FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1), _LONGEST_WAIT_SECONDS)
         return doubled * (0.5 + self._chance() / 2)
 
-    async def _turn(self, peer: Peer, lane: Lane, deadline: float) -> None:
-        """Wait for this request's turn: until the peer may be asked again, and for room in its bucket."""
-        quiet = lane.quiet_seconds()
+    async def _wait_for_turn(self, endpoint: Endpoint, host: HostState, deadline: float) -> None:
+        """Wait until the host's `Retry-After` is over and its rate limit admits a request."""
+        quiet = host.paused_seconds()
         if quiet > deadline - self._clock():
             raise ProviderUnavailable(
-                f"{peer.name} asked to be left alone for {quiet:.0f} s more",
-                provider=peer.name,
+                f"{endpoint.name}: rate limited; retry after {quiet:.0f} s",
+                provider=endpoint.name,
                 retry_after_seconds=quiet,
             )
         if quiet > 0:
-            self._tell(Throttled(peer=peer.name, asked_for=True))
+            self._emit(Throttled(peer=endpoint.name, asked_for=True))
             await self._sleep(quiet)
-        if not lane.is_full():
-            return await lane.enter()
-        self._tell(Throttled(peer=peer.name, asked_for=False))
+        if not host.is_full():
+            return await host.acquire()
+        self._emit(Throttled(peer=endpoint.name, asked_for=False))
         try:
             async with asyncio.timeout(deadline - self._clock()):
-                await lane.enter()
+                await host.acquire()
         except TimeoutError:
             raise ProviderUnavailable(
-                f"{peer.name}: more requests wait than its limit of {peer.per_second:g} a second lets through in "
-                f"{peer.budget_seconds:g} s",
-                provider=peer.name,
+                f"{endpoint.name}: too many requests wait for its rate limit of {endpoint.per_second:g} a second, "
+                f"more than fit into {endpoint.budget_seconds:g} s",
+                provider=endpoint.name,
             ) from None
 
-    def _given_up(
-        self, peer: Peer, error: ProviderUnavailable, attempts: int, begun: float, wait: float
+    def _final_error(
+        self, endpoint: Endpoint, error: ProviderUnavailable, attempts: int, begun: float, wait: float
     ) -> ProviderUnavailable:
         tried = f"tried {attempts} times in {self._clock() - begun:.0f} s" if attempts > 1 else "tried once"
-        if attempts < peer.attempts:
-            tried += f", and the next wait of {wait:.0f} s is longer than what is left of {peer.budget_seconds:g} s"
+        if attempts < endpoint.attempts:
+            tried += f", and the next wait of {wait:.0f} s is longer than what is left of {endpoint.budget_seconds:g} s"
         return ProviderUnavailable(
             f"{error.message} ({tried})",
-            provider=peer.name,
+            provider=endpoint.name,
             retry_after_seconds=error.retry_after_seconds,
             help=error.help,
         )
 
-    def _accepted(self, peer: Peer, reply: Reply) -> Reply:
-        error = verdict(peer, reply, now=self._wall())
+    def _accepted(self, endpoint: Endpoint, reply: Response) -> Response:
+        error = status_error(endpoint, reply, now=self._wall())
         if error is not None:
             raise error
         return reply
 
 
 class _Lines:
-    """The lines of an answer; `line` is the one that came last, None at the end."""
+    """The lines of a response; `line` is the latest one, None at the end."""
 
     def __init__(self, response: StreamingResponse) -> None:
         self.line: str | None = None
@@ -307,16 +310,16 @@ class _Lines:
         await lines.advance()
         return lines
 
-    def took_one(self) -> bool:
-        """Go on to the next line, if it has arrived with the one before."""
+    def advance_buffered(self) -> bool:
+        """Advance to the next line if it has been received already."""
         if not self._ready:
             return False
         self.line = self._ready.pop().removesuffix(b"\r").decode("utf-8", errors="replace")
         return True
 
     async def advance(self) -> None:
-        """Go on to the next line when it has arrived."""
-        while not self.took_one():
+        """Wait for the next line and advance to it."""
+        while not self.advance_buffered():
             chunk = await anext(self._chunks, None)
             if chunk is None:
                 self.line = self._rest.decode("utf-8", errors="replace") if self._rest else None
@@ -335,10 +338,12 @@ class _Lines:
 
 
 @asynccontextmanager
-async def _within(peer: Peer, seconds: float) -> AsyncIterator[None]:
-    """A time limit whose end is the peer's failure."""
+async def _within(endpoint: Endpoint, seconds: float) -> AsyncIterator[None]:
+    """A time limit that raises `ProviderUnavailable`."""
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise ProviderUnavailable(f"{peer.name}: no answer within {seconds:.3g} s", provider=peer.name) from None
+        raise ProviderUnavailable(
+            f"{endpoint.name}: no answer within {seconds:.3g} s", provider=endpoint.name
+        ) from None

@@ -1,4 +1,4 @@
-"""Who is asked over HTTP, how gently, and what they answered."""
+"""Endpoints with their limits, and their responses."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import Any
 import orjson
 
 from graph_research.providers.errors import ProviderError
-from graph_research.providers.http.redaction import black_out
+from graph_research.providers.http.redaction import redact
 
-__all__ = ["Classify", "Peer", "Reply"]
+__all__ = ["Classify", "Endpoint", "Response"]
 
 _SECRET_NAMES = ("auth", "key", "token", "secret", "cookie")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reply:
-    """What a server answered, whole: `status`, header names in lower case, and the body's bytes, decompressed."""
+class Response:
+    """A complete response: `status`, headers with names in lower case, and the decompressed body."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
 
     def json(self) -> Any:
-        """The body as JSON; `ValueError` where it is none."""
+        """The body as JSON. Raises `ValueError` if it is not JSON."""
         return self._parsed
 
     def text(self) -> str:
-        """The body as UTF-8, what does not fit replaced."""
+        """The body as UTF-8; invalid bytes are replaced."""
         return self.body.decode("utf-8", errors="replace")
 
     @property
     def media_type(self) -> str:
-        """The content type without its parameters, in lower case; empty where none was sent."""
+        """The content type without its parameters, in lower case; empty if there is none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @cached_property
@@ -43,15 +43,15 @@ class Reply:
         return orjson.loads(self.body)
 
 
-Classify = Callable[[Reply], ProviderError | None]
-"""Says what an answer with an error status means to this provider; None leaves it to the status."""
+Classify = Callable[[Response], ProviderError | None]
+"""Maps a response with an error status to the provider's error; None leaves it to the status."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Peer:
-    """Somebody who is asked over HTTP, and how gently. Two peers of one `name` share limits and breaker.
+class Endpoint:
+    """A server and the limits of requests to it. Endpoints of the same `name` share rate limit and circuit breaker.
 
-    `headers` carry the key and go to this `base_url` alone; `secrets` are blacked out of every message. Seconds are
+    `headers` carry the key and go to this `base_url` alone; `secrets` are redacted from every message. Seconds are
     wall-clock: `timeout_seconds` for one try (of a stream: without a line), `budget_seconds` for all tries of a request
     together, the waits between them and the waits for the bucket.
     """
@@ -70,10 +70,10 @@ class Peer:
     """Requests a second at most, as a token bucket; None: unbounded."""
     most_bytes: int = 20_000_000
     remedy: str = ""
-    """What to do where this peer refuses, such as the name of the variable its key stands in."""
+    """What to do where this endpoint refuses, such as the name of the variable its key stands in."""
 
-    def black_out(self, text: str) -> str:
-        """`text` without this peer's keys."""
+    def redact(self, text: str) -> str:
+        """`text` without this endpoint's keys."""
         sent = {**self.headers, **self.params}
         values = [text for name, text in sent.items() if any(word in name.lower() for word in _SECRET_NAMES)]
-        return black_out(text, [*self.secrets, *values, *(value.rpartition(" ")[2] for value in values)])
+        return redact(text, [*self.secrets, *values, *(value.rpartition(" ")[2] for value in values)])

@@ -1,4 +1,4 @@
-"""A health check: one small request that tells, without money or quota, whether a server is there and takes the key."""
+"""Health check: one request, free of charge, that shows whether a server answers and accepts the key."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_research.providers.errors import ProviderError
-from graph_research.providers.http.client import Http, Peer, Reply
+from graph_research.providers.http.client import Endpoint, Http, Response
 
 __all__ = ["PROBE_SECONDS", "HealthResult", "Probe", "check_health"]
 
 PROBE_SECONDS = 5.0
-"""How long a server may take to show that it is there."""
+"""Time limit of a health check."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """`GET path` of a peer. Where the path `tells_key` the peer's key is sent along and judged by the answer; else no
-    key is sent, and any answer will do but a status of `refusals`, which says what is wrong then."""
+    """`GET path` of an endpoint. If the path `tells_key`, the key is sent, and the response shows whether it is
+    accepted. Otherwise no key is sent, and any response counts but one with a status in `refusals`, which holds the reason."""
 
-    peer: Peer
+    endpoint: Endpoint
     path: str = "/robots.txt"
     params: Mapping[str, str] = field(default_factory=dict)
     tells_key: bool = False
@@ -29,8 +29,8 @@ class Probe:
 
 @dataclass(frozen=True, kw_only=True)
 class HealthResult:
-    """What came of a probe: the milliseconds until an answer, None where there was none; `refused` where the server is
-    there and will not serve this user; `text` says what is wrong or worth knowing."""
+    """The result of a probe: milliseconds until the response, None without one; `refused` if the server answers but
+    does not serve this user; `text` says what is wrong or worth knowing."""
 
     latency_ms: int | None
     refused: bool = False
@@ -38,26 +38,26 @@ class HealthResult:
 
     @property
     def reachable(self) -> bool:
-        """Whether anybody answered."""
+        """Whether there was a response."""
         return self.latency_ms is not None
 
 
 async def check_health(
     http: Http, probe: Probe, *, clock: Callable[[], float] = time.monotonic, seconds: float = PROBE_SECONDS
 ) -> HealthResult:
-    """Send the probe once. Whatever fails is told in the result."""
-    answers: list[Reply] = []
+    """Send the probe once. A failure is part of the result; nothing is raised for it."""
+    answers: list[Response] = []
 
-    def heard(reply: Reply) -> ProviderError | None:
+    def keep(reply: Response) -> ProviderError | None:
         answers.append(reply)
         return None
 
-    peer = replace(_as_sent(probe), classify=heard, attempts=1, timeout_seconds=seconds, budget_seconds=seconds)
+    endpoint = replace(_as_sent(probe), classify=keep, attempts=1, timeout_seconds=seconds, budget_seconds=seconds)
     began = clock()
     try:
-        await http.ask(peer, "GET", probe.path, params=probe.params)
+        await http.ask(endpoint, "GET", probe.path, params=probe.params)
     except ProviderError as error:
-        message = peer.black_out(error.message.removesuffix(" (tried once)"))
+        message = endpoint.redact(error.message.removesuffix(" (tried once)"))
         if not answers:
             return HealthResult(latency_ms=None, text=f"{message}; {error.help}" if error.help else message)
         return _judged(probe, answers[0], message, _milliseconds(clock() - began))
@@ -65,24 +65,23 @@ async def check_health(
     return HealthResult(latency_ms=_milliseconds(clock() - began), text=text)
 
 
-def _as_sent(probe: Probe) -> Peer:
-    """The peer, without its key where that would tell nothing."""
+def _as_sent(probe: Probe) -> Endpoint:
+    """The endpoint, without its key if the path does not check it."""
     if probe.tells_key:
-        return probe.peer
-    told = {name: text for name, text in probe.peer.headers.items() if name.lower() == "user-agent"}
-    return replace(probe.peer, headers=told, params={})
+        return probe.endpoint
+    headers = {name: text for name, text in probe.endpoint.headers.items() if name.lower() == "user-agent"}
+    return replace(probe.endpoint, headers=headers, params={})
 
 
-def _judged(probe: Probe, answer: Reply, message: str, latency_ms: int) -> HealthResult:
-    """What an error status means for who wants to know whether the server would serve them. Without a key to judge, a
-    server that answers is there, whatever it says."""
+def _judged(probe: Probe, answer: Response, message: str, latency_ms: int) -> HealthResult:
+    """The result for a response with an error status. If no key is checked, any status below 500 means reachable."""
     if answer.status in probe.refusals:
         return HealthResult(latency_ms=latency_ms, refused=True, text=probe.refusals[answer.status])
     if not probe.tells_key and answer.status < 500:
         return HealthResult(latency_ms=latency_ms)
     refused = answer.status in (401, 403) or (answer.status == 400 and "API key" in answer.text())
     if probe.tells_key and refused:
-        remedy = probe.peer.remedy
+        remedy = probe.endpoint.remedy
         return HealthResult(latency_ms=latency_ms, refused=True, text=f"{message}; {remedy}" if remedy else message)
     return HealthResult(latency_ms=latency_ms, text=message)
 

@@ -1,4 +1,4 @@
-"""Blacks keys out of everything that is told: messages, addresses, quoted answers."""
+"""Redacts secrets from messages, URLs and quoted responses."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
-__all__ = ["black_out", "withhold"]
+__all__ = ["redact", "withhold"]
 
-_BLACK = "[key]"
+_REDACTED = "[key]"
 _SHORTEST = 6
-"""Shorter secrets are none, and blacking them out would tear words apart."""
+"""Shorter values are not redacted: they would match parts of words."""
 
 _LOOKS_LIKE_KEY = re.compile(
     r"\b(?:sk|pk|rk|tvly|gsk|xai|hf|or)[-_][A-Za-z0-9_*.-]{8,}|\bAIza[A-Za-z0-9_-]{20,}|\b(?:Bearer|Basic)\s+[A-Za-z0-9._~+/=*-]{8,}"
@@ -20,15 +20,15 @@ _KEY_PARAMETER = re.compile(
 )
 
 
-def black_out(text: str, secrets: Iterable[str] = ()) -> str:
-    """`text` without `secrets`, also as they stand in URLs, and without what looks like a key: servers quote them."""
-    text = _LOOKS_LIKE_KEY.sub(_BLACK, withhold(text, secrets))
-    return _KEY_PARAMETER.sub(rf"\1{_BLACK}", text)
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` without `secrets`, also in their URL-encoded forms, and without anything that looks like a key."""
+    text = _LOOKS_LIKE_KEY.sub(_REDACTED, withhold(text, secrets))
+    return _KEY_PARAMETER.sub(rf"\1{_REDACTED}", text)
 
 
 def withhold(text: str, secrets: Iterable[str]) -> str:
-    """`text` without `secrets`, and otherwise as it is: for what will be quoted."""
+    """`text` without `secrets`, otherwise unchanged, for text that will be quoted."""
     for secret in sorted({one for one in secrets if len(one) >= _SHORTEST}, key=len, reverse=True):
         for shape in (secret, quote(secret, safe=""), quote_plus(secret)):
-            text = text.replace(shape, _BLACK)
+            text = text.replace(shape, _REDACTED)
     return text

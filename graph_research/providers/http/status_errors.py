@@ -1,4 +1,4 @@
-"""What an answer means: taken, worth another try, or something only the user can mend."""
+"""Maps HTTP status codes to errors: retryable (`ProviderUnavailable`) or not (`ProviderRefused`)."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from http import HTTPStatus
 from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.endpoint import Peer, Reply
+from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.text.wording import shortened
 
-__all__ = ["verdict"]
+__all__ = ["status_error"]
 
-_WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+_RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """529 is what Anthropic answers when it is overloaded; other 5xx of proxies are taken for the same."""
 
-_HOPELESS = frozenset({501, 505})
+_NOT_RETRYABLE = frozenset({501, 505})
 _QUOTED_CHARS = 300
 _WORDS = ("message", "error", "detail", "error_message", "title", "description")
 
 
-def verdict(peer: Peer, reply: Reply, *, now: datetime) -> ProviderError | None:
+def status_error(endpoint: Endpoint, reply: Response, *, now: datetime) -> ProviderError | None:
     """The error that `reply` is, None where it is taken. The peer's own `classify` is heard first."""
     if reply.status < 300:
-        return _broken_json(peer, reply)
-    error = peer.classify(reply) if peer.classify else None
-    error = error or _by_status(peer, reply)
+        return _broken_json(endpoint, reply)
+    error = endpoint.classify(reply) if endpoint.classify else None
+    error = error or _by_status(endpoint, reply)
     if isinstance(error, ProviderUnavailable) and error.retry_after_seconds is None:
         error.retry_after_seconds = retry_after(reply.headers, now=now)
     return error
@@ -46,39 +46,39 @@ def retry_after(headers: Mapping[str, str], *, now: datetime) -> float | None:
     return max(0.0, (due - (_date(headers.get("date", "")) or now)).total_seconds())
 
 
-def _broken_json(peer: Peer, reply: Reply) -> ProviderUnavailable | None:
+def _broken_json(endpoint: Endpoint, reply: Response) -> ProviderUnavailable | None:
     if reply.status == 204 or not re.fullmatch(r"application/([\w.-]+\+)?json", reply.media_type):
         return None
     try:
         reply.json()
     except ValueError:
         return ProviderUnavailable(
-            f"{peer.name} answered with JSON that is broken or cut short ({len(reply.body):,} bytes)",
-            provider=peer.name,
+            f"{endpoint.name} answered with JSON that is broken or cut short ({len(reply.body):,} bytes)",
+            provider=endpoint.name,
         )
     return None
 
 
-def _by_status(peer: Peer, reply: Reply) -> ProviderError:
+def _by_status(endpoint: Endpoint, reply: Response) -> ProviderError:
     status = reply.status
-    what = f"{peer.name} answered {_named(status)}"
+    what = f"{endpoint.name} answered {_named(status)}"
     if words := _own_words(reply):
         what += f": {words}"
-    if status in _WORTH_ANOTHER_TRY or (status >= 500 and status not in _HOPELESS):
-        return ProviderUnavailable(what, provider=peer.name)
-    return ProviderRefused(what, provider=peer.name, help=_remedy(peer, status))
+    if status in _RETRYABLE or (status >= 500 and status not in _NOT_RETRYABLE):
+        return ProviderUnavailable(what, provider=endpoint.name)
+    return ProviderRefused(what, provider=endpoint.name, help=_remedy(endpoint, status))
 
 
-def _remedy(peer: Peer, status: int) -> str:
+def _remedy(endpoint: Endpoint, status: int) -> str:
     if status in (401, 403):
-        return peer.remedy or "check the key and what it allows"
+        return endpoint.remedy or "check the key and what it allows"
     if status == 402:
         return "the account needs credit"
     if status == 404:
         return "check the address and the name that was asked for"
     if status == 413:
         return "the request is too long for this server; ask for less at a time"
-    return peer.remedy
+    return endpoint.remedy
 
 
 def _named(status: int) -> str:
@@ -88,7 +88,7 @@ def _named(status: int) -> str:
         return "529 (overloaded)" if status == 529 else str(status)
 
 
-def _own_words(reply: Reply) -> str:
+def _own_words(reply: Response) -> str:
     """What the server says of it in one line, without markup; empty where it says nothing to people."""
     try:
         text = _message(reply.json(), depth=4)

@@ -1,4 +1,4 @@
-"""What goes wrong between us and a peer without ending a request: frozen facts for whoever listens."""
+"""Events of HTTP requests that do not end a request: retries, waits, changes of a circuit breaker."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any, ClassVar
 __all__ = [
     "BreakerClosed",
     "BreakerOpened",
-    "Incident",
+    "HttpEvent",
     "Retried",
     "Throttled",
-    "asked_for",
-    "asking_for",
-    "listening",
-    "tell",
+    "current_purpose",
+    "emit",
+    "listen",
+    "request_purpose",
 ]
 
-_LISTENER: ContextVar[Callable[[Incident], None] | None] = ContextVar("listener", default=None)
-"""Whose request it is that meets with an incident: requests of many nodes share one transport."""
+_LISTENER: ContextVar[Callable[[HttpEvent], None] | None] = ContextVar("listener", default=None)
+"""The listener of the current request; the requests of many nodes share one client."""
 
 _PURPOSE: ContextVar[Mapping[str, str] | None] = ContextVar("purpose", default=None)
-"""What the request is for that meets with an incident."""
+"""What the current request is for."""
 
 
 @contextmanager
-def listening(listener: Callable[[Incident], None]) -> Iterator[None]:
-    """Within the block `listener` hears the incidents of the requests that are made there, by tasks begun there too."""
+def listen(listener: Callable[[HttpEvent], None]) -> Iterator[None]:
+    """Within the block, also in tasks that it starts, `listener` receives the events of requests."""
     before = _LISTENER.set(listener)
     try:
         yield
@@ -38,8 +38,8 @@ def listening(listener: Callable[[Incident], None]) -> Iterator[None]:
 
 
 @contextmanager
-def asking_for(kind: str, **more: str) -> Iterator[None]:
-    """Within the block requests are made for a `model`, a `search` or a `page`; `more` may say for which role."""
+def request_purpose(kind: str, **more: str) -> Iterator[None]:
+    """Within the block, requests are for a `model`, a `search` or a `page`; `more` may name the role."""
     before = _PURPOSE.set({"kind": kind, **more})
     try:
         yield
@@ -47,32 +47,32 @@ def asking_for(kind: str, **more: str) -> Iterator[None]:
         _PURPOSE.reset(before)
 
 
-def asked_for() -> Mapping[str, str]:
-    """What the request of this moment is for, `{kind, …}`; empty where nobody said."""
+def current_purpose() -> Mapping[str, str]:
+    """What the current request is for, `{kind, …}`; empty outside `request_purpose`."""
     return _PURPOSE.get() or {}
 
 
-def tell(incident: Incident) -> None:
-    """Tell whoever listens, if anybody does."""
+def emit(event: HttpEvent) -> None:
+    """Pass an event to the current listener, if there is one."""
     if (listener := _LISTENER.get()) is not None:
-        listener(incident)
+        listener(event)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Incident:
-    """The base of all; `peer` is the name of who was asked."""
+class HttpEvent:
+    """Base class; `peer` is the name of the endpoint."""
 
-    type: ClassVar[str] = "incident"
+    type: ClassVar[str] = "http_event"
     peer: str
 
     def to_json(self) -> dict[str, Any]:
-        """The incident's own fields."""
+        """The fields of the event."""
         return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Retried(Incident):
-    """A try failed, `attempt` from 1, and another follows after `wait_seconds`. `reason` holds no key."""
+class Retried(HttpEvent):
+    """Request `attempt` (from 1) failed, and the next follows after `wait_seconds`. `reason` holds no key."""
 
     type: ClassVar[str] = "retried"
     attempt: int
@@ -81,17 +81,17 @@ class Retried(Incident):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Throttled(Incident):
-    """A request waits: for the peer's bucket, or because the peer asked to be left alone."""
+class Throttled(HttpEvent):
+    """A request waits for the rate limit of the endpoint, or for the end of its `Retry-After`."""
 
     type: ClassVar[str] = "throttled"
     asked_for: bool
-    """Whether the peer itself asked for it."""
+    """Whether the wait is for `Retry-After`."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class BreakerOpened(Incident):
-    """So many of the last requests failed that the peer is not asked for `seconds`."""
+class BreakerOpened(HttpEvent):
+    """The circuit breaker opened for `seconds`: `failures` of the last `attempts` requests failed."""
 
     type: ClassVar[str] = "breaker_opened"
     failures: int
@@ -100,7 +100,7 @@ class BreakerOpened(Incident):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BreakerClosed(Incident):
-    """The peer answers again."""
+class BreakerClosed(HttpEvent):
+    """The circuit breaker closed: the endpoint answers again."""
 
     type: ClassVar[str] = "breaker_closed"

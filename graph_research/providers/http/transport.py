@@ -17,7 +17,7 @@ import httpx
 from graph_research.errors import why_unreadable
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
 from graph_research.providers.http.decompression import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
-from graph_research.providers.http.endpoint import Peer, Reply
+from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.user_agent import user_agent
 
 __all__ = ["StreamingResponse", "Transport", "build_request", "load_client", "trusted_certificates"]
@@ -37,28 +37,30 @@ _INVALID_ADDRESS = (httpx.InvalidURL, UnicodeError)
 class StreamingResponse:
     """A response whose head has arrived. Read it once, and close it: an unread rest closes the connection."""
 
-    def __init__(self, response: httpx.Response, peer: Peer, url: httpx.URL) -> None:
+    def __init__(self, response: httpx.Response, endpoint: Endpoint, url: httpx.URL) -> None:
         self.status = response.status_code
         self.headers = dict(response.headers)
         self._response = response
-        self._peer = peer
+        self._endpoint = endpoint
         self._url = url
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The decompressed body as it arrives, at most as many bytes as the peer may send."""
+        """The decompressed body as it arrives, at most as many bytes as the endpoint may send."""
         try:
-            body = Body(encoding=self.headers.get("content-encoding", ""), most_bytes=self._peer.most_bytes)
+            body = Body(encoding=self.headers.get("content-encoding", ""), most_bytes=self._endpoint.most_bytes)
             async for raw in self._response.aiter_raw():
                 yield body.feed(raw)
             body.end()
         except BodyTooLong as error:
-            raise ProviderRefused(f"{self._peer.name}: the answer is {error}", provider=self._peer.name) from None
+            raise ProviderRefused(
+                f"{self._endpoint.name}: the answer is {error}", provider=self._endpoint.name
+            ) from None
         except BodyBroken as error:
-            raise ProviderUnavailable(f"{self._peer.name}: {error}", provider=self._peer.name) from None
+            raise ProviderUnavailable(f"{self._endpoint.name}: {error}", provider=self._endpoint.name) from None
         except _WIRE_ERRORS as error:
-            raise _provider_error(error, self._peer, self._url) from None
+            raise _provider_error(error, self._endpoint, self._url) from None
 
-    async def whole(self) -> Reply:
+    async def whole(self) -> Response:
         """The response with its body. For an error status, a body that is cut off is accepted as far as it arrived."""
         body = bytearray()
         try:
@@ -69,7 +71,7 @@ class StreamingResponse:
         except ProviderError:
             if self.status < 400:
                 raise
-        return Reply(status=self.status, headers=self.headers, body=bytes(body))
+        return Response(status=self.status, headers=self.headers, body=bytes(body))
 
     async def aclose(self) -> None:
         await self._response.aclose()
@@ -91,19 +93,21 @@ class Transport:
         for pool in self._pools.values():
             await pool.aclose()
 
-    async def send(self, peer: Peer, request: httpx.Request) -> StreamingResponse:
+    async def send(self, endpoint: Endpoint, request: httpx.Request) -> StreamingResponse:
         """Send a request and wait for the head of the response. A redirect is followed on the same host only, since
         another host may see neither the key nor the request."""
         for _ in range(_MOST_REDIRECTS + 1):
             try:
                 response = await self._pool(request.url).handle_async_request(request)
             except _WIRE_ERRORS as error:
-                raise _provider_error(error, peer, request.url) from None
+                raise _provider_error(error, endpoint, request.url) from None
             if response.status_code not in _REDIRECTS or "location" not in response.headers:
-                return StreamingResponse(response, peer, request.url)
+                return StreamingResponse(response, endpoint, request.url)
             await response.aclose()
-            request = _redirected(peer, request, response)
-        raise ProviderRefused(f"{peer.name}: redirected in a circle", provider=peer.name, help="check its address")
+            request = _redirected(endpoint, request, response)
+        raise ProviderRefused(
+            f"{endpoint.name}: redirected in a circle", provider=endpoint.name, help="check its address"
+        )
 
     def _pool(self, url: httpx.URL) -> httpx.AsyncHTTPTransport:
         proxy = _proxy(url)
@@ -127,7 +131,7 @@ class Transport:
 
 
 def build_request(
-    peer: Peer,
+    endpoint: Endpoint,
     method: str,
     path: str,
     *,
@@ -141,30 +145,30 @@ def build_request(
         every["content-type"] = "application/json"
     every |= {name.lower(): text for name, text in headers.items()}
     if any(character in text for text in every.values() for character in "\r\n\0"):
-        raise _unsendable(peer)
+        raise _unsendable(endpoint)
     try:
-        url = httpx.URL(peer.base_url.rstrip("/") + path)
+        url = httpx.URL(endpoint.base_url.rstrip("/") + path)
         url = url.copy_merge_params(params) if params else url
         host = url.host
     except _INVALID_ADDRESS as error:
         raise ProviderRefused(
-            f"{peer.name}: its address is not valid: {error}", provider=peer.name, help="mend the address"
+            f"{endpoint.name}: its address is not valid: {error}", provider=endpoint.name, help="mend the address"
         ) from None
     if url.scheme not in ("http", "https") or not host:
         raise ProviderRefused(
-            f"{peer.name}: its address does not begin with http:// or https:// and a host",
-            provider=peer.name,
+            f"{endpoint.name}: its address does not begin with http:// or https:// and a host",
+            provider=endpoint.name,
             help="mend the address",
         )
     try:
-        return httpx.Request(method, url, headers=every, content=content, extensions=_extensions(peer))
+        return httpx.Request(method, url, headers=every, content=content, extensions=_extensions(endpoint))
     except UnicodeEncodeError:
-        raise _unsendable(peer) from None
+        raise _unsendable(endpoint) from None
 
 
-def _extensions(peer: Peer) -> dict[str, Any]:
+def _extensions(endpoint: Endpoint) -> dict[str, Any]:
     """Only the time to connect is bounded here; the caller bounds the whole request."""
-    return {"timeout": {"connect": min(_CONNECT_SECONDS, peer.timeout_seconds)}}
+    return {"timeout": {"connect": min(_CONNECT_SECONDS, endpoint.timeout_seconds)}}
 
 
 async def load_client() -> None:
@@ -193,15 +197,15 @@ def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:  # no
         ) from error
 
 
-def _unsendable(peer: Peer) -> ProviderRefused:
+def _unsendable(endpoint: Endpoint) -> ProviderRefused:
     return ProviderRefused(
-        f"{peer.name}: a key or header holds a character that cannot be sent, such as the end of a line",
-        provider=peer.name,
-        help=peer.remedy or "set the key again, without spaces and line ends",
+        f"{endpoint.name}: a key or header holds a character that cannot be sent, such as the end of a line",
+        provider=endpoint.name,
+        help=endpoint.remedy or "set the key again, without spaces and line ends",
     )
 
 
-def _redirected(peer: Peer, request: httpx.Request, response: httpx.Response) -> httpx.Request:
+def _redirected(endpoint: Endpoint, request: httpx.Request, response: httpx.Response) -> httpx.Request:
     """The request to where a redirect leads: the same host over the same scheme, or over https instead of http."""
     url, method = request.url, request.method
     try:
@@ -215,9 +219,9 @@ def _redirected(peer: Peer, request: httpx.Request, response: httpx.Response) ->
     if not (same or (safer and url.port is None and target.port is None)) or not keeps_method:
         where = f"{target.scheme}://{host}" if host else "nowhere"
         raise ProviderRefused(
-            f"{peer.name} redirects from {url.scheme}://{url.host} to {where}, which is not followed: the key belongs "
-            "to the first",
-            provider=peer.name,
+            f"{endpoint.name} redirects from {url.scheme}://{url.host} to {where}, which is not followed: "
+            "the key belongs to the first",
+            provider=endpoint.name,
             help="name the new address if you trust it",
         )
     return httpx.Request(
@@ -236,32 +240,32 @@ def _proxy(url: httpx.URL) -> str | None:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _provider_error(error: Exception, peer: Peer, url: httpx.URL) -> ProviderError:
+def _provider_error(error: Exception, endpoint: Endpoint, url: httpx.URL) -> ProviderError:
     """The provider error for a failed connection, without keys."""
     if isinstance(error, httpx.LocalProtocolError):
-        return _unsendable(peer)
+        return _unsendable(endpoint)
     where = f"{url.host}:{url.port}" if url.port else url.host
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return ProviderUnreachable(
-                f"{peer.name}: the certificate of {where} is not trusted: {cause.verify_message}",
-                provider=peer.name,
+                f"{endpoint.name}: the certificate of {where} is not trusted: {cause.verify_message}",
+                provider=endpoint.name,
                 help="check the address and this machine's clock; SSL_CERT_FILE may name certificates of your own",
             )
         if _is_no_handshake(error, cause):
             return ProviderUnreachable(
-                f"{peer.name}: {where} does not speak TLS",
-                provider=peer.name,
+                f"{endpoint.name}: {where} does not speak TLS",
+                provider=endpoint.name,
                 help="is the address http:// and not https://?",
             )
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
             return ProviderUnreachable(
-                f"{peer.name}: the name {url.host} is unknown",
-                provider=peer.name,
+                f"{endpoint.name}: the name {url.host} is unknown",
+                provider=endpoint.name,
                 help="check the address and the connection to the network",
             )
-    return ProviderUnavailable(f"{peer.name}: {_what_failed(error, causes, where)}", provider=peer.name)
+    return ProviderUnavailable(f"{endpoint.name}: {_what_failed(error, causes, where)}", provider=endpoint.name)
 
 
 def _is_no_handshake(error: Exception, cause: BaseException) -> bool:

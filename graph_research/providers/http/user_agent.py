@@ -1,4 +1,4 @@
-"""Who asks, as servers are told."""
+"""The User-Agent header."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def user_agent(contact: str | None = None) -> str:
 
 @cache
 def _version() -> str:
-    """Looked up once: it stands in a file."""
+    """Read from the package metadata, once."""
     try:
         return metadata.version("graph-research")
     except metadata.PackageNotFoundError:

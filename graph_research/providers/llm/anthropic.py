@@ -138,10 +138,12 @@ class AnthropicModel(HttpModel[_Gathered]):
         super().__init__(config)
         if not _TAKES_TEMPERATURE.match(config.model):
             self._left_out.add("temperature")
-        self._peer = replace(self._peer, headers={**self._peer.headers, "anthropic-version": ANTHROPIC_VERSION})
+        self._endpoint = replace(
+            self._endpoint, headers={**self._endpoint.headers, "anthropic-version": ANTHROPIC_VERSION}
+        )
 
     async def _whole(self, body: dict[str, Any]) -> _Gathered:
-        reply = await self._http.ask(self._peer, "POST", _PATH, json=body)
+        reply = await self._http.ask(self._endpoint, "POST", _PATH, json=body)
         try:
             message = _Message.model_validate(reply.json())
         except ValueError as error:
@@ -154,8 +156,8 @@ class AnthropicModel(HttpModel[_Gathered]):
 
     async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
         answer = _Gathered()
-        lines = self._http.stream(self._peer, "POST", _PATH, json={**body, "stream": True})
-        async with aclosing(events_of(lines, self._peer.name)) as events:
+        lines = self._http.stream(self._endpoint, "POST", _PATH, json={**body, "stream": True})
+        async with aclosing(events_of(lines, self._endpoint.name)) as events:
             async for loaded in events:
                 try:
                     event = _Event.model_validate(loaded)
@@ -207,7 +209,7 @@ class AnthropicModel(HttpModel[_Gathered]):
         if answer.stop == "refusal":
             raise AnswerWithheld(
                 f"{self._spec} declined to answer",
-                provider=self._peer.name,
+                provider=self._endpoint.name,
                 input_tokens=usage.input_tokens,
                 output_tokens=usage.output_tokens,
             )

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
-from graph_research.providers.http.client import Reply
+from graph_research.providers.http.client import Response
 from graph_research.text.wording import shortened
 
 __all__ = ["ConstraintFailed", "ErrorMapper", "ParameterRefused", "context_error"]
@@ -92,7 +92,7 @@ class ErrorMapper:
         self._key_name = key_name
         self._parameters = parameters or {}
 
-    def __call__(self, reply: Reply) -> ProviderError | None:
+    def __call__(self, reply: Response) -> ProviderError | None:
         return self.of(reply.status, _loaded(reply))
 
     def of(self, status: int, told: Any) -> ProviderError | None:
@@ -153,7 +153,7 @@ def _limit(text: str) -> int | None:
     return None
 
 
-def _loaded(reply: Reply) -> Any:
+def _loaded(reply: Response) -> Any:
     try:
         return reply.json()
     except ValueError:

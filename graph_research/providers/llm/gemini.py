@@ -118,7 +118,7 @@ class GeminiModel(HttpModel[_Gathered]):
         return {*body, *body["generationConfig"]}
 
     async def _whole(self, body: dict[str, Any]) -> _Gathered:
-        reply = await self._http.ask(self._peer, "POST", f"{self._path}:generateContent", json=body)
+        reply = await self._http.ask(self._endpoint, "POST", f"{self._path}:generateContent", json=body)
         try:
             loaded = reply.json()
         except ValueError as error:
@@ -129,9 +129,9 @@ class GeminiModel(HttpModel[_Gathered]):
 
     async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
         answer = _Gathered()
-        peer = replace(self._peer, params={**self._peer.params, "alt": "sse"})
-        lines = self._http.stream(peer, "POST", f"{self._path}:streamGenerateContent", json=body)
-        async with aclosing(events_of(lines, self._peer.name)) as events:
+        endpoint = replace(self._endpoint, params={**self._endpoint.params, "alt": "sse"})
+        lines = self._http.stream(endpoint, "POST", f"{self._path}:streamGenerateContent", json=body)
+        async with aclosing(events_of(lines, self._endpoint.name)) as events:
             async for loaded in events:
                 answer.take(self._response(loaded), on_text)
         if answer.finish is None and answer.blocked is None:
@@ -188,7 +188,7 @@ class GeminiModel(HttpModel[_Gathered]):
             what = "the question" if answer.blocked else "the answer"
             raise AnswerWithheld(
                 f"{self._spec} blocked {what}: {held_back[:60]}",
-                provider=self._peer.name,
+                provider=self._endpoint.name,
                 input_tokens=usage.input_tokens,
                 output_tokens=usage.output_tokens,
             )

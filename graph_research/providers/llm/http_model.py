@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.http.client import Endpoint, Http
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.llm.error_mapping import ConstraintFailed, ErrorMapper, ParameterRefused
@@ -31,7 +31,7 @@ class HttpModelConfig:
     """
 
     http: Http
-    peer: Peer
+    endpoint: Endpoint
     spec: str
     model: str
     window_tokens: int | None = None
@@ -54,10 +54,10 @@ class HttpModel(ABC, Generic[_Answer]):
 
     def __init__(self, config: HttpModelConfig) -> None:
         self._errors = ErrorMapper(
-            config.peer.name, model=config.model, key_name=config.key_name, parameters=self.optional
+            config.endpoint.name, model=config.model, key_name=config.key_name, parameters=self.optional
         )
         self._http = config.http
-        self._peer = replace(config.peer, classify=self._errors)
+        self._endpoint = replace(config.endpoint, classify=self._errors)
         self._config = config
         self._spec = config.spec
         self._model = config.model
@@ -76,7 +76,10 @@ class HttpModel(ABC, Generic[_Answer]):
     def probe(self) -> Probe:
         """A request that shows that the server answers and takes the key: for its list of models."""
         return Probe(
-            peer=self._peer, path=self.models_path, params=self.models_params, tells_key=bool(self._peer.secrets)
+            endpoint=self._endpoint,
+            path=self.models_path,
+            params=self.models_params,
+            tells_key=bool(self._endpoint.secrets),
         )
 
     async def complete(self, request: ModelRequest) -> ModelReply:
@@ -96,7 +99,9 @@ class HttpModel(ABC, Generic[_Answer]):
                 if not constrained:
                     raise
                 constrained = False
-        raise ProviderUnavailable(f"{self._peer.name} refuses one parameter after the other", provider=self._peer.name)
+        raise ProviderUnavailable(
+            f"{self._endpoint.name} refuses one parameter after the other", provider=self._endpoint.name
+        )
 
     def _leave_out(self, parameter: str, body: Mapping[str, Any]) -> bool:
         """Leave a parameter out from now on; false where this request did not have it."""
@@ -109,7 +114,7 @@ class HttpModel(ABC, Generic[_Answer]):
         return set(body)
 
     def _unavailable(self, what: str) -> ProviderUnavailable:
-        return ProviderUnavailable(f"{self._peer.name}: {what}", provider=self._peer.name)
+        return ProviderUnavailable(f"{self._endpoint.name}: {what}", provider=self._endpoint.name)
 
     @abstractmethod
     def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:

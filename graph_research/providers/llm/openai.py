@@ -126,7 +126,7 @@ class OpenAIModel(HttpModel[_Gathered]):
         self._limit_name = "max_completion_tokens" if config.official else "max_tokens"
 
     async def _whole(self, body: dict[str, Any]) -> _Gathered:
-        reply = await self._http.ask(self._peer, "POST", "/chat/completions", json=body)
+        reply = await self._http.ask(self._endpoint, "POST", "/chat/completions", json=body)
         try:
             loaded = reply.json()
         except ValueError as error:
@@ -140,8 +140,8 @@ class OpenAIModel(HttpModel[_Gathered]):
         if "stream_options" not in self._left_out:
             streaming["stream_options"] = {"include_usage": True}
         answer, ended = _Gathered(), False
-        lines = self._http.stream(self._peer, "POST", "/chat/completions", json=streaming)
-        async with aclosing(events_of(lines, self._peer.name)) as events:
+        lines = self._http.stream(self._endpoint, "POST", "/chat/completions", json=streaming)
+        async with aclosing(events_of(lines, self._endpoint.name)) as events:
             async for event in events:
                 if event is None:
                     ended = True
@@ -232,7 +232,7 @@ class OpenAIModel(HttpModel[_Gathered]):
     def _withheld(self, what: str, usage: Usage) -> AnswerWithheld:
         return AnswerWithheld(
             what,
-            provider=self._peer.name,
+            provider=self._endpoint.name,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
         )

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import KeyMissing
-from graph_research.providers.http.endpoint import Peer
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
@@ -74,7 +74,7 @@ class Hosting:
         return self.protocol(
             HttpModelConfig(
                 http=clients.http,
-                peer=Peer(
+                endpoint=Endpoint(
                     name=spec.host if own_server else spec.kind,
                     base_url=spec.url or self.base_url,
                     headers=self.key_headers(key) if key else {},
@@ -96,7 +96,7 @@ class Hosting:
     def probe(self, spec: ModelSpec, clients: Clients) -> Probe:
         """A request for the list of models: it shows that the server answers and, where a key is sent, takes it."""
         if self._is_official(spec) and not clients.key(self.key):
-            return Probe(peer=Peer(name=self.kind, base_url=self.base_url), path=self.protocol.models_path)
+            return Probe(endpoint=Endpoint(name=self.kind, base_url=self.base_url), path=self.protocol.models_path)
         return self.build(spec, clients).probe
 
     def _is_official(self, spec: ModelSpec) -> bool:

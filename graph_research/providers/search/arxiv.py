@@ -12,7 +12,7 @@ from typing import ClassVar
 from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderRefused
-from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.http.client import Endpoint, Http
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -24,7 +24,7 @@ from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml import text_at
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["SPEC", "ArxivSearch", "arxiv_hits", "arxiv_peer"]
+__all__ = ["SPEC", "ArxivSearch", "arxiv_endpoint", "arxiv_hits"]
 
 NAME = "arxiv"
 QUERY_WORDS = 10
@@ -38,9 +38,9 @@ _ID = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(?P<id>[\w.\-/]+?)(?P<ve
 _PART = re.compile(r"[^\W_]+")
 
 
-def arxiv_peer(*, contact: str | None = None, base_url: str = "https://export.arxiv.org") -> Peer:
+def arxiv_endpoint(*, contact: str | None = None, base_url: str = "https://export.arxiv.org") -> Endpoint:
     """The host for programs."""
-    return Peer(name=NAME, base_url=base_url, headers={"User-Agent": user_agent(contact)}, per_second=PER_SECOND)
+    return Endpoint(name=NAME, base_url=base_url, headers={"User-Agent": user_agent(contact)}, per_second=PER_SECOND)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class ArxivSearch:
     """Preprints, by abstract."""
 
     http: Http = field(repr=False)
-    peer: Peer
+    endpoint: Endpoint
     name: str = NAME
     serves: ClassVar[frozenset[str]] = frozenset({"academic"})
 
@@ -68,7 +68,7 @@ class ArxivSearch:
             "sortBy": "relevance",
             "sortOrder": "descending",
         }
-        return arxiv_hits(await ask_xml(self.http, self.peer, "/api/query", root="feed", params=params), request)
+        return arxiv_hits(await ask_xml(self.http, self.endpoint, "/api/query", root="feed", params=params), request)
 
 
 def arxiv_hits(feed: Element, request: SearchRequest) -> list[SearchHit]:
@@ -129,6 +129,6 @@ SPEC = SearchSpec(
     summary="preprints",
     content="abstracts",
     serves=ArxivSearch.serves,
-    endpoint=lambda clients: arxiv_peer(contact=clients.settings.contact_email),
-    build=lambda clients, peer: ArxivSearch(http=clients.http, peer=peer),
+    endpoint=lambda clients: arxiv_endpoint(contact=clients.settings.contact_email),
+    build=lambda clients, endpoint: ArxivSearch(http=clients.http, endpoint=endpoint),
 )

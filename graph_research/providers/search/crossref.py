@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.http.client import Endpoint, Http
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -21,7 +21,7 @@ from graph_research.providers.search.support.json_fields import count, line, lin
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_from_parts
 
-__all__ = ["SPEC", "CrossrefSearch", "crossref_hits", "crossref_peer"]
+__all__ = ["SPEC", "CrossrefSearch", "crossref_endpoint", "crossref_hits"]
 
 NAME = "crossref"
 QUERY_CHARS = 1_000
@@ -49,9 +49,9 @@ _JATS_TAG = re.compile(r"<(/?)(?:jats:)?(\w+)")
 _HTML_OF_JATS = {"title": "h3", "sec": "section", "italic": "i", "bold": "b", "list": "ul", "list-item": "li"}
 
 
-def crossref_peer(*, contact: str | None = None, base_url: str = "https://api.crossref.org") -> Peer:
+def crossref_endpoint(*, contact: str | None = None, base_url: str = "https://api.crossref.org") -> Endpoint:
     """The public pool, or with a mail address the polite one."""
-    return Peer(
+    return Endpoint(
         name=NAME,
         base_url=base_url,
         headers={"User-Agent": user_agent(contact)},
@@ -66,7 +66,7 @@ class CrossrefSearch:
     """Registered works, by abstract where the publisher gave one."""
 
     http: Http = field(repr=False)
-    peer: Peer
+    endpoint: Endpoint
     name: str = NAME
     serves: ClassVar[frozenset[str]] = frozenset({"academic"})
 
@@ -77,7 +77,7 @@ class CrossrefSearch:
             "rows": str(min(request.max_results, MOST_RESULTS)),
             "select": FIELDS,
         }
-        answer = await ask_json(self.http, self.peer, "/works", holds=("message",), params=params)
+        answer = await ask_json(self.http, self.endpoint, "/works", holds=("message",), params=params)
         return crossref_hits(answer, request)
 
 
@@ -139,6 +139,6 @@ SPEC = SearchSpec(
     summary="works with a DOI",
     content="abstracts, often none",
     serves=CrossrefSearch.serves,
-    endpoint=lambda clients: crossref_peer(contact=clients.settings.contact_email),
-    build=lambda clients, peer: CrossrefSearch(http=clients.http, peer=peer),
+    endpoint=lambda clients: crossref_endpoint(contact=clients.settings.contact_email),
+    build=lambda clients, endpoint: CrossrefSearch(http=clients.http, endpoint=endpoint),
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Http, Peer, Reply
+from graph_research.providers.http.client import Endpoint, Http, Response
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -21,7 +21,7 @@ from graph_research.providers.search.support.json_fields import line, mapping, r
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["SPEC", "GoogleSearch", "google_hits", "google_peer"]
+__all__ = ["SPEC", "GoogleSearch", "google_endpoint", "google_hits"]
 
 NAME = "google"
 QUERY_CHARS = 1_500
@@ -38,9 +38,9 @@ _HOLDS = ("items", "searchInformation", "queries")
 _TRY_AGAIN = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "backendError"})
 
 
-def google_peer(key: str, engine: str, *, base_url: str = "https://www.googleapis.com") -> Peer:
+def google_endpoint(key: str, engine: str, *, base_url: str = "https://www.googleapis.com") -> Endpoint:
     """The official host with the user's key and engine, which the API takes as parameters."""
-    return Peer(
+    return Endpoint(
         name=NAME,
         base_url=base_url,
         params={"key": key, "cx": engine},
@@ -56,7 +56,7 @@ class GoogleSearch:
     """Web pages, by snippet; `date_restrict` is the API's (`d7`, `w2`, `m6`, `y1`), for news `d30` without one."""
 
     http: Http = field(repr=False)
-    peer: Peer
+    endpoint: Endpoint
     date_restrict: str | None = None
     name: str = NAME
     serves: ClassVar[frozenset[str]] = frozenset({"web", "news"})
@@ -75,7 +75,7 @@ class GoogleSearch:
             }
             if restrict:
                 params["dateRestrict"] = restrict
-            answer = await ask_json(self.http, self.peer, "/customsearch/v1", holds=_HOLDS, params=params)
+            answer = await ask_json(self.http, self.endpoint, "/customsearch/v1", holds=_HOLDS, params=params)
             found += google_hits(answer, request, first_rank=start - 1)
             start = _next_start(answer, start)
         return found[: request.max_results]
@@ -116,7 +116,7 @@ def _next_start(answer: Mapping[str, Any], start: int) -> int | None:
     return following if isinstance(following, int) and following > start else None
 
 
-def _classify(reply: Reply) -> ProviderError | None:
+def _classify(reply: Response) -> ProviderError | None:
     """Google says in `errors[].reason` whether a refusal is for good; a quota of the day answers 429 like a short one,
     and is told apart by its words."""
     if reply.status not in (403, 429):
@@ -145,8 +145,8 @@ SPEC = SearchSpec(
     serves=GoogleSearch.serves,
     keys=("GOOGLE_API_KEY", "GOOGLE_CSE_ID"),
     in_web=True,
-    endpoint=lambda clients: google_peer(clients.key("GOOGLE_API_KEY") or "", clients.key("GOOGLE_CSE_ID") or ""),
-    build=lambda clients, peer: GoogleSearch(
-        http=clients.http, peer=peer, date_restrict=clients.settings.google_date_restrict
+    endpoint=lambda clients: google_endpoint(clients.key("GOOGLE_API_KEY") or "", clients.key("GOOGLE_CSE_ID") or ""),
+    build=lambda clients, endpoint: GoogleSearch(
+        http=clients.http, endpoint=endpoint, date_restrict=clients.settings.google_date_restrict
     ),
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Http, Peer, Reply
+from graph_research.providers.http.client import Endpoint, Http, Response
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -21,7 +21,7 @@ from graph_research.providers.search.support.json_fields import count, line, map
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.text.language.dates import iso_date, iso_from_parts
 
-__all__ = ["SPEC", "OpenAlexSearch", "abstract_of", "openalex_hits", "openalex_peer"]
+__all__ = ["SPEC", "OpenAlexSearch", "abstract_of", "openalex_endpoint", "openalex_hits"]
 
 NAME = "openalex"
 QUERY_CHARS = 1_000
@@ -38,15 +38,15 @@ FIELDS = (
 _MOST_ABSTRACT_WORDS = 20_000
 
 
-def openalex_peer(
+def openalex_endpoint(
     key: str | None = None,
     *,
     contact: str | None = None,
     base_url: str = "https://api.openalex.org",
-) -> Peer:
+) -> Endpoint:
     """The official host; a key is optional and goes as a parameter, as the API has it."""
     params = {"api_key": key or "", "mailto": contact or ""}
-    return Peer(
+    return Endpoint(
         name=NAME,
         base_url=base_url,
         headers={"User-Agent": user_agent(contact)},
@@ -63,7 +63,7 @@ class OpenAlexSearch:
     """Scholarly works, by abstract."""
 
     http: Http = field(repr=False)
-    peer: Peer
+    endpoint: Endpoint
     name: str = NAME
     serves: ClassVar[frozenset[str]] = frozenset({"academic"})
 
@@ -77,7 +77,7 @@ class OpenAlexSearch:
             "per_page": str(min(request.max_results, MOST_RESULTS)),
             "select": FIELDS,
         }
-        answer = await ask_json(self.http, self.peer, "/works", holds=("results",), params=params)
+        answer = await ask_json(self.http, self.endpoint, "/works", holds=("results",), params=params)
         return openalex_hits(answer, request)
 
 
@@ -132,7 +132,7 @@ def _tier(work: Mapping[str, Any], journal: Mapping[str, Any]) -> str:
     return "PRIMARY_SOURCE" if reviewed and line(work.get("type")) in ("article", "review") else "AUTHORITATIVE"
 
 
-def _classify(reply: Reply) -> ProviderError | None:
+def _classify(reply: Response) -> ProviderError | None:
     """429 is the day's allowance where the headers say that none of it is left, else the pace; 403 is the pace too."""
     if reply.status == 429 and number(reply.headers.get("x-ratelimit-remaining")) == 0:
         return ProviderRefused(
@@ -151,6 +151,6 @@ SPEC = SearchSpec(
     content="abstracts",
     serves=OpenAlexSearch.serves,
     optional_keys={"OPENALEX_API_KEY": "ten times as many searches a day"},
-    endpoint=lambda clients: openalex_peer(clients.key("OPENALEX_API_KEY"), contact=clients.settings.contact_email),
-    build=lambda clients, peer: OpenAlexSearch(http=clients.http, peer=peer),
+    endpoint=lambda clients: openalex_endpoint(clients.key("OPENALEX_API_KEY"), contact=clients.settings.contact_email),
+    build=lambda clients, endpoint: OpenAlexSearch(http=clients.http, endpoint=endpoint),
 )

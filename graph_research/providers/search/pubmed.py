@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.http.client import Endpoint, Http
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -22,7 +22,7 @@ from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml import text_at
 from graph_research.text.language.dates import iso_from_parts
 
-__all__ = ["SPEC", "PubmedSearch", "pubmed_hits", "pubmed_ids", "pubmed_peer"]
+__all__ = ["SPEC", "PubmedSearch", "pubmed_endpoint", "pubmed_hits", "pubmed_ids"]
 
 NAME = "pubmed"
 QUERY_WORDS = 12
@@ -36,15 +36,15 @@ _PLACE = "/entrez/eutils"
 _TIERS = {"Retracted Publication": "FLAGGED", "Preprint": "AUTHORITATIVE", "News": "SECONDARY"}
 
 
-def pubmed_peer(
+def pubmed_endpoint(
     key: str | None = None,
     *,
     contact: str | None = None,
     base_url: str = "https://eutils.ncbi.nlm.nih.gov",
-) -> Peer:
+) -> Endpoint:
     """NCBI's host; a key is optional. NCBI asks for `tool` and `email` to write to before it blocks anyone."""
     params = {"db": "pubmed", "tool": "graph-research", "email": contact or "", "api_key": key or ""}
-    return Peer(
+    return Endpoint(
         name=NAME,
         base_url=base_url,
         params={name: value for name, value in params.items() if value},
@@ -59,7 +59,7 @@ class PubmedSearch:
     """Articles, by abstract."""
 
     http: Http = field(repr=False)
-    peer: Peer
+    endpoint: Endpoint
     name: str = NAME
     serves: ClassVar[frozenset[str]] = frozenset({"academic"})
 
@@ -75,14 +75,14 @@ class PubmedSearch:
             return []
         params = {"id": ",".join(ids), "retmode": "xml"}
         place = f"{_PLACE}/efetch.fcgi"
-        articles = await ask_xml(self.http, self.peer, place, root="PubmedArticleSet", params=params)
+        articles = await ask_xml(self.http, self.endpoint, place, root="PubmedArticleSet", params=params)
         return pubmed_hits(articles, ids, request)
 
     async def _ids(self, term: str, request: SearchRequest) -> list[str]:
         most = min(request.max_results, MOST_RESULTS)
         params = {"term": term, "retmode": "json", "sort": "relevance", "retmax": str(most)}
         holds = ("esearchresult", "error")
-        answer = await ask_json(self.http, self.peer, f"{_PLACE}/esearch.fcgi", holds=holds, params=params)
+        answer = await ask_json(self.http, self.endpoint, f"{_PLACE}/esearch.fcgi", holds=holds, params=params)
         return pubmed_ids(answer)[:most]
 
 
@@ -176,6 +176,6 @@ SPEC = SearchSpec(
     content="abstracts",
     serves=PubmedSearch.serves,
     optional_keys={"NCBI_API_KEY": "a higher rate limit"},
-    endpoint=lambda clients: pubmed_peer(clients.key("NCBI_API_KEY"), contact=clients.settings.contact_email),
-    build=lambda clients, peer: PubmedSearch(http=clients.http, peer=peer),
+    endpoint=lambda clients: pubmed_endpoint(clients.key("NCBI_API_KEY"), contact=clients.settings.contact_email),
+    build=lambda clients, endpoint: PubmedSearch(http=clients.http, endpoint=endpoint),
 )

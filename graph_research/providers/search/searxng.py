@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Http, Peer, Reply
+from graph_research.providers.http.client import Endpoint, Http, Response
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -22,7 +22,7 @@ from graph_research.providers.search.support.json_fields import line, lines, row
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["SPEC", "SearxngSearch", "searxng_hits", "searxng_peer"]
+__all__ = ["SPEC", "SearxngSearch", "searxng_endpoint", "searxng_hits"]
 
 NAME = "searxng"
 QUERY_CHARS = 1_000
@@ -39,9 +39,9 @@ _LIMITED = "its limiter takes this program for a robot"
 _LIMITER_OFF = "set `limiter: false` in its settings.yml, or allow this machine's address in its limiter.toml"
 
 
-def searxng_peer(url: str) -> Peer:
+def searxng_endpoint(url: str) -> Endpoint:
     """The user's own server, which may stand below a path."""
-    return Peer(name=NAME, base_url=url.rstrip("/"), classify=_classify, per_second=PER_SECOND)
+    return Endpoint(name=NAME, base_url=url.rstrip("/"), classify=_classify, per_second=PER_SECOND)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class SearxngSearch:
     """What the server's engines find, by snippet. The kinds of sources asked for choose its categories."""
 
     http: Http = field(repr=False)
-    peer: Peer
+    endpoint: Endpoint
     name: str = NAME
     serves: ClassVar[frozenset[str]] = SOURCE_TYPES
 
@@ -64,7 +64,7 @@ class SearxngSearch:
                 "categories": ",".join(dict.fromkeys(kinds)) or _CATEGORIES["web"],
                 "pageno": str(page),
             }
-            answer = await ask_json(self.http, self.peer, "/search", holds=("results",), params=params)
+            answer = await ask_json(self.http, self.endpoint, "/search", holds=("results",), params=params)
             more = searxng_hits(answer, request, first_rank=len(found))
             fresh = [hit for hit in more if hit.url not in {one.url for one in found}]
             if not found and not fresh:
@@ -112,7 +112,7 @@ def _see_that_engines_answered(answer: Mapping[str, Any]) -> None:
         raise ProviderUnavailable(f"searxng: none of its engines answered ({'; '.join(failed)[:200]})", provider=NAME)
 
 
-def _classify(reply: Reply) -> ProviderError | None:
+def _classify(reply: Response) -> ProviderError | None:
     if reply.status == 403:
         return ProviderRefused(f"searxng: {_NO_JSON}", provider=NAME, help=_JSON_ON)
     if reply.status == 429:
@@ -120,10 +120,10 @@ def _classify(reply: Reply) -> ProviderError | None:
     return None
 
 
-def _probe(peer: Peer) -> Probe:
+def _probe(endpoint: Endpoint) -> Probe:
     """Asks for JSON without a query, which no engine gets to see: SearXNG answers 400 where it gives JSON, else 403."""
     return Probe(
-        peer=peer,
+        endpoint=endpoint,
         path="/search",
         params={"format": "json"},
         refusals={
@@ -140,7 +140,7 @@ SPEC = SearchSpec(
     content="snippets",
     serves=SearxngSearch.serves,
     required_settings=("searxng_url",),
-    endpoint=lambda clients: searxng_peer(clients.settings.searxng_url or ""),
-    build=lambda clients, peer: SearxngSearch(http=clients.http, peer=peer),
-    probe=lambda _, peer: _probe(peer),
+    endpoint=lambda clients: searxng_endpoint(clients.settings.searxng_url or ""),
+    build=lambda clients, endpoint: SearxngSearch(http=clients.http, endpoint=endpoint),
+    probe=lambda _, endpoint: _probe(endpoint),
 )

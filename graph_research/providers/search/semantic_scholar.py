@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
-from graph_research.providers.http.client import Http, Peer, Reply
+from graph_research.providers.http.client import Endpoint, Http, Response
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -21,7 +21,7 @@ from graph_research.providers.search.support.json_fields import count, line, lin
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date, iso_from_parts
 
-__all__ = ["SPEC", "SemanticScholarSearch", "semantic_scholar_hits", "semantic_scholar_peer"]
+__all__ = ["SPEC", "SemanticScholarSearch", "semantic_scholar_endpoint", "semantic_scholar_hits"]
 
 NAME = "semantic_scholar"
 QUERY_CHARS = 300
@@ -37,14 +37,14 @@ _REVIEWED = frozenset({"JournalArticle", "Conference", "Review", "MetaAnalysis",
 _PREPRINTS = ("arxiv", "biorxiv", "medrxiv", "ssrn", "preprint", "research square")
 
 
-def semantic_scholar_peer(
+def semantic_scholar_endpoint(
     key: str | None = None,
     *,
     base_url: str = "https://api.semanticscholar.org",
     contact: str | None = None,
-) -> Peer:
+) -> Endpoint:
     """The official host; a key is optional."""
-    return Peer(
+    return Endpoint(
         name=NAME,
         base_url=base_url,
         headers={"User-Agent": user_agent(contact), **({"x-api-key": key} if key else {})},
@@ -60,7 +60,7 @@ class SemanticScholarSearch:
     """Papers, by abstract."""
 
     http: Http = field(repr=False)
-    peer: Peer
+    endpoint: Endpoint
     name: str = NAME
     serves: ClassVar[frozenset[str]] = frozenset({"academic"})
 
@@ -71,7 +71,9 @@ class SemanticScholarSearch:
             "limit": str(min(request.max_results, MOST_RESULTS)),
             "fields": FIELDS,
         }
-        answer = await ask_json(self.http, self.peer, "/graph/v1/paper/search", holds=("data", "total"), params=params)
+        answer = await ask_json(
+            self.http, self.endpoint, "/graph/v1/paper/search", holds=("data", "total"), params=params
+        )
         return semantic_scholar_hits(answer, request)
 
 
@@ -113,7 +115,7 @@ def _tier(venue: str, types: Sequence[str]) -> str:
     return "PRIMARY_SOURCE" if _REVIEWED.intersection(types) else "AUTHORITATIVE"
 
 
-def _classify(reply: Reply) -> ProviderError | None:
+def _classify(reply: Response) -> ProviderError | None:
     if reply.status != 429:
         return None
     return ProviderUnavailable(
@@ -130,8 +132,8 @@ SPEC = SearchSpec(
     serves=SemanticScholarSearch.serves,
     optional_keys={"SEMANTIC_SCHOLAR_API_KEY": "a rate limit of your own"},
     in_web=True,
-    endpoint=lambda clients: semantic_scholar_peer(
+    endpoint=lambda clients: semantic_scholar_endpoint(
         clients.key("SEMANTIC_SCHOLAR_API_KEY"), contact=clients.settings.contact_email
     ),
-    build=lambda clients, peer: SemanticScholarSearch(http=clients.http, peer=peer),
+    build=lambda clients, endpoint: SemanticScholarSearch(http=clients.http, endpoint=endpoint),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph_research.providers.clients import Clients
-from graph_research.providers.http.client import Peer
+from graph_research.providers.http.client import Endpoint
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SearchProvider
 from graph_research.settings.config import Settings
@@ -14,9 +14,9 @@ from graph_research.settings.config import Settings
 __all__ = ["SearchSpec"]
 
 
-def _any_answer(clients: Clients, peer: Peer) -> Probe:  # noqa: ARG001 -- the signature of every spec's probe
+def _any_answer(clients: Clients, endpoint: Endpoint) -> Probe:  # noqa: ARG001 -- the signature of every spec's probe
     """A page that is not a search: it costs no quota, and shows that the server answers."""
-    return Probe(peer=peer)
+    return Probe(endpoint=endpoint)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,9 @@ class SearchSpec:
     summary: str
     content: str
     serves: frozenset[str]
-    endpoint: Callable[[Clients], Peer]
-    build: Callable[[Clients, Peer], SearchProvider]
-    probe: Callable[[Clients, Peer], Probe] = _any_answer
+    endpoint: Callable[[Clients], Endpoint]
+    build: Callable[[Clients, Endpoint], SearchProvider]
+    probe: Callable[[Clients, Endpoint], Probe] = _any_answer
     keys: Sequence[str] = ()
     optional_keys: Mapping[str, str] = field(default_factory=dict)
     required_settings: Sequence[str] = ()

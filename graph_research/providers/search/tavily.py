@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused
-from graph_research.providers.http.client import Http, Peer, Reply
+from graph_research.providers.http.client import Endpoint, Http, Response
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -21,7 +21,7 @@ from graph_research.providers.search.support.query_text import shortened
 from graph_research.settings.config import Settings
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["SPEC", "TavilyOptions", "TavilySearch", "tavily_hits", "tavily_peer", "tavily_search"]
+__all__ = ["SPEC", "TavilyOptions", "TavilySearch", "tavily_endpoint", "tavily_hits", "tavily_search"]
 
 NAME = "tavily"
 QUERY_CHARS = 400
@@ -32,9 +32,9 @@ PER_SECOND = 1.6
 """100 requests a minute with a development key (Tavily's page on rate limits)."""
 
 
-def tavily_peer(key: str, *, base_url: str = "https://api.tavily.com") -> Peer:
+def tavily_endpoint(key: str, *, base_url: str = "https://api.tavily.com") -> Endpoint:
     """The official host with the user's key."""
-    return Peer(
+    return Endpoint(
         name=NAME,
         base_url=base_url,
         headers={"Authorization": f"Bearer {key}"},
@@ -77,7 +77,7 @@ class TavilySearch:
     """Web pages, or news where a query asks for news alone. `extract` reads pages."""
 
     http: Http = field(repr=False)
-    peer: Peer
+    endpoint: Endpoint
     options: TavilyOptions = field(default_factory=TavilyOptions)
     name: str = NAME
     serves: ClassVar[frozenset[str]] = frozenset({"web", "news"})
@@ -91,20 +91,20 @@ class TavilySearch:
             "max_results": min(request.max_results, MOST_RESULTS),
         }
         answer = await ask_json(
-            self.http, self.peer, "/search", holds=("results",), json={**query, **self.options.body()}
+            self.http, self.endpoint, "/search", holds=("results",), json={**query, **self.options.body()}
         )
         return tavily_hits(answer, request)
 
     async def extract(self, urls: Sequence[str]) -> Mapping[str, str]:
         """The texts of pages in Markdown by address, at most 20 at once; a page that it cannot read is not in it."""
         body = {"urls": list(urls)[:EXTRACT_URLS], "format": "markdown", "extract_depth": self.options.search_depth}
-        answer = await ask_json(self.http, self.peer, "/extract", holds=("results",), json=body)
+        answer = await ask_json(self.http, self.endpoint, "/extract", holds=("results",), json=body)
         asked = frozenset(urls)
         found = {line(row.get("url")): text(row.get("raw_content")) for row in rows(answer.get("results"))}
         return {url: page for url, page in found.items() if url in asked and page.strip()}
 
 
-def tavily_search(http: Http, peer: Peer, settings: Settings) -> TavilySearch:
+def tavily_search(http: Http, endpoint: Endpoint, settings: Settings) -> TavilySearch:
     """The search with the user's options."""
     options = TavilyOptions(
         search_depth=settings.tavily_search_depth,
@@ -113,7 +113,7 @@ def tavily_search(http: Http, peer: Peer, settings: Settings) -> TavilySearch:
         exclude_domains=settings.tavily_exclude_domains,
         time_range=settings.tavily_time_range,
     )
-    return TavilySearch(http=http, peer=peer, options=options)
+    return TavilySearch(http=http, endpoint=endpoint, options=options)
 
 
 def tavily_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
@@ -139,7 +139,7 @@ def _hit(row: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit
     )
 
 
-def _classify(reply: Reply) -> ProviderError | None:
+def _classify(reply: Response) -> ProviderError | None:
     """432 and 433 are Tavily's own: the plan's credits, or the limit of pay-as-you-go, are used up."""
     if reply.status not in (432, 433):
         return None
@@ -150,7 +150,7 @@ def _classify(reply: Reply) -> ProviderError | None:
     )
 
 
-def _words(reply: Reply) -> str:
+def _words(reply: Response) -> str:
     try:
         told = message_in(reply.json(), "detail", "error")
     except ValueError:
@@ -165,7 +165,9 @@ SPEC = SearchSpec(
     serves=TavilySearch.serves,
     keys=("TAVILY_API_KEY",),
     in_web=True,
-    endpoint=lambda clients: tavily_peer(clients.key("TAVILY_API_KEY") or ""),
-    build=lambda clients, peer: tavily_search(clients.http, peer, clients.settings),
-    probe=lambda clients, peer: Probe(peer=peer, path="/usage", tells_key=bool(clients.key("TAVILY_API_KEY"))),
+    endpoint=lambda clients: tavily_endpoint(clients.key("TAVILY_API_KEY") or ""),
+    build=lambda clients, endpoint: tavily_search(clients.http, endpoint, clients.settings),
+    probe=lambda clients, endpoint: Probe(
+        endpoint=endpoint, path="/usage", tells_key=bool(clients.key("TAVILY_API_KEY"))
+    ),
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.http.client import Endpoint, Http
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -21,7 +21,7 @@ from graph_research.providers.search.support.json_fields import mapping, number,
 from graph_research.providers.search.support.query_text import keywords, shortened
 from graph_research.text.language.dates import iso_date
 
-__all__ = ["SPEC", "WikipediaSearch", "wikipedia_hits", "wikipedia_pages", "wikipedia_peer"]
+__all__ = ["SPEC", "WikipediaSearch", "wikipedia_endpoint", "wikipedia_hits", "wikipedia_pages"]
 
 NAME = "wikipedia"
 QUERY_CHARS = 300
@@ -39,9 +39,9 @@ _HOLDS = ("query", "batchcomplete", "continue", "error")
 _TRY_AGAIN = ("ratelimited", "maxlag", "readonly", "internal_api_error", "cirrussearch-too-busy")
 
 
-def wikipedia_peer(language: str = "en", *, contact: str | None = None, base_url: str | None = None) -> Peer:
+def wikipedia_endpoint(language: str = "en", *, contact: str | None = None, base_url: str | None = None) -> Endpoint:
     """The Wikipedia of a language. Wikimedia blocks programs that do not say who they are."""
-    return Peer(
+    return Endpoint(
         name=NAME,
         base_url=base_url or f"https://{language}.wikipedia.org",
         headers={"User-Agent": user_agent(contact)},
@@ -55,7 +55,7 @@ class WikipediaSearch:
     """Articles, whole. `language` is the peer's."""
 
     http: Http = field(repr=False)
-    peer: Peer
+    endpoint: Endpoint
     language: str = "en"
     name: str = NAME
     serves: ClassVar[frozenset[str]] = frozenset({"web"})
@@ -103,7 +103,7 @@ class WikipediaSearch:
 
     async def _ask(self, params: Mapping[str, str]) -> Mapping[str, Any]:
         given = {"action": "query", "format": "json", "formatversion": "2", **params}
-        answer = await ask_json(self.http, self.peer, _PATH, holds=_HOLDS, params=given)
+        answer = await ask_json(self.http, self.endpoint, _PATH, holds=_HOLDS, params=given)
         code = message_in(answer, "error", "code")
         if code:
             kind = ProviderUnavailable if code.startswith(_TRY_AGAIN) else ProviderRefused
@@ -161,10 +161,10 @@ SPEC = SearchSpec(
     summary="the encyclopedia, in the language of wikipedia_language",
     content="whole articles",
     serves=WikipediaSearch.serves,
-    endpoint=lambda clients: wikipedia_peer(
+    endpoint=lambda clients: wikipedia_endpoint(
         clients.settings.wikipedia_language, contact=clients.settings.contact_email
     ),
-    build=lambda clients, peer: WikipediaSearch(
-        http=clients.http, peer=peer, language=clients.settings.wikipedia_language
+    build=lambda clients, endpoint: WikipediaSearch(
+        http=clients.http, endpoint=endpoint, language=clients.settings.wikipedia_language
     ),
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
 from graph_research.providers.http.status_errors import retry_after
-from graph_research.providers.http.telemetry import Retried, tell
+from graph_research.providers.http.telemetry import Retried, emit
 from graph_research.providers.web.robots import MOST_BYTES, Robots
 from graph_research.providers.web.url_guard import AddressInvalid, OwnHosts, WebAddress, read_address
 from graph_research.text.wording import shortened
@@ -131,7 +131,7 @@ class Fetcher:
                 wait = _WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
                 if attempt >= self._limits.attempts or self._clock() + wait >= deadline:
                     raise
-                tell(Retried(peer=address.netloc, attempt=attempt, reason=error.message, wait_seconds=wait))
+                emit(Retried(peer=address.netloc, attempt=attempt, reason=error.message, wait_seconds=wait))
             attempt += 1
             await self._sleep(wait)
 

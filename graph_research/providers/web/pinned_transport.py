@@ -77,8 +77,8 @@ class PinnedConnections:
                 body = await _read(address, response, headers.get("content-encoding", ""), most_bytes, cut)
             elif _is_short(headers.get("content-length", "")):
                 await response.aread()
-            peer = response.extensions["network_stream"].get_extra_info("server_addr")
-            return Answer(status=response.status, headers=headers, body=body, address=str(peer[0]))
+            endpoint = response.extensions["network_stream"].get_extra_info("server_addr")
+            return Answer(status=response.status, headers=headers, body=body, address=str(endpoint[0]))
 
     @asynccontextmanager
     async def _sent(self, address: WebAddress) -> AsyncIterator[httpcore.Response]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
-from graph_research.providers.http.telemetry import asking_for
+from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.llm.context_windows import Windows
 from graph_research.research.llm.prompt_fitting import FittedPrompt, Truncation
@@ -349,7 +349,7 @@ def _complete(model: Model, request: ModelRequest) -> Callable[[], Awaitable[dic
 
     async def complete() -> dict[str, Any]:
         try:
-            with asking_for("model", role=request.role):
+            with request_purpose("model", role=request.role):
                 reply = await model.complete(request)
         except ContextExceeded as error:
             exceeded = {"message": error.message, "limit_tokens": error.limit_tokens}

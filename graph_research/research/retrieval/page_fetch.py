@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.telemetry import asking_for
+from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.search.base import Passage, SearchHit
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.retrieval.rank_fusion import FusedHit, ranked_again
@@ -131,7 +131,7 @@ def _fetching(url: str, policy: PagePolicy) -> Callable[[], Awaitable[dict[str, 
     async def fetch() -> dict[str, Any]:
         try:
             async with asyncio.timeout(policy.seconds):
-                with asking_for("page"):
+                with request_purpose("page"):
                     page = await policy.pages.read(url)
         except TimeoutError as error:
             raise ProviderUnavailable(

@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
-from graph_research.providers.http.telemetry import asking_for
+from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.retrieval.query_privacy import LimitedQuery, PublicWords
 from graph_research.research.retrieval.rank_fusion import fuse
@@ -132,7 +132,7 @@ def _searching(
     async def search() -> list[dict[str, Any]]:
         try:
             async with asyncio.timeout(seconds):
-                with asking_for("search"):
+                with request_purpose("search"):
                     return [_row(hit) for hit in await provider.search(request)]
         except TimeoutError as error:
             raise ProviderUnavailable(

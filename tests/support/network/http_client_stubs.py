@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from graph_research.providers.errors import ProviderUnreachable
-from graph_research.providers.http.client import Peer, Reply
+from graph_research.providers.http.client import Endpoint, Response
 
 __all__ = ["Everybody", "Nobody"]
 
@@ -15,19 +15,21 @@ class Everybody:
     """An `Http` at which every server answers; remembers who was asked for what."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[Peer, str]] = []
+        self.asked: list[tuple[Endpoint, str]] = []
 
-    async def ask(self, peer: Peer, method: str, path: str, **more: Any) -> Reply:
+    async def ask(self, endpoint: Endpoint, method: str, path: str, **more: Any) -> Response:
         assert method == "GET"
-        self.asked.append((peer, path))
-        return Reply(status=200, headers={}, body=b"")
+        self.asked.append((endpoint, path))
+        return Response(status=200, headers={}, body=b"")
 
-    def stream(self, peer: Peer, method: str, path: str, **more: Any) -> AsyncIterator[str]:
+    def stream(self, endpoint: Endpoint, method: str, path: str, **more: Any) -> AsyncIterator[str]:
         raise NotImplementedError
 
 
 class Nobody(Everybody):
     """An `Http` of a machine without a network."""
 
-    async def ask(self, peer: Peer, method: str, path: str, **more: Any) -> Reply:
-        raise ProviderUnreachable(f"{peer.name}: its name is unknown", provider=peer.name, help="check the network")
+    async def ask(self, endpoint: Endpoint, method: str, path: str, **more: Any) -> Response:
+        raise ProviderUnreachable(
+            f"{endpoint.name}: its name is unknown", provider=endpoint.name, help="check the network"
+        )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph_research.providers.http.client import HttpClient
-from graph_research.providers.http.endpoint import Peer
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.llm.anthropic import AnthropicModel
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.gemini import GeminiModel
@@ -53,9 +53,9 @@ class Dialect:
         return Answer(headers={"content-type": "text/event-stream"}, chunks=tuple(lines))
 
 
-def peer(url: str, headers: Mapping[str, str], **changes: Any) -> Peer:
+def endpoint(url: str, headers: Mapping[str, str], **changes: Any) -> Endpoint:
     whole: dict[str, Any] = {"name": "tested", "base_url": url, "headers": headers, "secrets": (KEY,), "attempts": 3}
-    return Peer(**{**whole, **changes})
+    return Endpoint(**{**whole, **changes})
 
 
 def _openai(http: HttpClient, url: str, **changes: Any) -> Model:
@@ -79,7 +79,7 @@ def _service(
     official = changes.pop("official", False)
     return HttpModelConfig(
         http=http,
-        peer=peer(url, headers, **changes),
+        endpoint=endpoint(url, headers, **changes),
         spec=f"{kind}:{model}",
         model=model,
         effort=effort,

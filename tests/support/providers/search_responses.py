@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph_research.providers.http.client import HttpClient, Peer
-from graph_research.providers.search.arxiv import ArxivSearch, arxiv_peer
+from graph_research.providers.http.client import Endpoint, HttpClient
+from graph_research.providers.search.arxiv import ArxivSearch, arxiv_endpoint
 from graph_research.providers.search.base import SearchProvider
-from graph_research.providers.search.crossref import CrossrefSearch, crossref_peer
-from graph_research.providers.search.google import GoogleSearch, google_peer
-from graph_research.providers.search.openalex import OpenAlexSearch, openalex_peer
-from graph_research.providers.search.pubmed import PubmedSearch, pubmed_peer
-from graph_research.providers.search.searxng import SearxngSearch, searxng_peer
-from graph_research.providers.search.semantic_scholar import SemanticScholarSearch, semantic_scholar_peer
-from graph_research.providers.search.tavily import TavilySearch, tavily_peer
-from graph_research.providers.search.wikipedia import WikipediaSearch, wikipedia_peer
+from graph_research.providers.search.crossref import CrossrefSearch, crossref_endpoint
+from graph_research.providers.search.google import GoogleSearch, google_endpoint
+from graph_research.providers.search.openalex import OpenAlexSearch, openalex_endpoint
+from graph_research.providers.search.pubmed import PubmedSearch, pubmed_endpoint
+from graph_research.providers.search.searxng import SearxngSearch, searxng_endpoint
+from graph_research.providers.search.semantic_scholar import SemanticScholarSearch, semantic_scholar_endpoint
+from graph_research.providers.search.tavily import TavilySearch, tavily_endpoint
+from graph_research.providers.search.wikipedia import WikipediaSearch, wikipedia_endpoint
 from tests.support.network.http_server import Answer, WireServer
 
 KEY = "key-that-nobody-may-see"
@@ -327,8 +327,8 @@ SEARXNG = {
 class Spoken:
     """A provider as it speaks: `path` is asked first, `replies` and `empty` are what is answered by path."""
 
-    build: Callable[[HttpClient, Peer], SearchProvider]
-    peer: Callable[[str], Peer]
+    build: Callable[[HttpClient, Endpoint], SearchProvider]
+    endpoint: Callable[[str], Endpoint]
     path: str
     replies: Mapping[str, Any]
     empty: Mapping[str, Any]
@@ -338,7 +338,7 @@ class Spoken:
 
     def at(self, server: WireServer, http: HttpClient, **changes: Any) -> SearchProvider:
         """The provider, asking this server without a pace."""
-        return self.build(http, replace(self.peer(server.url), per_second=None, **changes))
+        return self.build(http, replace(self.endpoint(server.url), per_second=None, **changes))
 
     def answer(self, server: WireServer, replies: Mapping[str, Any] | None = None) -> None:
         for path, body in (self.replies if replies is None else replies).items():
@@ -354,8 +354,8 @@ def _wikipedia(received: Any) -> Answer:
 
 SPOKEN: Mapping[str, Spoken] = {
     "tavily": Spoken(
-        build=lambda http, peer: TavilySearch(http=http, peer=peer),
-        peer=lambda url: tavily_peer(KEY, base_url=url),
+        build=lambda http, endpoint: TavilySearch(http=http, endpoint=endpoint),
+        endpoint=lambda url: tavily_endpoint(KEY, base_url=url),
         path="/search",
         replies={"/search": TAVILY},
         empty={"/search": {"results": []}},
@@ -363,8 +363,8 @@ SPOKEN: Mapping[str, Spoken] = {
         keyed=True,
     ),
     "google": Spoken(
-        build=lambda http, peer: GoogleSearch(http=http, peer=peer),
-        peer=lambda url: google_peer(KEY, ENGINE, base_url=url),
+        build=lambda http, endpoint: GoogleSearch(http=http, endpoint=endpoint),
+        endpoint=lambda url: google_endpoint(KEY, ENGINE, base_url=url),
         path="/customsearch/v1",
         replies={"/customsearch/v1": GOOGLE},
         empty={"/customsearch/v1": {"searchInformation": {"totalResults": "0"}}},
@@ -372,8 +372,8 @@ SPOKEN: Mapping[str, Spoken] = {
         keyed=True,
     ),
     "semantic_scholar": Spoken(
-        build=lambda http, peer: SemanticScholarSearch(http=http, peer=peer),
-        peer=lambda url: semantic_scholar_peer(KEY, base_url=url),
+        build=lambda http, endpoint: SemanticScholarSearch(http=http, endpoint=endpoint),
+        endpoint=lambda url: semantic_scholar_endpoint(KEY, base_url=url),
         path="/graph/v1/paper/search",
         replies={"/graph/v1/paper/search": SEMANTIC_SCHOLAR},
         empty={"/graph/v1/paper/search": {"total": 0, "offset": 0, "data": []}},
@@ -381,8 +381,8 @@ SPOKEN: Mapping[str, Spoken] = {
         keyed=True,
     ),
     "openalex": Spoken(
-        build=lambda http, peer: OpenAlexSearch(http=http, peer=peer),
-        peer=lambda url: openalex_peer(KEY, base_url=url),
+        build=lambda http, endpoint: OpenAlexSearch(http=http, endpoint=endpoint),
+        endpoint=lambda url: openalex_endpoint(KEY, base_url=url),
         path="/works",
         replies={"/works": OPENALEX},
         empty={"/works": {"meta": {"count": 0}, "results": []}},
@@ -390,24 +390,24 @@ SPOKEN: Mapping[str, Spoken] = {
         keyed=True,
     ),
     "crossref": Spoken(
-        build=lambda http, peer: CrossrefSearch(http=http, peer=peer),
-        peer=lambda url: crossref_peer(contact="me@example.org", base_url=url),
+        build=lambda http, endpoint: CrossrefSearch(http=http, endpoint=endpoint),
+        endpoint=lambda url: crossref_endpoint(contact="me@example.org", base_url=url),
         path="/works",
         replies={"/works": CROSSREF},
         empty={"/works": {"status": "ok", "message": {"total-results": 0, "items": []}}},
         first_url="https://doi.org/10.1000/fish.17",
     ),
     "arxiv": Spoken(
-        build=lambda http, peer: ArxivSearch(http=http, peer=peer),
-        peer=lambda url: arxiv_peer(base_url=url),
+        build=lambda http, endpoint: ArxivSearch(http=http, endpoint=endpoint),
+        endpoint=lambda url: arxiv_endpoint(base_url=url),
         path="/api/query",
         replies={"/api/query": ARXIV},
         empty={"/api/query": ARXIV_EMPTY},
         first_url="https://arxiv.org/abs/2401.00017v2",
     ),
     "pubmed": Spoken(
-        build=lambda http, peer: PubmedSearch(http=http, peer=peer),
-        peer=lambda url: pubmed_peer(KEY, contact="me@example.org", base_url=url),
+        build=lambda http, endpoint: PubmedSearch(http=http, endpoint=endpoint),
+        endpoint=lambda url: pubmed_endpoint(KEY, contact="me@example.org", base_url=url),
         path="/entrez/eutils/esearch.fcgi",
         replies={"/entrez/eutils/esearch.fcgi": PUBMED_IDS, "/entrez/eutils/efetch.fcgi": PUBMED_ARTICLES},
         empty={"/entrez/eutils/esearch.fcgi": {"esearchresult": {"count": "0", "idlist": []}}},
@@ -415,16 +415,16 @@ SPOKEN: Mapping[str, Spoken] = {
         keyed=True,
     ),
     "wikipedia": Spoken(
-        build=lambda http, peer: WikipediaSearch(http=http, peer=peer),
-        peer=lambda url: wikipedia_peer(contact="me@example.org", base_url=url),
+        build=lambda http, endpoint: WikipediaSearch(http=http, endpoint=endpoint),
+        endpoint=lambda url: wikipedia_endpoint(contact="me@example.org", base_url=url),
         path="/w/api.php",
         replies={"/w/api.php": _wikipedia},
         empty={"/w/api.php": {"batchcomplete": True}},
         first_url="https://en.wikipedia.org/wiki/Smolt",
     ),
     "searxng": Spoken(
-        build=lambda http, peer: SearxngSearch(http=http, peer=peer),
-        peer=lambda url: searxng_peer(url),
+        build=lambda http, endpoint: SearxngSearch(http=http, endpoint=endpoint),
+        endpoint=lambda url: searxng_endpoint(url),
         path="/search",
         replies={"/search": SEARXNG},
         empty={"/search": {**SEARXNG, "results": []}},

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from graph_research.providers.http.client import HttpClient, Peer
-from graph_research.providers.http.telemetry import Throttled, tell
+from graph_research.providers.http.client import Endpoint, HttpClient
+from graph_research.providers.http.telemetry import Throttled, emit
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.registry import research_handlers
 from tests.support.network.http_server import Answer, WireServer
@@ -18,10 +18,10 @@ class Asking:
 
     def __init__(self, http: HttpClient, server: WireServer) -> None:
         self.http = http
-        self.peer = Peer(name="asking", base_url=server.url)
+        self.endpoint = Endpoint(name="asking", base_url=server.url)
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
-        await self.http.ask(self.peer, "GET", "/")
+        await self.http.ask(self.endpoint, "GET", "/")
         return []
 
 
@@ -47,4 +47,4 @@ async def test_a_retried_search_is_shown_and_stored_at_its_node(server: WireServ
 
 
 def test_without_a_listener_an_incident_is_forgotten() -> None:
-    tell(Throttled(peer="asking", asked_for=False))
+    emit(Throttled(peer="asking", asked_for=False))

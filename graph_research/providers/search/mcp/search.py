@@ -15,7 +15,7 @@ import orjson
 
 from graph_research.errors import GraphResearchError
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.redaction import black_out, withhold
+from graph_research.providers.http.redaction import redact, withhold
 from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import web_address, words_of
@@ -70,9 +70,9 @@ class McpServer:
         """What the server was given that nobody else may see."""
         return (*self.environ.values(), *((self.key,) if self.key else ()))
 
-    def black_out(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """`text` without the server's secrets."""
-        return black_out(text, self.secrets)
+        return redact(text, self.secrets)
 
 
 class Pins(Protocol):
@@ -150,7 +150,7 @@ class McpSearch:
             if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
                 ready.leave.set()
             raise ProviderUnavailable(
-                self.server.black_out(f"{self.name}: the tool {tool!r} did not answer: {error}"), provider=self.name
+                self.server.redact(f"{self.name}: the tool {tool!r} did not answer: {error}"), provider=self.name
             ) from None
         value = self._blacked_out(_value(result))
         if result.is_error:
@@ -200,7 +200,7 @@ class McpSearch:
             return ProviderRefused(f"{self.name}: {error.message}", provider=self.name, help=error.help)
         reason = _last_line(errors) or f"{type(error).__name__}: {error}"
         return ProviderUnavailable(
-            self.server.black_out(f"{self.name} cannot be {'reached' if self.server.url else 'started'}: {reason}"),
+            self.server.redact(f"{self.name} cannot be {'reached' if self.server.url else 'started'}: {reason}"),
             provider=self.name,
             help=f"check [research.mcp_servers.{self.server.name}]",
         )

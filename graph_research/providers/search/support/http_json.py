@@ -7,7 +7,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.http.client import Endpoint, Http
 from graph_research.providers.search.support.json_fields import line, mapping
 from graph_research.providers.search.support.xml import XmlRefused, read_xml
 
@@ -16,7 +16,7 @@ __all__ = ["ask_json", "ask_xml", "message_in"]
 
 async def ask_json(
     http: Http,
-    peer: Peer,
+    endpoint: Endpoint,
     path: str,
     *,
     holds: Sequence[str],
@@ -25,25 +25,25 @@ async def ask_json(
 ) -> Mapping[str, Any]:
     """The object that a GET of `params`, or a POST of `json`, was answered with. `ProviderError` where it was none, or
     one without any of the keys `holds`, such as from a proxy that wants a password."""
-    reply = await http.ask(peer, "GET" if json is None else "POST", path, params=params, json=json)
+    reply = await http.ask(endpoint, "GET" if json is None else "POST", path, params=params, json=json)
     try:
         answer = reply.json()
     except ValueError as error:
-        raise _unreadable(peer, "JSON") from error
+        raise _unreadable(endpoint, "JSON") from error
     if not isinstance(answer, Mapping) or not any(key in answer for key in holds):
-        raise _unreadable(peer, "JSON")
+        raise _unreadable(endpoint, "JSON")
     return answer
 
 
-async def ask_xml(http: Http, peer: Peer, path: str, *, root: str, params: Mapping[str, str]) -> Element:
+async def ask_xml(http: Http, endpoint: Endpoint, path: str, *, root: str, params: Mapping[str, str]) -> Element:
     """The element `root` that a GET was answered with. `ProviderError` where it was none."""
-    reply = await http.ask(peer, "GET", path, params=params)
+    reply = await http.ask(endpoint, "GET", path, params=params)
     try:
         found = read_xml(reply.body)
     except XmlRefused as error:
-        raise _unreadable(peer, "XML") from error
+        raise _unreadable(endpoint, "XML") from error
     if found.tag != root:
-        raise _unreadable(peer, "XML")
+        raise _unreadable(endpoint, "XML")
     return found
 
 
@@ -55,9 +55,9 @@ def message_in(body: Any, *path: str) -> str:
     return line(found)[:200]
 
 
-def _unreadable(peer: Peer, what: str) -> ProviderUnavailable:
+def _unreadable(endpoint: Endpoint, what: str) -> ProviderUnavailable:
     return ProviderUnavailable(
-        f"{peer.name} answered with something that is not the {what} it documents",
-        provider=peer.name,
+        f"{endpoint.name} answered with something that is not the {what} it documents",
+        provider=endpoint.name,
         help="try again later; if it stays so, leave this search out",
     )

@@ -48,7 +48,7 @@ def by_name(checks: list[Check]) -> dict[str, Check]:
 
 async def test_every_provider_is_looked_for_with_a_request_that_costs_nothing(tmp_path: Path) -> None:
     space = workspace(tmp_path, GRAPH_RESEARCH_SEARXNG_URL="http://127.0.0.1:8080/sx")
-    asked = {peer.name: (peer.base_url, path) for peer, path in (await asked_of(space)).asked}
+    asked = {endpoint.name: (endpoint.base_url, path) for endpoint, path in (await asked_of(space)).asked}
     assert asked == {
         "openai": ("https://api.openai.com/v1", "/models"),
         "anthropic": ("https://api.anthropic.com", "/v1/models"),
@@ -68,10 +68,10 @@ async def test_every_provider_is_looked_for_with_a_request_that_costs_nothing(tm
 async def test_a_key_is_sent_to_its_own_host_and_only_where_the_answer_tells_of_it(tmp_path: Path) -> None:
     http = await asked_of(workspace(tmp_path, **{name: f"secret-of-{name}" for name in KEYS}))
     sent = {
-        urlsplit(peer.base_url).hostname: [
-            name for name in KEYS if f"secret-of-{name}" in f"{peer.headers}{peer.params}"
+        urlsplit(endpoint.base_url).hostname: [
+            name for name in KEYS if f"secret-of-{name}" in f"{endpoint.headers}{endpoint.params}"
         ]
-        for peer, _ in http.asked
+        for endpoint, _ in http.asked
     }
     assert {host: names for host, names in sent.items() if names} == {
         "api.openai.com": ["OPENAI_API_KEY"],

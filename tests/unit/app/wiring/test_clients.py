@@ -9,7 +9,7 @@ import pytest
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import open_workspace
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http.client import Peer
+from graph_research.providers.http.client import Endpoint
 from tests.support.network.http_server import Answer, WireServer
 
 
@@ -23,5 +23,5 @@ async def test_a_server_that_mostly_fails_is_left_alone_for_as_long_as_the_user_
     async with open_clients(space) as clients:
         for _ in range(8):
             with pytest.raises(ProviderUnavailable):
-                await clients.http.ask(Peer(name="it", base_url=server.url, attempts=1), "GET", "/")
+                await clients.http.ask(Endpoint(name="it", base_url=server.url, attempts=1), "GET", "/")
     assert len(server.received) == asked

@@ -44,8 +44,8 @@ def clients(environ: dict[str, str] | None = None, **settings: Any) -> Clients:
     )
 
 
-def peer_of(spec: str, **settings: Any) -> Any:
-    return build_model(spec, clients(**settings))._peer
+def endpoint_of(spec: str, **settings: Any) -> Any:
+    return build_model(spec, clients(**settings))._endpoint
 
 
 @pytest.mark.parametrize(
@@ -131,22 +131,22 @@ def test_a_provider_without_its_key_is_refused_by_the_variables_name(kind: str) 
     ],
 )
 def test_a_key_goes_to_its_own_host_alone(spec: str, key: str | None) -> None:
-    peer = peer_of(spec, model_keys={"named.example:8080": "MINE", "anyport.example": "MINE"})
-    assert peer.secrets == ((key,) if key else ())
-    sent = " ".join(peer.headers.values())
+    endpoint = endpoint_of(spec, model_keys={"named.example:8080": "MINE", "anyport.example": "MINE"})
+    assert endpoint.secrets == ((key,) if key else ())
+    sent = " ".join(endpoint.headers.values())
     assert [one for one in KEYS.values() if one in sent.split()] == ([key] if key else [])
-    assert "sk-" not in repr(peer)
+    assert "sk-" not in repr(endpoint)
 
 
 def test_a_key_that_is_named_for_a_host_and_not_set_is_refused() -> None:
     with pytest.raises(KeyMissing, match="NOT_THERE"):
-        peer_of("openai:m@http://127.0.0.1/v1", model_keys={"127.0.0.1": "NOT_THERE"})
+        endpoint_of("openai:m@http://127.0.0.1/v1", model_keys={"127.0.0.1": "NOT_THERE"})
 
 
 def test_a_slow_machine_of_ones_own_is_given_time() -> None:
-    assert peer_of("openai:m").timeout_seconds == 120
-    assert peer_of("openai:m@http://127.0.0.1/v1").timeout_seconds == 600
-    assert peer_of("openai:m@http://127.0.0.1/v1", model_timeout=7).timeout_seconds == 7
+    assert endpoint_of("openai:m").timeout_seconds == 120
+    assert endpoint_of("openai:m@http://127.0.0.1/v1").timeout_seconds == 600
+    assert endpoint_of("openai:m@http://127.0.0.1/v1", model_timeout=7).timeout_seconds == 7
 
 
 def test_one_spec_is_built_once_however_many_roles_name_it() -> None:

@@ -16,7 +16,7 @@ from graph_research.app.request import request_for
 from graph_research.app.wiring.search import select_searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.http.client import Http, Peer
+from graph_research.providers.http.client import Endpoint, Http
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.catalog import SEARCHES
 from graph_research.providers.search.spec import SearchSpec
@@ -34,12 +34,12 @@ class TidesSearch:
     """A made-up provider with one document."""
 
     http: Http
-    peer: Peer
+    endpoint: Endpoint
     name: str = "tides"
     serves: ClassVar[frozenset[str]] = frozenset({"web"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
-        text = (await self.http.ask(self.peer, "GET", "/find", params={"q": request.query})).text()
+        text = (await self.http.ask(self.endpoint, "GET", "/find", params={"q": request.query})).text()
         hit = make_hit(
             provider=self.name,
             query=request.query,
@@ -60,10 +60,10 @@ def spec(url: str = "http://127.0.0.1:9") -> SearchSpec:
         serves=TidesSearch.serves,
         keys=(KEY,),
         in_web=True,
-        endpoint=lambda clients: Peer(
+        endpoint=lambda clients: Endpoint(
             name="tides", base_url=url, headers={"x-key": clients.key(KEY) or ""}, secrets=(clients.key(KEY) or "-",)
         ),
-        build=lambda clients, peer: TidesSearch(http=clients.http, peer=peer),
+        build=lambda clients, endpoint: TidesSearch(http=clients.http, endpoint=endpoint),
     )
 
 
@@ -76,7 +76,7 @@ async def test_doctor_says_what_it_lacks_and_asks_its_server(tmp_path: Path) -> 
     http = Everybody()
     [check] = [one for one in await examine(workspace(tmp_path, spec()), http=http) if one.name == "tides"]
     assert check.text == f"{KEY} is not set; would add everything about tides"
-    assert ("http://127.0.0.1:9", "/robots.txt") in [(peer.base_url, path) for peer, path in http.asked]
+    assert ("http://127.0.0.1:9", "/robots.txt") in [(endpoint.base_url, path) for endpoint, path in http.asked]
     [check] = await examine(workspace(tmp_path, spec(), **{KEY: "k"}), names=["tides"], http=http)
     assert (check.ok, check.text) == (True, "everything about tides (whole pages)")
 

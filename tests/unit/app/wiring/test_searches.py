@@ -150,7 +150,7 @@ async def test_every_kind_can_be_built_from_its_settings_and_keys(tmp_path: Path
     tavily = next(one for one in built if isinstance(one, TavilySearch))
     assert tavily.options.body()["include_domains"] == ["a.example", "b.example"]
     wikipedia = next(one for one in built if isinstance(one, WikipediaSearch))
-    assert (wikipedia.peer.base_url, wikipedia.peer.per_second) == ("https://de.wikipedia.org", 2)
+    assert (wikipedia.endpoint.base_url, wikipedia.endpoint.per_second) == ("https://de.wikipedia.org", 2)
     assert "secret" not in repr(built)
 
 

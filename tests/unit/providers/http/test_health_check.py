@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.providers.http.client import HttpClient, Peer
+from graph_research.providers.http.client import Endpoint, HttpClient
 from graph_research.providers.http.health_check import Probe, check_health
 from tests.support.network.http_client_stubs import Nobody
 from tests.support.network.http_server import Answer, WireServer
@@ -16,8 +16,10 @@ KEY = "sk-MARKED-4f1c9a7be2d05836"
 
 def probe(url: str, *, tells_key: bool = True) -> Probe:
     headers = {"Authorization": f"Bearer {KEY}", "User-Agent": "me"}
-    peer = Peer(name="it", base_url=url, headers=headers, params={"key": KEY}, secrets=(KEY,), remedy="check IT_KEY")
-    return Probe(peer=peer, path="/models", tells_key=tells_key)
+    endpoint = Endpoint(
+        name="it", base_url=url, headers=headers, params={"key": KEY}, secrets=(KEY,), remedy="check IT_KEY"
+    )
+    return Probe(endpoint=endpoint, path="/models", tells_key=tells_key)
 
 
 async def test_a_server_that_takes_the_key_is_told_with_the_time_it_took(server: WireServer) -> None:

@@ -20,8 +20,8 @@ from graph_research.providers.errors import (
     ProviderUnavailable,
     ProviderUnreachable,
 )
-from graph_research.providers.http.client import HttpClient, Peer, Reply
-from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, Incident, Retried, Throttled
+from graph_research.providers.http.client import Endpoint, HttpClient, Response
+from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, HttpEvent, Retried, Throttled
 from tests.support.network.http_server import Answer, WireServer
 
 KEY = "very secret/key+1"
@@ -50,13 +50,13 @@ class Bench:
 
     def __init__(self, **more: Any) -> None:
         self.time = Time()
-        self.incidents: list[Incident] = []
+        self.incidents: list[HttpEvent] = []
         self.http = HttpClient(
             sleep=self.time.sleep,
             clock=self.time.clock,
             wall=lambda: NOW,
             chance=lambda: 1.0,
-            on_incident=self.incidents.append,
+            on_event=self.incidents.append,
             **more,
         )
 
@@ -68,8 +68,8 @@ async def bench() -> Any:
         yield made
 
 
-def peer_at(server: WireServer, **more: Any) -> Peer:
-    return Peer(
+def endpoint_at(server: WireServer, **more: Any) -> Endpoint:
+    return Endpoint(
         name="oracle",
         base_url=server.url,
         headers={"authorization": f"Bearer {KEY}"},
@@ -79,16 +79,18 @@ def peer_at(server: WireServer, **more: Any) -> Peer:
     )
 
 
-async def failure_of(bench: Bench, peer: Peer, path: str = "/x") -> ProviderError:
+async def failure_of(bench: Bench, endpoint: Endpoint, path: str = "/x") -> ProviderError:
     with pytest.raises(ProviderError) as caught:
-        await bench.http.ask(peer, "POST", path, json={"q": 1})
+        await bench.http.ask(endpoint, "POST", path, json={"q": 1})
     return caught.value
 
 
 async def test_a_request_goes_out_as_asked_and_the_reply_comes_back_whole(bench: Bench, server: WireServer) -> None:
     server.on("POST /v1/x", Answer(status=201, body={"a": "ü"}, headers={"X-Left": "3"}))
-    peer = peer_at(server, params={"version": "2"})
-    reply = await bench.http.ask(peer, "POST", "/v1/x", params={"q": "a b&c"}, json={"t": "ß"}, headers={"x-more": "1"})
+    endpoint = endpoint_at(server, params={"version": "2"})
+    reply = await bench.http.ask(
+        endpoint, "POST", "/v1/x", params={"q": "a b&c"}, json={"t": "ß"}, headers={"x-more": "1"}
+    )
     assert (reply.status, reply.json(), reply.headers["x-left"]) == (201, {"a": "ü"}, "3")
     [seen] = server.received
     assert seen.query == {"version": "2", "q": "a b&c"}
@@ -101,14 +103,14 @@ async def test_a_request_goes_out_as_asked_and_the_reply_comes_back_whole(bench:
 
 async def test_a_query_in_the_path_stays_beside_the_parameters(bench: Bench, server: WireServer) -> None:
     server.on("/x", GOOD)
-    await bench.http.ask(peer_at(server), "GET", "/x?mode=fast", params={"q": "1"})
+    await bench.http.ask(endpoint_at(server), "GET", "/x?mode=fast", params={"q": "1"})
     assert server.received[0].query == {"mode": "fast", "q": "1"}
 
 
 async def test_connections_are_used_again(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=503), GOOD)
     for _ in range(5):
-        await bench.http.ask(peer_at(server), "GET", "/x")
+        await bench.http.ask(endpoint_at(server), "GET", "/x")
     assert len(server.received) == 6
     assert server.connections == 1
 
@@ -116,7 +118,7 @@ async def test_connections_are_used_again(bench: Bench, server: WireServer) -> N
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 520, 529])
 async def test_an_overloaded_server_is_asked_again(bench: Bench, server: WireServer, status: int) -> None:
     server.on("/x", Answer(status=status), Answer(status=status), GOOD)
-    assert (await bench.http.ask(peer_at(server), "GET", "/x")).json() == {"ok": True}
+    assert (await bench.http.ask(endpoint_at(server), "GET", "/x")).json() == {"ok": True}
     assert len(server.received) == 3
     assert bench.time.slept == [0.5, 1.0]
     told = [one for one in bench.incidents if isinstance(one, Retried)]
@@ -129,7 +131,7 @@ async def test_a_server_that_stays_overloaded_is_given_up_with_its_own_words(
     bench: Bench, server: WireServer, status: int
 ) -> None:
     server.on("/x", Answer(status=status, body={"error": {"message": "too  many\nrequests", "code": 7}}))
-    error = await failure_of(bench, peer_at(server, attempts=4))
+    error = await failure_of(bench, endpoint_at(server, attempts=4))
     assert isinstance(error, ProviderUnavailable)
     assert str(error).startswith(f"oracle answered {status} (")
     assert "too many requests (tried 4 times in 4 s)" in str(error)
@@ -139,7 +141,7 @@ async def test_a_server_that_stays_overloaded_is_given_up_with_its_own_words(
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 501])
 async def test_what_asking_again_cannot_mend_is_asked_once(bench: Bench, server: WireServer, status: int) -> None:
     server.on("/x", Answer(status=status, body={"detail": [{"message": "no such thing"}]}))
-    error = await failure_of(bench, peer_at(server))
+    error = await failure_of(bench, endpoint_at(server))
     assert isinstance(error, ProviderRefused)
     assert f"oracle answered {status} (" in error.message
     assert "no such thing" in error.message
@@ -153,7 +155,7 @@ async def test_a_refused_key_names_its_variable(bench: Bench, server: WireServer
     server.on(
         "/x", Answer(status=status, body="<html>nothing for people</html>", headers={"content-type": "text/html"})
     )
-    error = await failure_of(bench, peer_at(server))
+    error = await failure_of(bench, endpoint_at(server))
     assert error.help == "set ORACLE_KEY to a key of your account"
     assert "html" not in error.message
 
@@ -184,13 +186,13 @@ async def test_retry_after_is_obeyed(
     bench: Bench, server: WireServer, headers: dict[str, str], waits: list[float], status: int
 ) -> None:
     server.on("/x", Answer(status=status, headers=headers), GOOD)
-    await bench.http.ask(peer_at(server), "GET", "/x")
+    await bench.http.ask(endpoint_at(server), "GET", "/x")
     assert bench.time.slept == pytest.approx(waits)
 
 
 async def test_a_wait_that_the_budget_has_no_room_for_is_not_begun(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=429, headers={"retry-after": "3600"}))
-    error = await failure_of(bench, peer_at(server, budget_seconds=120))
+    error = await failure_of(bench, endpoint_at(server, budget_seconds=120))
     assert isinstance(error, ProviderUnavailable)
     assert error.retry_after_seconds == 3600
     assert "tried once, and the next wait of 3601 s is longer than what is left of 120 s" in error.message
@@ -200,17 +202,17 @@ async def test_a_wait_that_the_budget_has_no_room_for_is_not_begun(bench: Bench,
 
 async def test_who_is_asked_to_wait_is_left_alone_by_everybody(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=429, headers={"retry-after": "30"}))
-    await failure_of(bench, peer_at(server, budget_seconds=40))
-    error = await failure_of(bench, peer_at(server, budget_seconds=20))
-    assert "oracle asked to be left alone for 31 s more" in error.message
+    await failure_of(bench, endpoint_at(server, budget_seconds=40))
+    error = await failure_of(bench, endpoint_at(server, budget_seconds=20))
+    assert "oracle: rate limited; retry after 31 s" in error.message
     server.on("/x", GOOD)
-    await bench.http.ask(peer_at(server, budget_seconds=40), "GET", "/x")
+    await bench.http.ask(endpoint_at(server, budget_seconds=40), "GET", "/x")
     assert Throttled(peer="oracle", asked_for=True) in bench.incidents
 
 
 async def test_the_budget_ends_the_tries(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=500))
-    error = await failure_of(bench, peer_at(server, attempts=50, budget_seconds=30))
+    error = await failure_of(bench, endpoint_at(server, attempts=50, budget_seconds=30))
     assert "tried 6 times in 16 s, and the next wait of 16 s is longer than what is left of 30 s" in error.message
     assert bench.time.slept == [0.5, 1.0, 2.0, 4.0, 8.0]
 
@@ -220,7 +222,7 @@ async def test_waits_are_doubled_to_twenty_seconds_and_halved_at_most_by_chance(
     bench.http._chance = lambda: 0.0
     server.on("/x", Answer(status=500))
     async with bench.http:
-        await failure_of(bench, peer_at(server, attempts=9))
+        await failure_of(bench, endpoint_at(server, attempts=9))
     assert bench.time.slept == [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
 
 
@@ -240,11 +242,11 @@ async def test_waits_are_doubled_to_twenty_seconds_and_halved_at_most_by_chance(
 )
 async def test_a_broken_answer_is_asked_for_again(bench: Bench, server: WireServer, answer: Answer, words: str) -> None:
     server.on("/x", answer, GOOD)
-    assert (await bench.http.ask(peer_at(server), "POST", "/x", json={})).json() == {"ok": True}
+    assert (await bench.http.ask(endpoint_at(server), "POST", "/x", json={})).json() == {"ok": True}
     assert [type(one) for one in bench.incidents] == [Retried]
     assert words in bench.incidents[0].reason
     server.on("/x", answer)
-    error = await failure_of(bench, peer_at(server, attempts=2))
+    error = await failure_of(bench, endpoint_at(server, attempts=2))
     assert isinstance(error, ProviderUnavailable)
     assert words in error.message
     assert "tried 2 times" in error.message
@@ -252,7 +254,7 @@ async def test_a_broken_answer_is_asked_for_again(bench: Bench, server: WireServ
 
 async def test_a_broken_body_of_an_error_does_not_hide_its_status(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=401, body="no such key, my friend", fault="half"))
-    error = await failure_of(bench, peer_at(server))
+    error = await failure_of(bench, endpoint_at(server))
     assert isinstance(error, ProviderRefused)
     assert "401" in error.message
 
@@ -273,7 +275,7 @@ async def test_compressed_answers_are_unpacked(
 ) -> None:
     body = b'{"text": "' + b"tide " * 5000 + b'"}'
     server.on("/x", Answer(body=pack(body), headers={"content-encoding": encoding, "content-type": "application/json"}))
-    assert (await bench.http.ask(peer_at(server), "GET", "/x")).body == body
+    assert (await bench.http.ask(endpoint_at(server), "GET", "/x")).body == body
     assert server.received[0].headers["accept-encoding"] == "gzip, deflate"
 
 
@@ -288,7 +290,7 @@ async def test_compressed_answers_are_unpacked(
 )
 async def test_an_answer_beyond_the_limit_is_not_read_on(bench: Bench, server: WireServer, answer: Answer) -> None:
     server.on("/x", answer)
-    error = await failure_of(bench, peer_at(server, most_bytes=20_000))
+    error = await failure_of(bench, endpoint_at(server, most_bytes=20_000))
     assert isinstance(error, ProviderRefused)
     assert "longer than 20,000 bytes" in error.message
     assert len(server.received) == 1
@@ -296,14 +298,14 @@ async def test_an_answer_beyond_the_limit_is_not_read_on(bench: Bench, server: W
 
 async def test_a_long_error_is_quoted_in_one_short_line(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=400, body="wrong\x1b[31m\n" * 100_000))
-    error = await failure_of(bench, peer_at(server))
+    error = await failure_of(bench, endpoint_at(server))
     assert len(error.message) < 400
     assert error.message.isprintable()
 
 
 async def test_a_slow_drip_is_cut_off_by_the_time_of_one_try(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(body="x" * 1000, drip_seconds=0.01))
-    error = await failure_of(bench, peer_at(server, timeout_seconds=0.1, attempts=2))
+    error = await failure_of(bench, endpoint_at(server, timeout_seconds=0.1, attempts=2))
     assert isinstance(error, ProviderUnavailable)
     assert "no answer within 0.1 s (tried 2 times" in error.message
     server.wait_for_close()
@@ -312,14 +314,14 @@ async def test_a_slow_drip_is_cut_off_by_the_time_of_one_try(bench: Bench, serve
 
 async def test_a_server_that_never_answers_is_given_up(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(fault="hang"), GOOD)
-    assert (await bench.http.ask(peer_at(server, timeout_seconds=0.1), "GET", "/x")).json() == {"ok": True}
+    assert (await bench.http.ask(endpoint_at(server, timeout_seconds=0.1), "GET", "/x")).json() == {"ok": True}
     server.wait_for_close()
 
 
 async def test_cancellation_closes_the_request_at_once(bench: Bench, server: WireServer) -> None:
     server.on("/head", Answer(fault="hang")).on("/body", Answer(body="x" * 1000, drip_seconds=0.05))
     for path in ("/head", "/body"):
-        asked = asyncio.ensure_future(bench.http.ask(peer_at(server), "GET", path))
+        asked = asyncio.ensure_future(bench.http.ask(endpoint_at(server), "GET", path))
         await asyncio.to_thread(server.wait_for_request)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -330,14 +332,14 @@ async def test_cancellation_closes_the_request_at_once(bench: Bench, server: Wir
 
 async def test_a_server_that_is_not_there_is_told_by_its_address(bench: Bench, server: WireServer) -> None:
     with WireServer() as gone:
-        peer = peer_at(gone, attempts=2)
-    error = await failure_of(bench, peer)
+        endpoint = endpoint_at(gone, attempts=2)
+    error = await failure_of(bench, endpoint)
     assert isinstance(error, ProviderUnavailable)
     assert f"nothing listens at 127.0.0.1:{gone.port} (tried 2 times" in error.message
 
 
 async def test_a_certificate_that_is_not_trusted_is_told_with_its_remedy(bench: Bench, tls_server: WireServer) -> None:
-    error = await failure_of(bench, peer_at(tls_server))
+    error = await failure_of(bench, endpoint_at(tls_server))
     assert isinstance(error, ProviderUnreachable)
     assert "the certificate of 127.0.0.1" in error.message
     assert "SSL_CERT_FILE" in error.help
@@ -348,14 +350,14 @@ async def test_a_certificate_that_is_not_trusted_is_told_with_its_remedy(bench: 
 async def test_a_trusted_certificate_is_taken(tls_server: WireServer) -> None:
     tls_server.on("/x", GOOD)
     async with HttpClient(trust=tls_server.trust) as http:
-        assert (await http.ask(peer_at(tls_server), "GET", "/x")).json() == {"ok": True}
+        assert (await http.ask(endpoint_at(tls_server), "GET", "/x")).json() == {"ok": True}
 
 
 async def test_a_certificate_for_another_name_is_not_taken() -> None:
     with WireServer(tls=True, names=("elsewhere.test",)) as server:
         bench = Bench(trust=server.trust)
         async with bench.http:
-            error = await failure_of(bench, peer_at(server))
+            error = await failure_of(bench, endpoint_at(server))
     assert isinstance(error, ProviderUnreachable)
     assert "certificate" in error.message
 
@@ -378,14 +380,14 @@ async def test_a_connection_whose_encryption_breaks_is_told_and_tried_again(reco
     breaking = Bench(trust=trust)
     async with await asyncio.start_server(break_off, "127.0.0.1", 0) as server, breaking.http:
         port = server.sockets[0].getsockname()[1]
-        error = await failure_of(breaking, Peer(name="oracle", base_url=f"https://127.0.0.1:{port}", attempts=2))
+        error = await failure_of(breaking, Endpoint(name="oracle", base_url=f"https://127.0.0.1:{port}", attempts=2))
     assert isinstance(error, ProviderUnavailable)
     assert f"the connection to 127.0.0.1:{port} broke off (tried 2 times" in error.message
 
 
 async def test_https_to_a_server_without_tls_is_told(bench: Bench, server: WireServer) -> None:
-    peer = Peer(name="oracle", base_url=server.url.replace("http:", "https:"))
-    error = await failure_of(bench, peer)
+    endpoint = Endpoint(name="oracle", base_url=server.url.replace("http:", "https:"))
+    error = await failure_of(bench, endpoint)
     assert isinstance(error, ProviderUnreachable)
     assert "does not speak TLS" in error.message
     assert "http://" in error.help
@@ -396,14 +398,14 @@ async def test_https_to_a_server_without_tls_is_told(bench: Bench, server: WireS
     ["ftp://127.0.0.1/", "127.0.0.1:80", "", "http://", "http://[::1", "http://a:b:c/", "http://xn--/"],
 )
 async def test_an_address_that_is_none_is_refused(bench: Bench, address: str) -> None:
-    error = await failure_of(bench, Peer(name="oracle", base_url=address))
+    error = await failure_of(bench, Endpoint(name="oracle", base_url=address))
     assert isinstance(error, ProviderRefused)
     assert "address" in error.message
 
 
 async def test_redirects_stay_on_the_same_host(bench: Bench, server: WireServer) -> None:
     server.on("/old", Answer(status=308, headers={"location": "/new?x=1"})).on("/new", GOOD)
-    await bench.http.ask(peer_at(server), "POST", "/old", json={"q": 1})
+    await bench.http.ask(endpoint_at(server), "POST", "/old", json={"q": 1})
     assert [(one.method, one.path) for one in server.received] == [("POST", "/old"), ("POST", "/new")]
     assert server.received[1].json() == {"q": 1}
 
@@ -414,7 +416,7 @@ async def test_redirects_stay_on_the_same_host(bench: Bench, server: WireServer)
 )
 async def test_no_redirect_to_another_host_is_followed(bench: Bench, server: WireServer, target: str) -> None:
     server.on("/old", Answer(status=307, headers={"location": target.format(port=server.port)})).on("/x", GOOD)
-    error = await failure_of(bench, peer_at(server), "/old")
+    error = await failure_of(bench, endpoint_at(server), "/old")
     assert isinstance(error, ProviderRefused)
     assert "which is not followed" in error.message
     assert len(server.received) == 1
@@ -422,13 +424,13 @@ async def test_no_redirect_to_another_host_is_followed(bench: Bench, server: Wir
 
 async def test_a_post_is_not_turned_into_a_get_by_a_redirect(bench: Bench, server: WireServer) -> None:
     server.on("/old", Answer(status=302, headers={"location": "/x"})).on("/x", GOOD)
-    assert isinstance(await failure_of(bench, peer_at(server), "/old"), ProviderRefused)
+    assert isinstance(await failure_of(bench, endpoint_at(server), "/old"), ProviderRefused)
     assert len(server.received) == 1
 
 
 async def test_a_circle_of_redirects_ends(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=307, headers={"location": "/x"}))
-    error = await failure_of(bench, peer_at(server))
+    error = await failure_of(bench, endpoint_at(server))
     assert "circle" in error.message
     assert len(server.received) == 4
 
@@ -442,23 +444,23 @@ async def test_keys_stand_in_no_message_whatever_the_server_quotes(bench: Bench,
         "you sent hunter2hunter2",
         "key sk-abcdefgh12345678 is for another account",
     ]
-    peer = peer_at(server, params={"api_key": "hunter2hunter2"}, attempts=2)
+    endpoint = endpoint_at(server, params={"api_key": "hunter2hunter2"}, attempts=2)
     for status in (400, 401, 429, 500):
         for text in texts:
             server.on("/x", Answer(status=status, body=text))
-            error = await failure_of(bench, peer)
+            error = await failure_of(bench, endpoint)
             for secret in (KEY, "very%20secret", "very+secret", "hunter2", "sk-abc"):
                 assert secret not in f"{error} {error!r} {error.args} {error.help} {bench.incidents}"
             assert error.__suppress_context__ or error.__context__ is None
-            bench.http._lanes.clear()
-    assert KEY not in repr(peer)
-    assert "hunter2" not in repr(peer)
+            bench.http._hosts.clear()
+    assert KEY not in repr(endpoint)
+    assert "hunter2" not in repr(endpoint)
 
 
 @pytest.mark.parametrize("key", ["line\nend", "ünïcode-key", "nul\0byte"])
 async def test_a_key_that_cannot_be_sent_is_told_without_showing_it(bench: Bench, server: WireServer, key: str) -> None:
-    peer = Peer(name="oracle", base_url=server.url, headers={"x-api-key": key}, remedy="set ORACLE_KEY again")
-    error = await failure_of(bench, peer)
+    endpoint = Endpoint(name="oracle", base_url=server.url, headers={"x-api-key": key}, remedy="set ORACLE_KEY again")
+    error = await failure_of(bench, endpoint)
     assert isinstance(error, ProviderRefused)
     assert key not in str(error)
     assert "cannot be sent" in error.message
@@ -467,7 +469,7 @@ async def test_a_key_that_cannot_be_sent_is_told_without_showing_it(bench: Bench
 
 
 async def test_the_peers_own_reading_of_an_error_is_heard_first(bench: Bench, server: WireServer) -> None:
-    def classify(reply: Reply) -> ProviderError | None:
+    def classify(reply: Response) -> ProviderError | None:
         if reply.json().get("code") == "context":
             return ContextExceeded("too long", provider="oracle", limit_tokens=8192)
         if reply.json().get("code") == "quota":
@@ -476,43 +478,43 @@ async def test_the_peers_own_reading_of_an_error_is_heard_first(bench: Bench, se
             return ProviderUnavailable("busy", provider="oracle")
         return None
 
-    peer = peer_at(server, classify=classify, attempts=2)
+    endpoint = endpoint_at(server, classify=classify, attempts=2)
     server.on("/x", Answer(status=400, body={"code": "context"}))
-    assert isinstance(await failure_of(bench, peer), ContextExceeded)
+    assert isinstance(await failure_of(bench, endpoint), ContextExceeded)
     server.on("/x", Answer(status=429, body={"code": "quota"}))
-    assert str(await failure_of(bench, peer)) == "no credit left"
+    assert str(await failure_of(bench, endpoint)) == "no credit left"
     server.on("/x", Answer(status=400, body={"code": "busy"}, headers={"retry-after": "9"}), GOOD)
-    assert (await bench.http.ask(peer, "GET", "/x")).status == 200
+    assert (await bench.http.ask(endpoint, "GET", "/x")).status == 200
     server.on("/x", Answer(status=404, body={}))
-    assert "404" in str(await failure_of(bench, peer))
+    assert "404" in str(await failure_of(bench, endpoint))
     assert bench.time.slept == pytest.approx([9.9])
 
 
 async def test_a_peer_that_mostly_fails_is_left_alone_for_a_minute(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=500))
-    peer = peer_at(server, attempts=1)
+    endpoint = endpoint_at(server, attempts=1)
     for _ in range(5):
-        await failure_of(bench, peer)
+        await failure_of(bench, endpoint)
     assert bench.incidents == [BreakerOpened(peer="oracle", failures=5, attempts=5, seconds=60.0)]
-    error = await failure_of(bench, peer)
+    error = await failure_of(bench, endpoint)
     assert isinstance(error, ProviderUnavailable)
-    assert "oracle is left alone: 5 of the last 5 attempts failed; the next one in 60 s" in str(error)
+    assert "circuit breaker open for oracle: 5 of the last 5 attempts failed; the next one in 60 s" in str(error)
     assert error.retry_after_seconds == 60
     assert len(server.received) == 5
     bench.time.now += 60
     server.on("/x", GOOD)
-    await bench.http.ask(peer, "GET", "/x")
+    await bench.http.ask(endpoint, "GET", "/x")
     assert bench.incidents[1:] == [BreakerClosed(peer="oracle")]
 
 
 async def test_refusals_never_open_the_breaker_and_another_peer_has_its_own(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=401)).on("/y", Answer(status=500)).on("/z", GOOD)
     for _ in range(12):
-        await failure_of(bench, peer_at(server, attempts=1))
+        await failure_of(bench, endpoint_at(server, attempts=1))
     assert len(server.received) == 12
     for _ in range(30):
-        await failure_of(bench, peer_at(server, attempts=1), "/y")
-    other = Peer(name="other", base_url=server.url)
+        await failure_of(bench, endpoint_at(server, attempts=1), "/y")
+    other = Endpoint(name="other", base_url=server.url)
     assert (await bench.http.ask(other, "GET", "/z")).status == 200
     assert bench.incidents == [BreakerOpened(peer="oracle", failures=8, attempts=10, seconds=60.0)]
 
@@ -523,18 +525,18 @@ async def test_half_of_all_answers_failing_loses_few_requests_and_never_opens_th
     marks = iter("xx.x.xxx..x.xx.x.x..xxxx.x..xx." * 20)
     server.on("/x", lambda _: Answer(status=500 if next(marks) == "x" else 200, body={}))
     for _ in range(60):
-        await bench.http.ask(peer_at(server), "GET", "/x")
+        await bench.http.ask(endpoint_at(server), "GET", "/x")
     assert all(isinstance(one, Retried) for one in bench.incidents)
 
 
 async def test_a_bucket_spaces_requests_out(server: WireServer) -> None:
     server.on("/x", GOOD)
-    told: list[Incident] = []
+    told: list[HttpEvent] = []
     loop = asyncio.get_running_loop()
-    async with HttpClient(on_incident=told.append) as http:
+    async with HttpClient(on_event=told.append) as http:
         begun = loop.time()
-        peer = peer_at(server, per_second=20.0)
-        await asyncio.gather(*(http.ask(peer, "GET", "/x") for _ in range(24)))
+        endpoint = endpoint_at(server, per_second=20.0)
+        await asyncio.gather(*(http.ask(endpoint, "GET", "/x") for _ in range(24)))
     assert loop.time() - begun > 0.15
     assert set(told) == {Throttled(peer="oracle", asked_for=False)}
 
@@ -542,27 +544,27 @@ async def test_a_bucket_spaces_requests_out(server: WireServer) -> None:
 async def test_a_bucket_that_is_too_slow_for_the_budget_is_told(server: WireServer) -> None:
     server.on("/x", GOOD)
     async with HttpClient() as http:
-        peer = peer_at(server, per_second=0.01, budget_seconds=0.1)
-        await http.ask(peer, "GET", "/x")
-        with pytest.raises(ProviderUnavailable, match=r"limit of 0.01 a second lets through in 0.1 s"):
-            await http.ask(peer, "GET", "/x")
+        endpoint = endpoint_at(server, per_second=0.01, budget_seconds=0.1)
+        await http.ask(endpoint, "GET", "/x")
+        with pytest.raises(ProviderUnavailable, match=r"rate limit of 0.01 a second, more than fit into 0.1 s"):
+            await http.ask(endpoint, "GET", "/x")
 
 
 async def test_lines_arrive_while_the_server_still_speaks(bench: Bench, server: WireServer) -> None:
     chunks = ("data: a\u2028", "b\r\n\r\nda", b"ta: \xc3", b"\xbc\n", "data: last")
     server.on("/x", Answer(chunks=chunks, pause_seconds=0.02))
-    lines = [line async for line in bench.http.stream(peer_at(server), "POST", "/x", json={})]
+    lines = [line async for line in bench.http.stream(endpoint_at(server), "POST", "/x", json={})]
     assert lines == ["data: a\u2028b", "", "data: ü", "data: last"]
 
     server.on("/x", Answer(chunks=("data: 1\n", "data: 2\n"), pause_seconds=30.0))
-    async with aclosing(bench.http.stream(peer_at(server), "POST", "/x", json={})) as stream:
+    async with aclosing(bench.http.stream(endpoint_at(server), "POST", "/x", json={})) as stream:
         assert await anext(stream) == "data: 1"
     await asyncio.to_thread(server.wait_for_close)
 
 
 async def test_a_stream_is_begun_again_until_its_first_line(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=503), Answer(fault="reset"), Answer(chunks=("one\n", "two\n")))
-    assert [line async for line in bench.http.stream(peer_at(server), "POST", "/x")] == ["one", "two"]
+    assert [line async for line in bench.http.stream(endpoint_at(server), "POST", "/x")] == ["one", "two"]
     assert bench.time.slept == [0.5, 1.0]
 
 
@@ -570,7 +572,7 @@ async def test_a_stream_that_breaks_off_is_told_and_not_begun_again(bench: Bench
     server.on("/x", Answer(body="one\n" * 1000, fault="half"))
     lines = []
     with pytest.raises(ProviderUnavailable, match="half an answer"):
-        async for line in bench.http.stream(peer_at(server), "POST", "/x"):
+        async for line in bench.http.stream(endpoint_at(server), "POST", "/x"):
             lines.append(line)
     assert lines == ["one"] * 500
     assert len(server.received) == 1
@@ -579,14 +581,14 @@ async def test_a_stream_that_breaks_off_is_told_and_not_begun_again(bench: Bench
 async def test_a_stream_that_falls_silent_is_given_up(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(chunks=("one\n", "two\n"), pause_seconds=30.0))
     with pytest.raises(ProviderUnavailable, match=r"no answer within 0.1 s"):
-        [line async for line in bench.http.stream(peer_at(server, timeout_seconds=0.1), "POST", "/x")]
+        [line async for line in bench.http.stream(endpoint_at(server, timeout_seconds=0.1), "POST", "/x")]
     await asyncio.to_thread(server.wait_for_close)
 
 
 async def test_a_refused_stream_says_why(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=401, body={"error": "wrong key"}))
     with pytest.raises(ProviderRefused, match="wrong key; set ORACLE_KEY"):
-        [line async for line in bench.http.stream(peer_at(server), "POST", "/x")]
+        [line async for line in bench.http.stream(endpoint_at(server), "POST", "/x")]
 
 
 async def test_a_proxy_of_the_environment_serves_others_and_never_this_machine(
@@ -596,8 +598,8 @@ async def test_a_proxy_of_the_environment_serves_others_and_never_this_machine(
     with WireServer() as target:
         target.on("/x", GOOD)
         monkeypatch.setenv("HTTP_PROXY", server.url)
-        assert (await bench.http.ask(peer_at(target), "GET", "/x")).json() == {"ok": True}
-        away = Peer(name="away", base_url="http://models.test/v1")
+        assert (await bench.http.ask(endpoint_at(target), "GET", "/x")).json() == {"ok": True}
+        away = Endpoint(name="away", base_url="http://models.test/v1")
         assert (await bench.http.ask(away, "GET", "/x")).json() == {"through": "the proxy"}
     assert server.received[0].target == "http://models.test/v1/x"
 
@@ -607,7 +609,7 @@ async def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", proxy)
-    error = await failure_of(bench, Peer(name="away", base_url="http://models.test/v1"))
+    error = await failure_of(bench, Endpoint(name="away", base_url="http://models.test/v1"))
     assert isinstance(error, ProviderRefused)
     assert "HTTP_PROXY" in error.help
     assert "hunter2" not in str(error)
@@ -618,7 +620,7 @@ async def test_a_proxy_that_refuses_is_told_with_its_reason(
 ) -> None:
     server.on("*", Answer(status=407))
     monkeypatch.setenv("HTTPS_PROXY", server.url.replace("//", "//user:hunter2@"))
-    error = await failure_of(bench, Peer(name="away", base_url="https://models.test/v1", attempts=1))
+    error = await failure_of(bench, Endpoint(name="away", base_url="https://models.test/v1", attempts=1))
     assert isinstance(error, ProviderUnavailable)
     assert "the proxy of the environment does not connect to models.test: 407" in error.message
     assert "hunter2" not in str(error)
@@ -626,7 +628,7 @@ async def test_a_proxy_that_refuses_is_told_with_its_reason(
 
 async def test_certificates_that_cannot_be_read_are_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/at/all.pem")
-    error = await failure_of(bench, Peer(name="away", base_url="https://127.0.0.1:1"))
+    error = await failure_of(bench, Endpoint(name="away", base_url="https://127.0.0.1:1"))
     assert "trusted certificates cannot be read" in error.message
     assert "SSL_CERT_FILE" in error.help
 
@@ -634,8 +636,8 @@ async def test_certificates_that_cannot_be_read_are_told(bench: Bench, monkeypat
 async def test_keys_stand_in_no_log(bench: Bench, server: WireServer, caplog: pytest.LogCaptureFixture) -> None:
     server.on("/x", Answer(status=500), GOOD)
     caplog.set_level("DEBUG")
-    peer = peer_at(server, params={"api_key": "hunter2hunter2"})
-    await bench.http.ask(peer, "GET", "/x")
+    endpoint = endpoint_at(server, params={"api_key": "hunter2hunter2"})
+    await bench.http.ask(endpoint, "GET", "/x")
     assert "hunter2" in server.received[0].target
     assert "hunter2" not in caplog.text
     assert KEY not in caplog.text

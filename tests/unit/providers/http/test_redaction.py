@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph_research.providers.http.redaction import black_out
+from graph_research.providers.http.redaction import redact
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from graph_research.providers.http.redaction import black_out
     ],
 )
 def test_what_is_or_looks_like_a_key_is_blacked_out(text: str, shown: str) -> None:
-    assert black_out(text, ["s3cr3t/x+y z"]) == shown
+    assert redact(text, ["s3cr3t/x+y z"]) == shown
 
 
 def test_a_longer_secret_goes_first_and_a_short_one_tears_no_words_apart() -> None:
-    assert black_out("abcdefgh abcdefghij of", ["abcdefgh", "abcdefghij", "of", ""]) == "[key] [key] of"
+    assert redact("abcdefgh abcdefghij of", ["abcdefgh", "abcdefghij", "of", ""]) == "[key] [key] of"

@@ -151,7 +151,7 @@ async def test_a_key_goes_to_its_host_and_into_no_hit(name: str, server: WireSer
 
 @ALL
 def test_each_tells_which_sources_it_has(name: str) -> None:
-    provider = SPOKEN[name].build(HttpClient(), SPOKEN[name].peer("http://127.0.0.1:9"))
+    provider = SPOKEN[name].build(HttpClient(), SPOKEN[name].endpoint("http://127.0.0.1:9"))
     assert provider.name == name
     assert provider.serves <= SOURCE_TYPES
     spec = SEARCHES.find(name)

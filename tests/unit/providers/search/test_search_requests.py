@@ -10,10 +10,10 @@ import pytest
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.search.base import SearchRequest
-from graph_research.providers.search.google import GoogleSearch, google_peer
-from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_peer
+from graph_research.providers.search.google import GoogleSearch, google_endpoint
+from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_endpoint
 from graph_research.providers.search.tavily_pages import TavilyPages
-from graph_research.providers.search.wikipedia import WikipediaSearch, wikipedia_peer
+from graph_research.providers.search.wikipedia import WikipediaSearch, wikipedia_endpoint
 from graph_research.providers.web.page_reader import Page
 from graph_research.text.readers.plain import plain_document
 from tests.support.network.http_server import Answer, Received, WireServer
@@ -41,7 +41,7 @@ async def test_tavily_is_sent_its_parameters_and_the_key_as_a_header(server: Wir
         exclude_domains=("ads.example",),
         time_range="month",
     )
-    search = TavilySearch(http=http, peer=tavily_peer(KEY, base_url=server.url), options=options)
+    search = TavilySearch(http=http, endpoint=tavily_endpoint(KEY, base_url=server.url), options=options)
     await search.search(SearchRequest(query="x" * 900, max_results=50))
     (asked,) = server.received
     assert (asked.method, asked.path, asked.headers["authorization"]) == ("POST", "/search", f"Bearer {KEY}")
@@ -160,9 +160,9 @@ async def test_google_does_not_go_round_in_circles(server: WireServer, http: Htt
 
 async def test_how_old_pages_of_google_may_be_is_sent(server: WireServer, http: HttpClient) -> None:
     SPOKEN["google"].answer(server)
-    peer = google_peer(KEY, ENGINE, base_url=server.url)
-    await GoogleSearch(http=http, peer=peer, date_restrict="m6").search(REQUEST)
-    await GoogleSearch(http=http, peer=peer).search(replace(REQUEST, source_types=("news",)))
+    endpoint = google_endpoint(KEY, ENGINE, base_url=server.url)
+    await GoogleSearch(http=http, endpoint=endpoint, date_restrict="m6").search(REQUEST)
+    await GoogleSearch(http=http, endpoint=endpoint).search(replace(REQUEST, source_types=("news",)))
     assert [one.query.get("dateRestrict") for one in server.received] == ["m6", "d30"]
 
 
@@ -284,10 +284,10 @@ async def test_an_error_that_mediawiki_tells_with_status_200_is_one(
 
 async def test_another_wikipedia_is_asked_in_whole_sentences(server: WireServer, http: HttpClient) -> None:
     SPOKEN["wikipedia"].answer(server)
-    search = WikipediaSearch(http=http, peer=wikipedia_peer("de", base_url=server.url), language="de")
+    search = WikipediaSearch(http=http, endpoint=wikipedia_endpoint("de", base_url=server.url), language="de")
     await search.search(SearchRequest(query="Was ist ein Smolt?"))
     assert server.received[0].query["gsrsearch"] == "Was ist ein Smolt?"
-    assert wikipedia_peer("de").base_url == "https://de.wikipedia.org"
+    assert wikipedia_endpoint("de").base_url == "https://de.wikipedia.org"
 
 
 async def test_searxng_is_asked_for_the_kinds_of_sources(server: WireServer, http: HttpClient) -> None:

@@ -18,7 +18,8 @@ PROBE_SECONDS = 5.0
 @dataclass(frozen=True, kw_only=True)
 class Probe:
     """`GET path` of an endpoint. If the path `tells_key`, the key is sent, and the response shows whether it is
-    accepted. Otherwise no key is sent, and any response counts but one with a status in `refusals`, which holds the reason."""
+    accepted. Otherwise no key is sent, and any response counts but one with a status in `refusals`, which holds the
+    reason."""
 
     endpoint: Endpoint
     path: str = "/robots.txt"

@@ -73,8 +73,8 @@ def files(user: User) -> User:
             "/shape.json: the search's script is no list",
             SEARCH,
         ),
-        ((*RUN, "--graph", "none.yaml"), "none.yaml' is no graph file", "name a .yaml file"),
-        (("graph", "run", "folder.yaml"), "folder.yaml' is a folder and no graph file", "name a .yaml file"),
+        ((*RUN, "--graph", "none.yaml"), "none.yaml' is not a graph file", "name a .yaml file"),
+        (("graph", "run", "folder.yaml"), "folder.yaml' is a folder, not a graph file", "name a .yaml file"),
         (
             ("debug", "--graph", "x.yaml", "--script", "none"),
             "--script none cannot be read: there is no such file",

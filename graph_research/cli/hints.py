@@ -48,15 +48,13 @@ _VALUES = {
     "library": "DIR",
     "llm": "SPEC",
     "max_cost": "USD",
-    "max_tokens": "N",
     "out": "FOLDER",
     "roles": "ROLE=SPEC",
     "run_id": "ID",
     "search": "NAME",
-    "step": "N",
     "timeout_seconds": "S",
 }
-"""What stands for a value that the user chooses."""
+"""What stands for a value that the user chooses, N unless it is here."""
 
 
 def in_words(error: GraphResearchError) -> str:
@@ -107,5 +105,5 @@ def _option(name: str, value: str | float | bool) -> str:
     if value is True:
         return option
     if value == "":
-        return f"{option} {_VALUES[name]}"
+        return f"{option} {_VALUES.get(name, 'N')}"
     return f"{option} {f'{value:g}' if isinstance(value, float) else shlex.quote(str(value))}"

@@ -21,6 +21,7 @@ from graph_research.errors import Action, GraphResearchError, Hint
         (Hint(Action.RESUME_RUN, "r", {"accept_changes": True}), "graph-research resume r --accept-changes"),
         (Hint(Action.SET_OPTION, options={"library": ""}), "--library DIR"),
         (Hint(Action.SET_OPTION, options={"timeout_seconds": 2.5}), "--timeout 2.5"),
+        (Hint(Action.SET_OPTION, options={"max_sub_queries": ""}), "--max-sub-queries N"),
         (Hint(Action.RUN_GRAPH, "my graph.yaml"), "graph-research graph run 'my graph.yaml'"),
     ],
 )

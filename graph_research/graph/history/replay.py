@@ -47,7 +47,7 @@ class Replayed:
     taken_over: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """As `replay --json` prints it."""
+        """The comparison as JSON."""
         return asdict(self)
 
 

@@ -6,8 +6,6 @@ import os
 import signal
 from types import FrameType
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Load the command line and run it. Ctrl-C before that is done ends the process in a line."""

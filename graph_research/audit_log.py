@@ -12,8 +12,6 @@ import orjson
 
 from graph_research.errors import GraphResearchError
 
-__all__ = ["AuditLog", "AuditUnwritable"]
-
 _TEXT_CHARS = 500
 _SECRET_WORDS = ("key", "token", "secret", "password", "authorization")
 _COUNTS = ("_tokens", "tokens", "tokens_used")

@@ -26,17 +26,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = [
-    "NAME_PATTERN",
-    "Action",
-    "GraphResearchError",
-    "Hint",
-    "NameInvalid",
-    "UserMistake",
-    "check_name",
-    "why_unreadable",
-]
-
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 

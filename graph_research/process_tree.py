@@ -8,8 +8,6 @@ import secrets
 import signal
 from collections.abc import Callable, Mapping
 
-__all__ = ["ProcessTree"]
-
 _MARK = "STARTED_BY_GRAPH_RESEARCH"
 _MOST_ROUNDS = 100
 """How often it is looked again for what was started meanwhile; a program that starts more than it can lose wins."""

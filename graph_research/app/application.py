@@ -37,8 +37,6 @@ from graph_research.graph.state.position import Position
 from graph_research.providers.clients import Clients
 from graph_research.research.hooks import Hooks
 
-__all__ = ["Application"]
-
 _POLL_SECONDS = 0.1
 _CANCEL_SECONDS = 15.0
 

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.context import Clock, SystemClock
 
-__all__ = ["FixedClock", "TimestampInvalid", "make_clock", "parse_timestamp"]
-
 _NOW = Hint(Action.SET_OPTION, options={"now": "2026-01-31T12:00:00Z"})
 
 

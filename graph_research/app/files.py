@@ -9,8 +9,6 @@ from pathlib import Path
 
 from graph_research.errors import UserMistake
 
-__all__ = ["OutputUnwritable", "check_writable", "write_atomically"]
-
 _FILE_MODE = 0o644
 
 

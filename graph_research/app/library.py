@@ -13,21 +13,6 @@ from graph_research.providers.search.local.library import OnProgress
 from graph_research.providers.search.local.records import Failure
 from graph_research.text.readers.pdf import PdfExtractor
 
-__all__ = [
-    "Indexing",
-    "LibraryEmpty",
-    "LibraryMissing",
-    "add_folders",
-    "count_documents",
-    "list_folders",
-    "open_library",
-    "pdf_child_works",
-    "remove_folders",
-    "require_documents",
-    "require_folders",
-    "search_passages",
-]
-
 _INDEX = "library.db"
 _SAMPLE_LINE = "It can be read"
 

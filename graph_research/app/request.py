@@ -10,22 +10,12 @@ from typing import Any, TypeVar
 
 from graph_research.app.clock import parse_timestamp
 from graph_research.app.graphs.local_files import is_file_name
-from graph_research.app.wiring.models import EXTRACTIVE, default_models, default_roles
+from graph_research.app.wiring.models import default_models, default_roles
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, UserMistake
+from graph_research.research.extractive.model import SPEC as EXTRACTIVE
 from graph_research.research.models.phase import PHASES
 from graph_research.settings.config import ROLES
-
-__all__ = [
-    "KEPT_SETTINGS",
-    "QUESTION_CHARS",
-    "QuestionInvalid",
-    "RequestInvalid",
-    "RunRequest",
-    "changed_request",
-    "request_for",
-    "with_limits",
-]
 
 QUESTION_CHARS = 50_000
 """The longest question."""

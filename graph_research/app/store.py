@@ -16,15 +16,6 @@ from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
 from graph_research.graph.errors import UnknownRun
 from graph_research.settings.home import Home
 
-__all__ = [
-    "Store",
-    "checked_run_id",
-    "metadata_of",
-    "open_store",
-    "question_of",
-    "request_of",
-]
-
 Store = Checkpointer
 
 _KEY = "request"

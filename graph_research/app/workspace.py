@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from graph_research.providers.search.catalog import SearchCatalog
     from graph_research.providers.search.spec import SearchSpec
 
-__all__ = ["Workspace", "open_workspace"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:

@@ -12,8 +12,6 @@ from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.output import say, show, show_json
 from graph_research.cli.workspace import open_here
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add `export-run` and `import-run`."""

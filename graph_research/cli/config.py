@@ -12,8 +12,6 @@ from graph_research.cli.options import Json, examples
 from graph_research.cli.output import show, show_json, show_table
 from graph_research.cli.workspace import describe_offer, open_here
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add `config show` and `config trust`."""

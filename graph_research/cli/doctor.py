@@ -16,8 +16,6 @@ from graph_research.cli.workspace import open_here
 if TYPE_CHECKING:
     from graph_research.app.diagnostics.checks import Check
 
-__all__ = ["register"]
-
 _DOCTOR_EXAMPLES = ("doctor", "doctor --offline --json", "doctor tavily mcp:library", "doctor --accept mcp:library")
 
 

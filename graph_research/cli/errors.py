@@ -14,19 +14,6 @@ from graph_research.cli.output import say, show_json
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.settings.home import CRASH_NOTE, find_home
 
-__all__ = [
-    "ABORTED",
-    "DONE",
-    "FAILED",
-    "INTERRUPTED",
-    "INVALID",
-    "WAITING",
-    "CommandEnded",
-    "end_with",
-    "install_crash_hook",
-    "wants_json",
-]
-
 DONE, FAILED, INVALID, ABORTED, WAITING, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 

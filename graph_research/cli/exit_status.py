@@ -11,8 +11,6 @@ from graph_research.cli.output import say
 if TYPE_CHECKING:
     from graph_research.app.runs.budget import LimitReached
 
-__all__ = ["end_of"]
-
 
 def end_of(
     run_id: str,

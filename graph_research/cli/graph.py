@@ -28,8 +28,6 @@ from graph_research.cli.output import say, show, show_document, show_json, show_
 from graph_research.cli.workspace import open_here, open_with
 from graph_research.errors import UserMistake
 
-__all__ = ["register"]
-
 Name = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A graph file, or the name of a known graph.")]
 
 

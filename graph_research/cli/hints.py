@@ -12,8 +12,6 @@ from graph_research.errors import Action, GraphResearchError, Hint
 if TYPE_CHECKING:
     from graph_research.app.runs.budget import LimitReached
 
-__all__ = ["help_of", "hint_text", "in_words", "limit_json", "resume_command"]
-
 _COMMANDS = {
     Action.SET_OPTION: "",
     Action.RESUME_RUN: "resume",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from graph_research.app.runs.history import Differences
     from graph_research.graph.history.replay import Replayed
 
-__all__ = ["register"]
-
 _VALUE_CHARS = 100
 _CHANGES_SHOWN = 5
 _CALLS_SHOWN = 40

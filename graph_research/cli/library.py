@@ -14,8 +14,6 @@ from graph_research.cli.output import in_line, say, show, show_json, show_table
 from graph_research.cli.progress import IndexingLines
 from graph_research.cli.workspace import open_here
 
-__all__ = ["register"]
-
 _EXCERPT_CHARS = 300
 
 

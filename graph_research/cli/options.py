@@ -7,24 +7,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = [
-    "Json",
-    "Library",
-    "Llm",
-    "MaxCost",
-    "MaxIterations",
-    "MaxSubQueries",
-    "MaxTokens",
-    "NewRunId",
-    "Now",
-    "Out",
-    "Role",
-    "RunId",
-    "Search",
-    "Timeout",
-    "examples",
-]
-
 RunId = Annotated[str, typer.Argument(metavar="RUN_ID", help="The run's id, as `list` shows it.", show_default=False)]
 NewRunId = Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]

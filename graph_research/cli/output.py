@@ -14,19 +14,6 @@ import orjson
 
 from graph_research.errors import UserMistake
 
-__all__ = [
-    "OutputFailed",
-    "finish_output",
-    "in_line",
-    "open_streams",
-    "say",
-    "show",
-    "show_document",
-    "show_json",
-    "show_table",
-    "visible",
-]
-
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160), *_DIRECTIONS), "�")
 """Characters that could move a terminal's cursor, change its title or turn text around; tab and newline stay."""

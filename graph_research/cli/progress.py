@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from graph_research.graph.context import Clock
     from graph_research.providers.search.local.records import Failure
 
-__all__ = ["IndexingLines", "LineView", "Progress", "Snapshot", "TerminalView", "View", "make_view"]
-
 _REVIEW = "review_"
 """The supervisor's nodes; they take no time worth showing."""
 

@@ -11,8 +11,6 @@ from graph_research.cli.options import Json, examples
 from graph_research.cli.output import show, show_json
 from graph_research.cli.workspace import open_here
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add `prune`."""

@@ -27,8 +27,6 @@ from graph_research.cli.options import (
 )
 from graph_research.cli.workspace import open_here, open_with
 
-__all__ = ["register"]
-
 _RUN_EXAMPLES = (
     "run 'How do heat pumps cope with cold winters?' --library papers/",
     "run 'What changed in TLS 1.3?' --library rfcs/ --library notes/ --out report/",

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graph_research.app.request import RunRequest
-from graph_research.app.wiring.models import EXTRACTIVE, why_default
+from graph_research.app.wiring.models import why_default
 from graph_research.app.workspace import Workspace
 from graph_research.cli.output import in_line, say
-
-__all__ = ["provider_lines", "say_providers"]
+from graph_research.research.extractive.model import SPEC as EXTRACTIVE
 
 
 def say_providers(workspace: Workspace, request: RunRequest, *, new: bool = True) -> None:

@@ -29,8 +29,6 @@ from graph_research.graph.context import SystemClock
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted
 
-__all__ = ["go_on", "start", "start_fork"]
-
 _MOST_REASONS = 3
 _REASON_CHARS = 400
 

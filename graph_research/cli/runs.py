@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from graph_research.app.workspace import Workspace
     from graph_research.research.report.verification import Verification
 
-__all__ = ["register"]
-
 _QUESTION_CHARS = 60
 _PROBLEMS_SHOWN = 20
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from graph_research.app.workspace import Workspace
     from graph_research.settings.trust import FolderOffer
 
-__all__ = ["describe_offer", "open_here", "open_with"]
-
 _SHOWN_FILES = 8
 
 

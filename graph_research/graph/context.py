@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
-__all__ = ["Clock", "Context", "SystemClock"]
-
 
 class Clock(Protocol):
     """Time, injected. `now` is aware, in UTC; `monotonic` counts seconds from anywhere."""

@@ -9,20 +9,6 @@ from typing import Any, Literal
 from graph_research.errors import Action, GraphResearchError, Hint, UserMistake
 from graph_research.graph.source import Place
 
-__all__ = [
-    "Finding",
-    "GraphChanged",
-    "GraphInvalid",
-    "GuardFailed",
-    "HandoffInvalid",
-    "InputInvalid",
-    "NodeFailed",
-    "RunBusy",
-    "RunExists",
-    "StoreDamaged",
-    "UnknownRun",
-]
-
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Finding:

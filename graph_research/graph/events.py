@@ -9,28 +9,6 @@ from typing import Any, ClassVar
 
 import orjson
 
-__all__ = [
-    "CallRecorded",
-    "Draft",
-    "EdgeTaken",
-    "Event",
-    "InputRequested",
-    "ItemFinished",
-    "NodeFailed",
-    "NodeFinished",
-    "NodeStarted",
-    "Note",
-    "Progress",
-    "RunEnded",
-    "RunPaused",
-    "RunResumed",
-    "RunStarted",
-    "event_from_json",
-    "event_of",
-    "packed_events",
-    "unpacked_events",
-]
-
 Draft = Mapping[str, Any]
 """An event before it has its run, number and time: the `type` of its class, and the fields that are its own."""
 

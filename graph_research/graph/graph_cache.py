@@ -12,8 +12,6 @@ from graph_research.graph.registry import Registry, Resolver
 from graph_research.graph.resources import TextResolver
 from graph_research.graph.validation.handlers import is_not_async
 
-__all__ = ["GraphCache", "Loaded"]
-
 Loaded = tuple[Graph | None, Sequence[Finding]]
 """A graph as far as it could be compiled, and every finding about it."""
 

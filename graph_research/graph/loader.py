@@ -19,8 +19,6 @@ from graph_research.graph.source import Place
 from graph_research.graph.validation import validate
 from graph_research.graph.values.python_types import named_types
 
-__all__ = ["check_graph", "load_graph"]
-
 
 def load_graph(
     path: str | Path,

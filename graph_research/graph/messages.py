@@ -8,9 +8,6 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-__all__ = ["closest", "did_you_mean", "known_or_closest", "show_value", "truncate", "type_name"]
-
-
 _TYPE_NAMES = {
     int: "a number",
     float: "a number",

@@ -9,8 +9,6 @@ from typing import Any, Protocol
 from graph_research.graph.context import Context
 from graph_research.graph.resources import TextResolver
 
-__all__ = ["Handler", "Prompter", "Registry", "Resolver"]
-
 Handler = Callable[[Mapping[str, Any], Context], Awaitable[Mapping[str, Any]]]
 """`async (handoff, ctx) -> output`; it sees neither the state nor the graph."""
 

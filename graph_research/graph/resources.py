@@ -10,8 +10,6 @@ from pathlib import Path
 
 from graph_research.errors import UserMistake
 
-__all__ = ["FolderResolver", "ResourceUnreadable", "SchemaResolver", "TextResolver", "beside"]
-
 _PART = r"[a-z0-9][a-z0-9_-]{0,63}"
 _NAME = re.compile(rf"_?{_PART}(?:[./]{_PART}){{0,3}}")
 _SCHEMA_FOLDERS = (".", "handoffs", "tools")

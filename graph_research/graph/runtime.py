@@ -27,8 +27,6 @@ from graph_research.graph.state.rows import RunPatch, RunRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode, unstorable
 
-__all__ = ["NO_ANSWER", "RunResult", "Runtime"]
-
 _Prepare = Callable[[RunSession], Awaitable[RunLoop | None]]
 
 NO_ANSWER: Final = object()

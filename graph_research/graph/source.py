@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-__all__ = ["Expression", "Place"]
-
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -10,8 +10,6 @@ from graph_research.providers.http.client import Http
 from graph_research.providers.web.page_cache import KeptPages
 from graph_research.settings.config import Settings
 
-__all__ = ["Clients"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Clients:

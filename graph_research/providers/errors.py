@@ -4,20 +4,6 @@ from __future__ import annotations
 
 from graph_research.errors import GraphResearchError, Hint, UserMistake
 
-__all__ = [
-    "AnswerWithheld",
-    "CommandMissing",
-    "ContextExceeded",
-    "FetchRefused",
-    "KeyMissing",
-    "NoProvider",
-    "ProviderError",
-    "ProviderRefused",
-    "ProviderUnavailable",
-    "ProviderUnreachable",
-    "UnknownModel",
-]
-
 
 class ProviderError(GraphResearchError):
     """Something outside said no. `provider` names who."""

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from graph_research.providers.llm.catalog import HOSTINGS
 from graph_research.providers.search.catalog import SEARCHES
 
-__all__ = ["KEYS", "keys_present"]
-
 KEYS: Mapping[str, str] = {
     **{hosting.key: f"models `{kind}:MODEL`" for kind, hosting in HOSTINGS.items()},
     **SEARCHES.key_purposes,

@@ -10,8 +10,6 @@ from graph_research.graph.context import Context
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.phase import PHASES
 
-__all__ = ["completed", "dispatch", "evaluation", "iteration_decision", "pause", "verdict"]
-
 
 def dispatch(handoff: Mapping[str, Any], ctx: Context, *inputs: str) -> Decision:
     """Hand a phase to its agent; `inputs` names the fields of the handoff to log beside the common four.

@@ -7,8 +7,6 @@ from graph_research.research.llm.structured_call import AnswerUnreadable
 from graph_research.research.registry import ResearchFailed
 from graph_research.text.errors import DocumentUnreadable
 
-__all__ = ["RESEARCH_ERRORS"]
-
 RESEARCH_ERRORS: tuple[type[Exception], ...] = (
     AnswerUnreadable,
     ContextExceeded,

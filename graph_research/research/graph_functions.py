@@ -11,8 +11,6 @@ from graph_research.research.llm.context_windows import model_windows, token_lim
 from graph_research.research.models.phase import phase_of_node
 from graph_research.research.retrieval.deduplication import Identity, Seen
 
-__all__ = ["abort_record", "research_functions"]
-
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 

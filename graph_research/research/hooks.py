@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
-__all__ = ["Hooks", "StateReader"]
-
 StateReader = Callable[[str], Awaitable[Mapping[str, Any]]]
 """Gives the committed channels of a run, by its id."""
 

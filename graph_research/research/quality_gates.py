@@ -6,16 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = [
-    "HIGH_CONFIDENCE",
-    "ValidationResult",
-    "findings_gate",
-    "plan_gate",
-    "refinement_gate",
-    "report_gate",
-    "source_gate",
-]
-
 HIGH_CONFIDENCE = frozenset({"high", "confirmed"})
 """A confirmed finding was high before its claim was scored, so the gate counts both."""
 

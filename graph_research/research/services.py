@@ -16,8 +16,6 @@ from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.research_settings import ResearchSettings
 
-__all__ = ["AnswerSchemas", "ModelRouter", "Services", "UnknownSchema"]
-
 
 class UnknownSchema(UserMistake):
     """An agent's answer schema that no schema folder holds."""

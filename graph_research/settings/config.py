@@ -17,18 +17,6 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from graph_research.errors import Action, Hint, UserMistake, why_unreadable
 from graph_research.settings.folder_policy import why_not
 
-__all__ = [
-    "ENV_PREFIX",
-    "FOLDER_FILE",
-    "ROLES",
-    "Configuration",
-    "McpServerSettings",
-    "Role",
-    "SettingInvalid",
-    "Settings",
-    "load_configuration",
-]
-
 ENV_PREFIX = "GRAPH_RESEARCH_"
 FOLDER_FILE = "graph-research.toml"
 TABLE = "research"

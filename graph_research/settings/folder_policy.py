@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["why_not"]
-
 _MAY = frozenset(
     {
         "model_timeout",

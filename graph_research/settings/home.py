@@ -12,8 +12,6 @@ from pathlib import Path
 
 from graph_research.errors import UserMistake, check_name
 
-__all__ = ["CRASH_NOTE", "Home", "HomeUnusable", "find_home"]
-
 CRASH_NOTE = "crash marker: "
 """How the note on an exception begins that names its crash marker."""
 

@@ -6,12 +6,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-__all__ = [
-    "Kind",
-    "shipped",
-    "starters",
-]
-
 Kind = Literal["graphs", "prompts", "schemas"]
 
 

@@ -18,8 +18,6 @@ from graph_research.settings.config import FOLDER_FILE
 from graph_research.settings.home import Home
 from graph_research.settings.shipped_files import Kind, shipped
 
-__all__ = ["FolderOffer", "NothingToTrust", "TrustRefused", "agree", "find_offer", "is_trusted"]
-
 _SUFFIXES: dict[Kind, str] = {"graphs": ".yaml", "prompts": ".j2", "schemas": ".json"}
 _MOST_FILES = 2_000
 _MOST_BYTES = 20_000_000

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["inverse_frequency", "saturation"]
-
 _K1, _B = 1.2, 0.75
 
 

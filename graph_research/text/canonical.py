@@ -8,8 +8,6 @@ import unicodedata
 from graph_research.text.document import Block, BlockKind, Document
 from graph_research.text.errors import DocumentUnreadable
 
-__all__ = ["MAX_BLOCKS", "DocumentBuilder", "canonical_text"]
-
 MAX_BLOCKS = 250_000
 """A document of more takes more memory than it is worth; a long novel has 10,000."""
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from graph_research.text.document import Document
 from graph_research.text.pages import page_end, page_of
 
-__all__ = ["MAX_CHARS", "MIN_CHARS", "TARGET_CHARS", "Chunk", "chunks"]
-
 TARGET_CHARS = 400
 MAX_CHARS = 500
 MIN_CHARS = 50

@@ -7,8 +7,6 @@ import re
 
 from graph_research.text.errors import DocumentUnreadable
 
-__all__ = ["decode"]
-
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["MAX_TITLE_CHARS", "Block", "BlockKind", "Document", "source_id", "text_hash"]
-
 MAX_TITLE_CHARS = 500
 
 BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from graph_research.errors import GraphResearchError
 
-__all__ = ["DocumentUnreadable", "LocatorInvalid"]
-
 
 class DocumentUnreadable(GraphResearchError):
     """A file that gives no text: not what its suffix says, too big, broken, encrypted or binary."""

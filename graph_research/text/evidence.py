@@ -11,8 +11,6 @@ from graph_research.text.chunks import Chunk, chunks
 from graph_research.text.document import Document
 from graph_research.text.language.terms import content_terms, occurring
 
-__all__ = ["HIGHEST_SCORE", "EvidenceScorer", "Snippet", "select_evidence"]
-
 HIGHEST_SCORE = 1 / math.log2(3)
 _FEWEST_TERMS = 2
 

@@ -9,8 +9,6 @@ from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
 from graph_research.text.pages import page_end, page_of, page_starts
 
-__all__ = ["format_locator", "make_locator", "parse_locator", "resolve"]
-
 _LOCATOR = re.compile(r"(?:page:([1-9][0-9]{0,5}):)?char:(0|[1-9][0-9]{0,11})-([1-9][0-9]{0,11})")
 
 

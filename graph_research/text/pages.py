@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-__all__ = ["join_pages", "page_end", "page_of", "page_separator", "page_starts"]
-
 
 def page_separator(number: int) -> str:
     """What stands between page `number - 1` and page `number`."""

@@ -9,8 +9,6 @@ from graph_research.text.document import Block, Document
 from graph_research.text.pages import page_end, page_of
 from graph_research.text.sentences import PROSE, sentence_spans
 
-__all__ = ["MAX_CHARS", "TARGET_CHARS", "PassageSpan", "passages", "prose_share"]
-
 TARGET_CHARS = 600
 MAX_CHARS = 1_200
 _SHORT_REST_CHARS = 150

@@ -10,8 +10,6 @@ from sentencex import get_sentence_boundaries
 
 from graph_research.text.document import BlockKind, Document
 
-__all__ = ["MAX_CHARS", "PROSE", "Sentence", "sentence_spans", "sentences"]
-
 MAX_CHARS = 2_000
 """No sentence is longer. The splitter's time grows with the square of what it is given, so longer blocks are parted."""
 

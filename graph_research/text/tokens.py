@@ -6,16 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = [
-    "OUTPUT_SHARE",
-    "SCAFFOLD_SHARE",
-    "ScriptCounter",
-    "TokenCounter",
-    "WindowBudget",
-    "quarter_tokens",
-    "usable_tokens",
-]
-
 
 class TokenCounter(Protocol):
     """How many tokens a text takes, and how many characters of a text like it so many tokens hold."""

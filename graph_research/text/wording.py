@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "shortened"]
-
 
 def counted(number: int, noun: str, *, of: int | None = None) -> str:
     """`1 source`, `2 searches`, `3 entries`; with `of`, `1 of 3 sources`."""

@@ -11,7 +11,8 @@ import pytest
 
 from graph_research.app.runs.budget import Budget
 from graph_research.providers.errors import ContextExceeded, FetchRefused, ProviderError
-from graph_research.providers.http.client import Endpoint, HttpClient, Response
+from graph_research.providers.http.client import HttpClient
+from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.status_errors import retry_after
 from graph_research.providers.llm.base import Usage
 from graph_research.providers.llm.error_mapping import ErrorMapper

@@ -34,8 +34,6 @@ from graph_research.research.report.formats import FORMATS
 from graph_research.settings.config import ROLES
 from graph_research.text.readers import SUFFIXES
 
-__all__ = ["Check", "accept", "capabilities", "examine", "role_models"]
-
 _OLDEST_PYTHON = (3, 11)
 _ENOUGH_BYTES = 200_000_000
 

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, mcp_names, unset_of_mcp
-from graph_research.app.wiring.models import EXTRACTIVE, MODELS
+from graph_research.app.wiring.models import MODELS
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.clients import Clients
@@ -25,8 +25,7 @@ from graph_research.providers.search.catalog import MCP
 from graph_research.providers.search.mcp.pins import HomePins, OnlyLooking
 from graph_research.providers.search.mcp.search import load_client as load_mcp_client
 from graph_research.providers.search.spec import SearchSpec
-
-__all__ = ["Provider", "ProviderHealth", "check_providers", "name_of_model", "providers_of", "with_names"]
+from graph_research.research.extractive.model import SPEC as EXTRACTIVE
 
 HealthCheck = Callable[[Clients], Awaitable[HealthResult]]
 

@@ -15,8 +15,6 @@ from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.registry import Registry
 
-__all__ = ["UnknownGraph", "graph_file", "list_graphs", "load", "validate"]
-
 
 class UnknownGraph(UserMistake):
     """No file and no known graph goes by this name."""

@@ -22,8 +22,6 @@ from graph_research.graph.errors import GraphInvalid
 from graph_research.graph.history.stored_definition import definition_texts
 from graph_research.graph.registry import Registry, Resolver
 
-__all__ = ["Inspection", "inspect"]
-
 _BUNDLE = ".grb"
 _URL = re.compile(r"https?://[^\s\"'<>]+")
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from graph_research.app.workspace import Workspace
 from graph_research.graph.resources import beside
 
-__all__ = ["is_file_name", "with_neighbours"]
-
 
 def is_file_name(name: str) -> bool:
     """Whether a graph is named by its file, not by the name of a known graph."""

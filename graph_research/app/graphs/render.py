@@ -11,8 +11,6 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.export import FORMATS, Overlay, Theme, picture_of, render_html, render_png, render_svg
 
-__all__ = ["OtherGraph", "draw"]
-
 
 class OtherGraph(UserMistake):
     """The run is one of another graph."""

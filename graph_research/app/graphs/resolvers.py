@@ -8,8 +8,6 @@ from pathlib import Path
 from graph_research.graph.resources import FolderResolver, SchemaResolver
 from graph_research.settings.shipped_files import shipped
 
-__all__ = ["graph_resolver", "prompt_resolver", "schema_resolver"]
-
 
 def graph_resolver(*own: Path, beside: Sequence[Path] = (), flat: Sequence[Path] = ()) -> FolderResolver:
     """Graphs by name, from the shipped folder and then a user's `own` folders, which win. Folders `beside` a graph, and

@@ -20,8 +20,6 @@ from graph_research.graph.state.state_at import fold
 from graph_research.graph.values.codec import decode, references
 from graph_research.research.llm.usage import spending_of
 
-__all__ = ["Trace", "overlay_of", "trace_of"]
-
 _ITEM = re.compile(r"\[\d+\]")
 _MOST_VISITS = 12
 """Of a node, in full; the tallies count all."""

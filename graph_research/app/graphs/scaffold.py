@@ -14,8 +14,6 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake, check_name
 from graph_research.settings import shipped_files
 
-__all__ = ["TEMPLATES", "Starter", "StarterExists", "write_starter"]
-
 TEMPLATES = ("starter", "fact-checker", "document-qa", "compare")
 """What `graph new` can begin with; each is a folder of `shipped_files.starters()` with a graph of the same name."""
 

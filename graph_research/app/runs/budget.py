@@ -15,11 +15,8 @@ from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatu
 from graph_research.providers.errors import AnswerWithheld
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.model_data import Prices
+from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.usage import spending_of
-from graph_research.research.services import ModelRouter
-
-__all__ = ["Budget", "BudgetUnknowable", "LimitReached", "limit_reached", "within_budget"]
-
 
 _Number = TypeVar("_Number", int, float)
 

@@ -23,8 +23,6 @@ from graph_research.graph.history.bundle import Packed, pack, unpack
 from graph_research.graph.history.replay import Replayed
 from graph_research.research.report.verification import Verification, verify
 
-__all__ = ["Exported", "export_run", "import_run", "is_bundle", "opened_bundle", "replay_any", "verify_any"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:

@@ -21,8 +21,6 @@ from graph_research.graph.events import Event
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.llm.usage import spending_of
 
-__all__ = ["DebugRequest", "NothingToDebug", "debug"]
-
 
 class OnRequest(Protocol):
     """Gets what a run asks for before it is debugged; `new` where that is chosen now."""

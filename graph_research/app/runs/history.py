@@ -24,8 +24,6 @@ from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.values.codec import decode, references
 
-__all__ = ["Differences", "Moment", "diff_runs", "replay_run", "replay_stored", "show_step"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Moment:

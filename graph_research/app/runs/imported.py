@@ -13,8 +13,6 @@ from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.web.page_cache import KeptPages
 from graph_research.providers.web.page_reader import Page
 
-__all__ = ["IMPORTED", "ForeignRun", "inherited", "is_foreign", "refuse_foreign", "without_pages"]
-
 IMPORTED = "imported"
 """The mark in a run's metadata. `import-run` sets it, whatever the bundle says, and forks inherit it."""
 

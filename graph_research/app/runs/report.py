@@ -33,8 +33,6 @@ from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts, retries_of, roles_served, usage_of
 from graph_research.settings.config import ROLES
 
-__all__ = ["Built", "NoReport", "build_from_store", "render_report", "write_report"]
-
 _WRITTEN = ("md", "html", "json")
 """The formats in which a run writes its report at its end."""
 

@@ -19,8 +19,6 @@ from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import check_name
 from graph_research.research.hooks import Hooks
 
-__all__ = ["ResearchResult", "deep_research", "report_folder", "reported"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchResult:

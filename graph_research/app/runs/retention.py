@@ -19,8 +19,6 @@ from graph_research.graph.values.codec import references
 from graph_research.research.report.build import archived, cited_texts
 from graph_research.settings.home import Home
 
-__all__ = ["AgeInvalid", "Pruned", "SizeInvalid", "parse_age", "parse_size", "prune"]
-
 CACHE_DAYS = 30
 """How long caches and crash markers are kept that nobody touches."""
 

@@ -24,8 +24,6 @@ from graph_research.graph.runtime import Runtime
 from graph_research.providers.clients import Clients
 from graph_research.research.hooks import Hooks
 
-__all__ = ["Run", "RunResult", "assemble", "new_run_id"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:

@@ -11,8 +11,6 @@ import orjson
 from graph_research.errors import Action, Hint
 from graph_research.graph.errors import InputInvalid
 
-__all__ = ["at_path", "edited", "values_of"]
-
 _SET = Hint(Action.SET_OPTION, options={"assignments": ""})
 
 _MOST_DEPTH = 100

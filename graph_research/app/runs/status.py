@@ -21,21 +21,6 @@ from graph_research.graph.values.codec import decode, references
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.run_metadata import retries_of, usage_of
 
-__all__ = [
-    "RunStatus",
-    "check_answered",
-    "delete_run",
-    "error_text",
-    "goes_on",
-    "is_driven",
-    "limit_of",
-    "list_runs",
-    "run_history",
-    "run_status",
-    "status_of",
-    "waiting_for",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunStatus:

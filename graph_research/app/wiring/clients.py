@@ -17,8 +17,6 @@ from graph_research.providers.web.page_reader import PageReader, WebPages
 from graph_research.providers.web.url_guard import AddressInvalid
 from graph_research.settings.config import SettingInvalid, Settings
 
-__all__ = ["open_clients"]
-
 
 @asynccontextmanager
 async def open_clients(workspace: Workspace) -> AsyncIterator[Clients]:

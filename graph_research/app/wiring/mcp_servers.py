@@ -13,8 +13,6 @@ from graph_research.providers.search.catalog import MCP
 from graph_research.providers.search.mcp.pins import HomePins
 from graph_research.providers.search.mcp.search import McpSearch, McpServer, Pins
 
-__all__ = ["build_mcp", "check_mcp", "mcp_names", "unset_of_mcp"]
-
 
 def mcp_names(workspace: Workspace) -> list[str]:
     """`mcp:NAME` of every server in the settings, in their order."""

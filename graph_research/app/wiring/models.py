@@ -15,21 +15,8 @@ from graph_research.providers.llm.model_spec import parse_spec
 from graph_research.providers.llm.provider_spec import ModelProviderSpec, window_in
 from graph_research.research.extractive.model import SPEC as EXTRACTIVE
 from graph_research.research.extractive.model import ExtractiveModel
-from graph_research.research.services import ModelRouter
+from graph_research.research.llm.model_router import ModelRouter
 from graph_research.settings.config import Settings
-
-__all__ = [
-    "EXTRACTIVE",
-    "MODELS",
-    "build_model",
-    "build_router",
-    "default_models",
-    "default_roles",
-    "hosts_of",
-    "prices_of",
-    "why_default",
-    "window_tokens",
-]
 
 MODELS: Mapping[str, ModelProviderSpec] = {
     EXTRACTIVE: ModelProviderSpec(

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from graph_research.app.request import KEPT_SETTINGS, RequestInvalid, RunRequest
-from graph_research.app.wiring.models import EXTRACTIVE, window_tokens
+from graph_research.app.wiring.models import window_tokens
 from graph_research.app.wiring.search import serves_of
 from graph_research.app.wiring.services import build_registry, build_services
 from graph_research.app.workspace import Workspace
@@ -20,11 +20,11 @@ from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest, provider_name
 from graph_research.providers.web.page_reader import Page
+from graph_research.research.extractive.model import SPEC as EXTRACTIVE
+from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.template_sandbox import ConfinedRenderer
-from graph_research.research.services import AnswerSchemas, ModelRouter
+from graph_research.research.services import AnswerSchemas
 from graph_research.settings.config import Settings
-
-__all__ = ["offline_registry", "recorded_failures"]
 
 
 def offline_registry(

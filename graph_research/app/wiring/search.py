@@ -13,22 +13,13 @@ from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, unset_of
 from graph_research.app.workspace import Workspace
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.http.client import Endpoint
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.search.base import SOURCE_TYPES, SearchProvider
 from graph_research.providers.search.cache import CachedSearch
 from graph_research.providers.search.catalog import MCP, SCRIPTED
 from graph_research.providers.search.local import Library, LocalSearch
 from graph_research.providers.search.scripted import ScriptedSearch
 from graph_research.settings.config import SettingInvalid, Settings
-
-__all__ = [
-    "Searches",
-    "Selection",
-    "build_searches",
-    "select_searches",
-    "serves_of",
-    "with_searches",
-]
 
 _ATTEMPTS = 3
 _TRY_SECONDS = 20.0

@@ -11,12 +11,11 @@ from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.errors import RESEARCH_ERRORS
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
+from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.registry import research_handlers, research_prompter
 from graph_research.research.research_settings import ResearchSettings
-from graph_research.research.services import AnswerSchemas, ModelRouter, Services
-
-__all__ = ["build_registry", "build_services", "definition_registry"]
+from graph_research.research.services import AnswerSchemas, Services
 
 
 def build_services(

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from graph_research.app.runs.debug import DebugRequest
     from graph_research.app.workspace import Workspace
 
-__all__ = ["register"]
-
 _EXAMPLES = (
     "debug 'How do tide mills store water?' --library papers/ --break analyze",
     "debug RUN_ID",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from graph_research.app.request import RunRequest
     from graph_research.graph.debugger.stepper import Debugged
 
-__all__ = ["serve"]
-
 _TYPES: Mapping[str, tuple[type | tuple[type, ...], str, str]] = {
     "string": (str, "a string", '"…"'),
     "array": (list, "an array of strings", '["…"]'),

@@ -26,8 +26,6 @@ from graph_research.graph.events import (
 from graph_research.graph.messages import show_value
 from graph_research.research.llm.usage import spending_of
 
-__all__ = ["calls", "changed", "dry_run_lines", "edge_lines", "full", "history", "source", "stopped"]
-
 _AROUND = 2
 _LINE_CHARS = 100
 _MOST_SHOWN = 200

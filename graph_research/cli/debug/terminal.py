@@ -21,8 +21,6 @@ from graph_research.graph.debugger.stops import Stop
 from graph_research.graph.errors import GuardFailed
 from graph_research.graph.messages import show_value
 
-__all__ = ["Terminal", "UnknownCommand"]
-
 _PROMPT = "(debug) "
 _HISTORY_LINES = 1_000
 _SOURCE_LINES = 10

@@ -14,8 +14,6 @@ import orjson
 from graph_research.app.files import write_atomically
 from graph_research.cli.output import show
 
-__all__ = ["ATTRIBUTES", "extension", "write_extension"]
-
 _NAME, _PUBLISHER, _VERSION = "graph-research-debug", "graph-research", "1.0.0"
 _TYPE = "graph-research"
 _WHEN = (1980, 1, 1, 0, 0, 0)

@@ -13,8 +13,6 @@ from graph_research.graph.state.rows import RunRow
 from graph_research.graph.state.state_at import fold
 from graph_research.graph.values.codec import references
 
-__all__ = ["Checkpointer"]
-
 INNER_CALLS = frozenset({"now", "note"})
 """Kinds of journal entries that are not calls to the outside."""
 

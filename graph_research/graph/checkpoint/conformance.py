@@ -14,8 +14,6 @@ from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import encode, text_hash
 
-__all__ = ["CheckpointerConformance"]
-
 
 class CheckpointerConformance:
     """One test a promise of `Checkpointer`."""

@@ -10,8 +10,6 @@ from pathlib import Path
 from graph_research.errors import check_name
 from graph_research.graph.errors import RunBusy, StoreDamaged
 
-__all__ = ["FileLease"]
-
 
 class FileLease:
     """Holds the lock of one run from its making until `release`. Raises `RunBusy` when somebody else has it."""

@@ -13,8 +13,6 @@ from graph_research.graph.errors import RunBusy, RunExists, UnknownRun
 from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.state.statuses import CallStatus
 
-__all__ = ["MemoryCheckpointer"]
-
 
 @dataclass(kw_only=True)
 class _Run:

@@ -11,8 +11,6 @@ from graph_research.graph.events import unpacked_events
 from graph_research.graph.state.rows import CallRow, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.state.statuses import CallStatus
 
-__all__ = ["Lease", "Maintenance", "RunLog", "TextStore", "missing_text"]
-
 
 class Lease(Protocol):
     """The right to drive a run; it ends with `release` or with its owner."""

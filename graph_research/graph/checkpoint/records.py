@@ -14,8 +14,6 @@ from graph_research.graph.state.position import Position
 from graph_research.graph.state.rows import CallRow, RunRow, StepRow
 from graph_research.graph.values.codec import decode
 
-__all__ = ["CallRecord", "RunRecord", "StepRecord"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:

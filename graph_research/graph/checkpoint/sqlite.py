@@ -32,8 +32,6 @@ from graph_research.graph.errors import RunExists, StoreDamaged, UnknownRun
 from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import text_hash
 
-__all__ = ["SqliteCheckpointer"]
-
 _APPLICATION = 0x67726770
 _SMALL = 512
 _BRIEF_CHARS = 65_536

@@ -12,19 +12,6 @@ import orjson
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.state.rows import CallRow, RunRow, Snapshot, StepRow
 
-__all__ = [
-    "bound_step",
-    "call_parts",
-    "checksum_of",
-    "read_call",
-    "read_listed_steps",
-    "read_run",
-    "read_step",
-    "run_parts",
-    "snapshot_parts",
-    "verify",
-]
-
 _LISTED = attrgetter("step", "scope", "node", "visit", "item", "attempt", "status", "started_at", "seconds")
 """The fields of a step that a history shows, without its hash."""
 _RUN = attrgetter(

@@ -31,8 +31,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from graph_research.graph.errors import StoreDamaged
 
-__all__ = ["SqliteWriter", "connected"]
-
 T = TypeVar("T")
 _MOST_IN_GROUP = 256
 _HELP = {

@@ -20,8 +20,6 @@ from graph_research.graph.debugger.stop_locations import stop_lines
 from graph_research.graph.debugger.stops import NotPossible, Stop
 from graph_research.graph.events import Event, NodeFailed
 
-__all__ = ["Adapter", "Launch"]
-
 Launch = Callable[[Mapping[str, Any]], AbstractAsyncContextManager[Debugged]]
 """Opens the run that the arguments of a launch request describe."""
 

@@ -15,8 +15,6 @@ from graph_research.graph.debugger.stops import NotPossible, Stop
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import EdgeTaken, Event, InputRequested, NodeFailed, RunEnded
 
-__all__ = ["QUESTION", "Presenter", "event_line", "exit_code", "source_of", "stop_fields"]
-
 QUESTION = ("?",)
 """The path of the scope that holds the question of a run, which no channel has."""
 

@@ -12,8 +12,6 @@ from graph_research.errors import UserMistake
 from graph_research.graph.dap.adapter import Adapter, Launch
 from graph_research.graph.dap.wire import WireBroken
 
-__all__ = ["PortUnusable", "Server", "serve_stdio"]
-
 _HOST = "127.0.0.1"
 _LINE_BYTES = 65_536
 _MOST_WAITING = 8

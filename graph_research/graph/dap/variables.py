@@ -8,8 +8,6 @@ from typing import Any
 
 from graph_research.graph.messages import show_value, type_name
 
-__all__ = ["Node", "Variables", "one_line"]
-
 _VALUE_CHARS = 200
 _CONTROL = dict.fromkeys((*range(9), *range(10, 32), *range(127, 160)), "\ufffd")
 

@@ -11,8 +11,6 @@ import orjson
 
 from graph_research.errors import GraphResearchError
 
-__all__ = ["WireBroken", "encode_message", "read_message"]
-
 _MOST_BYTES = 4_000_000
 _MOST_HEADERS = 16
 _LENGTH = re.compile(rb"content-length:\s*(\d{1,9})\s*$", re.IGNORECASE)

@@ -22,8 +22,6 @@ from graph_research.graph.expressions.compiled import Compiled, compile_expressi
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.source import Expression, Place
 
-__all__ = ["Breakpoint", "BreakpointInvalid", "compile_for", "line_breakpoint", "parse_breakpoint"]
-
 BreakpointKind = Literal["node", "edge", "guard", "condition"]
 
 _EDGE = re.compile(r"(?P<kind>edge|guard)\s+(?P<source>\S+)\s*->\s*(?P<target>\S+)$")

@@ -18,8 +18,6 @@ from graph_research.graph.state.address import path_of
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.state_at import Folded, fold
 
-__all__ = ["EdgeView", "Level", "StackReader", "edges_of"]
-
 _MOST_FOLDED = 8
 _NAMESPACE_PART = re.compile(r"(?P<node>[^/:]+):(?P<visit>\d+)(?:\[(?P<item>\d+)\])?(?:~\d+)?/")
 

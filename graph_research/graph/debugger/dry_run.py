@@ -22,8 +22,6 @@ from graph_research.graph.state.rows import CallRow
 from graph_research.graph.state.state_at import fold
 from graph_research.graph.values.codec import duplicate
 
-__all__ = ["DryRun", "dry_run", "handoff_of"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DryRun:

@@ -13,8 +13,6 @@ from graph_research.graph.definition.spec import LimitsSpec
 from graph_research.graph.events import Event
 from graph_research.graph.runtime import NO_ANSWER, Runtime
 
-__all__ = ["Follower", "without_time_limits"]
-
 
 class Follower:
     """Takes the events of one run after another from `runtime`. `listeners` get each, those that are not stored too."""

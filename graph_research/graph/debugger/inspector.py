@@ -19,8 +19,6 @@ from graph_research.graph.debugger.timeline import Timeline
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Event, NodeFailed, NodeFinished, NodeStarted, RunEnded
 
-__all__ = ["Inspector", "Work"]
-
 _MOST_CALLS = 3
 
 

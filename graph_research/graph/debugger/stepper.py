@@ -21,8 +21,6 @@ from graph_research.graph.events import Event, ItemFinished, NodeFailed, NodeFin
 from graph_research.graph.history.fork import fork
 from graph_research.graph.runtime import Runtime
 
-__all__ = ["Debugged", "Debugger"]
-
 Goal = Callable[[Event], bool]
 
 

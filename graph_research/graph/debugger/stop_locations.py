@@ -11,17 +11,6 @@ from typing import Literal
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import EdgeSpec
 
-__all__ = [
-    "StopLocation",
-    "edge_between",
-    "graph_at",
-    "graph_path",
-    "location_at",
-    "plain_path",
-    "stop_lines",
-    "surrounds",
-]
-
 _INDEX = re.compile(r"\[\d+\]")
 
 

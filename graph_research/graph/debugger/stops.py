@@ -11,8 +11,6 @@ from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.debugger.breakpoints import Breakpoint
 from graph_research.graph.events import Event, InputRequested, RunEnded, RunPaused
 
-__all__ = ["NotPossible", "Stop", "StopReason", "status_note", "stops_always"]
-
 
 class NotPossible(UserMistake):
     """A command that does not suit where the run stands."""

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.events import Event, NodeFailed, NodeFinished, NodeStarted, RunEnded
 
-__all__ = ["Timeline"]
-
 
 class Timeline:
     """The history of `run_id`; `index` is the present event. Moving in it runs nothing."""

@@ -11,8 +11,6 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GuardFailed
 from graph_research.graph.events import Event, NodeFailed, NodeStarted, RunEnded
 
-__all__ = ["Counters", "Triggers"]
-
 Counters = tuple[dict[int, int], dict[str, Any]]
 """By number of a breakpoint its hits, and by expression its last value."""
 

@@ -16,8 +16,6 @@ from graph_research.graph.source import Place
 from graph_research.graph.values.json_schema import Contract, SchemaInvalid
 from graph_research.graph.values.python_types import JSON_TYPES
 
-__all__ = ["RESERVED_NAMES", "inline_channels", "schema_channels"]
-
 RESERVED_NAMES = frozenset({"loops", "output", "outputs", "errors", "error", "index"})
 """What an expression can see beside the channels."""
 

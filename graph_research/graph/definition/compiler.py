@@ -18,8 +18,6 @@ from graph_research.graph.source import Expression, Place
 from graph_research.graph.values.json_schema import Contract, SchemaInvalid
 from graph_research.graph.values.python_types import Misfit, NamedType, Typed, schema_of, type_names, typed
 
-__all__ = ["Graph", "NodeProgram", "compile_graph"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class NodeProgram:

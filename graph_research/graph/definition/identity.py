@@ -16,8 +16,6 @@ from graph_research.graph.definition.parser import without_summary
 from graph_research.graph.definition.yaml_tree import parse_yaml, to_json
 from graph_research.graph.values.codec import text_hash
 
-__all__ = ["Change", "ChangeKind", "definition", "detailed_changes", "differences", "parts", "text_differences"]
-
 _MOST_DETAILS = 8
 _ORDER = "the order of the edges out of"
 

@@ -39,8 +39,6 @@ from graph_research.graph.messages import did_you_mean
 from graph_research.graph.registry import Resolver
 from graph_research.graph.source import Place
 
-__all__ = ["read_spec", "read_text"]
-
 _TOP = ("graph", "version", "summary", "state", "start", "limits", "loops", "nodes", "edges")
 _KINDS: tuple[NodeKind, ...] = get_args(NodeKind)
 _EVERY = frozenset({"summary", "join", "pause"})

@@ -8,8 +8,6 @@ from functools import cached_property
 
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 
-__all__ = ["Search", "ShortestPaths", "after_path", "reachable"]
-
 
 class Search:
     """A search from some nodes; `before` has for each node that was reached the one before it, None for a start."""

@@ -9,22 +9,6 @@ from typing import Any, Literal
 
 from graph_research.graph.source import Expression, Place
 
-__all__ = [
-    "ChannelSpec",
-    "EdgeSpec",
-    "EndStatus",
-    "EventName",
-    "GraphSpec",
-    "InputSpec",
-    "LimitsSpec",
-    "LoopSpec",
-    "NodeKind",
-    "NodeSpec",
-    "OutputSpec",
-    "Reducer",
-    "RetrySpec",
-]
-
 NodeKind = Literal["run", "prompt", "graph", "ask", "set", "end"]
 Reducer = Literal["replace", "append", "upsert", "merge", "add"]
 EndStatus = Literal["completed", "aborted", "failed"]

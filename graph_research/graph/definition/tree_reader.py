@@ -12,8 +12,6 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.messages import did_you_mean, truncate
 from graph_research.graph.source import Expression, Place
 
-__all__ = ["TreeReader"]
-
 _RESOURCE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}([./][A-Za-z0-9_-]{1,64}){0,4}")
 
 _NEVER_NULL = ("when", "while", "ask", "each")

@@ -14,8 +14,6 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.messages import truncate
 from graph_research.graph.source import Place
 
-__all__ = ["MOST_BYTES", "Scalar", "Sequence", "Tree", "YamlMapping", "parse_yaml", "to_json"]
-
 MOST_BYTES = 1_000_000
 _MOST_EVENTS = 20_000
 _MOST_DEPTH = 24

@@ -16,8 +16,6 @@ from graph_research.graph.execution.recorded_answers import Replay
 from graph_research.graph.messages import type_name
 from graph_research.graph.state.statuses import Cause, StepStatus
 
-__all__ = ["Attempts", "first_of"]
-
 _LONGEST_WAIT_SECONDS = 300.0
 """The longest wait that an error may ask for (`retry_after_seconds`)."""
 

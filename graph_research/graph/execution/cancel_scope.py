@@ -6,8 +6,6 @@ import asyncio
 from types import TracebackType
 from typing import Any
 
-__all__ = ["CancelScope", "ScopeCancelled"]
-
 
 class ScopeCancelled(Exception):
     """The code inside the scope was cancelled by `CancelScope.cancel`."""

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 from graph_research.graph.events import Event
 
-__all__ = ["EventChannel"]
-
 _MOST_EPHEMERAL = 1000
 
 

@@ -19,8 +19,6 @@ from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.statuses import StepStatus
 from graph_research.graph.values.codec import encode
 
-__all__ = ["FanOut", "items_of"]
-
 
 class _EndedItem(NamedTuple):
     """An item: its output or its failure, and the hash of either."""

@@ -19,8 +19,6 @@ from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 
-__all__ = ["GraphRun"]
-
 _UNHANDLED = {Cause.TIMEOUT: StepStatus.TIMEOUT_UNHANDLED, Cause.CANCELLED: StepStatus.CANCELLED_UNHANDLED}
 """The status of the row of an interruption that no edge takes."""
 

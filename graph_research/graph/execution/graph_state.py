@@ -19,8 +19,6 @@ from graph_research.graph.state.state_at import Folded, fold
 from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode
 
-__all__ = ["GraphState"]
-
 
 class GraphState:
     """The root graph of a run or a subgraph under it. What is in memory changes before the write of it is awaited."""

@@ -10,8 +10,6 @@ from graph_research.graph.errors import HandoffInvalid, InputInvalid
 from graph_research.graph.state.reducers import DeltaRefused, make_delta
 from graph_research.graph.values.codec import duplicate, unstorable
 
-__all__ = ["first_values", "refuse_unstorable"]
-
 
 def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
     """Every channel's value at the start: what is given, else its default. Raises `InputInvalid`.

@@ -17,8 +17,6 @@ from graph_research.graph.state.rows import CallRow
 from graph_research.graph.state.statuses import CallStatus
 from graph_research.graph.values.codec import canonical, decode, encode, text_hash
 
-__all__ = ["JournalContext"]
-
 _ID_DIGITS = 10
 
 _Request = tuple[str, bytes, int]

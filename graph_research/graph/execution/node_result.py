@@ -13,8 +13,6 @@ from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.rows import CallRow, StepRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 
-__all__ = ["Failure", "NodeResult", "Suspended", "Unrecorded", "failure_of"]
-
 _FINISHED, _FAILED = StepStatus.FINISHED.value, StepStatus.FAILED.value
 """Plain strings, which SQLite binds faster."""
 

@@ -23,8 +23,6 @@ from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode
 
-__all__ = ["NodeRun"]
-
 _CALLING = frozenset({"run", "prompt", "graph"})
 """Kinds of nodes that do their work outside of the expressions of the graph."""
 

@@ -19,8 +19,6 @@ from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import Cause, StepStatus
 from graph_research.graph.values.codec import NotStorable, duplicate, encode, unstorable
 
-__all__ = ["Child", "GaveUp", "NodeVisit"]
-
 Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
 """Runs a subgraph: name, handoff and address to output and chain of hashes."""
 

@@ -11,8 +11,6 @@ from graph_research.graph.state.address import Address
 from graph_research.graph.state.rows import CallRow, RunRow
 from graph_research.graph.state.statuses import CallStatus, Cause
 
-__all__ = ["AnswerSource", "ParentJournals", "Replay", "ancestors"]
-
 
 class AnswerSource(Protocol):
     """Where an attempt finds answers that its own journal does not hold."""

@@ -15,8 +15,6 @@ from graph_research.graph.expressions.compiled import Compiled
 from graph_research.graph.messages import show_value
 from graph_research.graph.state.statuses import RunStatus
 
-__all__ = ["ANY", "Routes"]
-
 ANY = "*"
 """The source of an edge that holds for every node."""
 

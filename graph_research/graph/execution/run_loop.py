@@ -19,8 +19,6 @@ from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import FAILURES, Cause
 
-__all__ = ["RunLoop"]
-
 _LONGEST_TURN_SECONDS = 0.01
 """Nodes that wait for nothing let other tasks use the event loop after this time."""
 

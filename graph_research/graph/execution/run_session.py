@@ -26,8 +26,6 @@ from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot,
 from graph_research.graph.state.statuses import CLEARS_FAILURES, CallStatus
 from graph_research.graph.values.codec import decode, references
 
-__all__ = ["History", "RunSession", "TextCache"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class History:

@@ -19,8 +19,6 @@ from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot,
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode
 
-__all__ = ["Ended", "NewRun", "StepWriter"]
-
 _LEAST_TAIL_BYTES = 32_768
 _ROW_BYTES = 64
 

@@ -12,18 +12,6 @@ from graph_research.graph.execution.routing import ANY, Routes
 from graph_research.graph.state.position import ActiveNode, Interruption, Position, joined
 from graph_research.graph.state.statuses import Cause
 
-__all__ = [
-    "NoExit",
-    "TakenEdge",
-    "Unhandled",
-    "event_edge",
-    "exit_edges",
-    "follow",
-    "reduced",
-    "single_exit",
-    "without_conflicts",
-]
-
 Loops = Mapping[str, int]
 
 

@@ -6,8 +6,6 @@ from graph_research.graph.definition.spec import EdgeSpec, NodeKind
 from graph_research.graph.export.labels import edge_rows, node_rows
 from graph_research.graph.export.picture import Picture
 
-__all__ = ["render_dot"]
-
 _SHAPES: dict[NodeKind, str] = {
     "run": 'shape=box style="rounded,filled" fillcolor="#e8effc"',
     "prompt": 'shape=note style=filled fillcolor="#e8effc"',

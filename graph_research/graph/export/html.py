@@ -16,8 +16,6 @@ from graph_research.graph.export.labels import edge_rows, node_rows
 from graph_research.graph.export.picture import NodeVisit, Picture
 from graph_research.graph.export.svg import Theme, colours, render_svg, style
 
-__all__ = ["render_html"]
-
 _MOST_CHARS = 6_000
 _MOST_PAGE_CHARS = 6_000_000
 """Values are cut to the first; those after the second are left out."""

@@ -9,8 +9,6 @@ from typing import Any
 from graph_research.graph.export.picture import Overlay, Picture
 from graph_research.graph.source import Expression, Place
 
-__all__ = ["render_json"]
-
 _LEFT_OUT = ("text", "places", "file")
 
 

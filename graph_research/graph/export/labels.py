@@ -6,8 +6,6 @@ import textwrap
 
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec, NodeSpec
 
-__all__ = ["edge_label", "edge_rows", "node_detail", "node_rows", "short", "wrapped"]
-
 
 def node_rows(node: NodeSpec) -> tuple[str, ...]:
     """The node's kind and what it names, such as `run planner`, and in a second row over what it fans out."""

@@ -12,8 +12,6 @@ from itertools import pairwise
 from graph_research.graph.definition.paths import reachable
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 
-__all__ = ["ANY_NODE", "Layers", "layers_of"]
-
 ANY_NODE = "*"
 """The place that edges from `"*"` come from."""
 

@@ -13,8 +13,6 @@ from graph_research.graph.export.layering import ANY_NODE, layers_of
 from graph_research.graph.export.picture import Picture
 from graph_research.graph.export.x_positions import Rows, x_positions
 
-__all__ = ["LINE_HEIGHT", "NAME_HEIGHT", "Box", "Label", "Layout", "Route", "lay_out"]
-
 LINE_HEIGHT = 14.0
 NAME_HEIGHT = 17.0
 _PADDING = 8.0

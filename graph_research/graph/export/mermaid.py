@@ -8,8 +8,6 @@ from graph_research.graph.definition.spec import EdgeSpec, NodeKind
 from graph_research.graph.export.labels import edge_label, node_rows, short
 from graph_research.graph.export.picture import Picture
 
-__all__ = ["render_mermaid"]
-
 _SHAPES: dict[NodeKind, tuple[str, str]] = {
     "run": ("[", "]"),
     "prompt": ("[", "]"),

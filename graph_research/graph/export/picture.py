@@ -9,8 +9,6 @@ from typing import Any
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import GraphSpec
 
-__all__ = ["NodeStats", "NodeVisit", "Overlay", "Picture", "picture_of"]
-
 _DEEPEST = 3
 _MOST_NODES = 300
 """Subgraphs beyond these are drawn as plain nodes, however often a graph repeats another."""

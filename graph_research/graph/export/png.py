@@ -7,8 +7,6 @@ from graph_research.graph.export.layout import lay_out
 from graph_research.graph.export.picture import Picture
 from graph_research.graph.export.svg import Theme, render_svg
 
-__all__ = ["CannotDraw", "render_png"]
-
 _SCALE = 2.0
 _MOST_PIXELS = 60_000_000
 _SVG = Hint(Action.SET_OPTION, options={"format": "svg"})

@@ -13,8 +13,6 @@ from graph_research.graph.export.layering import ANY_NODE
 from graph_research.graph.export.layout import LINE_HEIGHT, NAME_HEIGHT, Box, Label, Layout, Route, lay_out
 from graph_research.graph.export.picture import Picture
 
-__all__ = ["Theme", "colours", "render_svg", "style"]
-
 Theme = Literal["auto", "light", "dark"]
 
 _LIGHT = {

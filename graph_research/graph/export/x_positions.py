@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["Rows", "x_positions"]
-
 _STRAIGHT = 1.0
 _BEND_COST = 40.0
 """In pixels of width."""

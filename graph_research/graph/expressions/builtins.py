@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["BUILTIN_FUNCTIONS"]
-
 _MOST_DIGITS = 15
 _MOST_NUMERAL_CHARS = 64
 

@@ -13,8 +13,6 @@ from graph_research.graph.expressions.translation import ScopeFunction, as_funct
 from graph_research.graph.messages import show_value, truncate
 from graph_research.graph.source import Expression
 
-__all__ = ["Compiled", "ExpressionGroup", "compile_expression"]
-
 _PROBLEMS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What evaluating an expression may raise."""
 

@@ -9,19 +9,6 @@ from typing import Any
 
 from graph_research.graph.messages import show_value, type_name
 
-__all__ = [
-    "COMPARISONS",
-    "MOST_INTEGER_BITS",
-    "OPERATORS",
-    "Limits",
-    "compare",
-    "entry",
-    "item",
-    "object_of",
-    "of_scope",
-    "sized",
-]
-
 MOST_INTEGER_BITS = 63
 _MOST_ITEMS = 100_000
 _MOST_UNITS = 1_000_000

@@ -14,8 +14,6 @@ from graph_research.graph.expressions.operations import MOST_INTEGER_BITS
 from graph_research.graph.messages import did_you_mean, truncate
 from graph_research.graph.source import Expression, Place
 
-__all__ = ["free_names", "inspect_expression", "place_in"]
-
 _MOST_CHARS = 2_000
 _MOST_DEPTH = 40
 _SURROGATE = re.compile("[\ud800-\udfff]")

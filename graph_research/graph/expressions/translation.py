@@ -19,8 +19,6 @@ from graph_research.graph.expressions.operations import (
     sized,
 )
 
-__all__ = ["ScopeFunction", "as_function", "as_functions"]
-
 ScopeFunction = Callable[[Mapping[str, Any]], Any]
 
 _GLOBALS = {

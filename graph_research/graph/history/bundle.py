@@ -29,8 +29,6 @@ from graph_research.graph.state.position import Position
 from graph_research.graph.state.rows import CallRow, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import references, text_hash
 
-__all__ = ["Bundle", "BundleInvalid", "Packed", "pack", "unpack"]
-
 _FOLDERS = {
     "graph": ("graphs", ".yaml"),
     "schema": ("schemas", ".json"),

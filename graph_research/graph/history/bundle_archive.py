@@ -17,8 +17,6 @@ import orjson
 
 from graph_research.errors import UserMistake
 
-__all__ = ["DIGEST_CHARS", "FORMAT", "BundleInvalid", "Members", "is_member_name", "opened"]
-
 FORMAT = "graph-research bundle 1"
 
 DIGEST_CHARS = 64

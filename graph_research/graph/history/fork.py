@@ -20,8 +20,6 @@ from graph_research.graph.state.rows import CallRow, RunRow, StepRow, Write
 from graph_research.graph.state.statuses import CLEARS_FAILURES, RunStatus, StepStatus
 from graph_research.graph.values.codec import duplicate, encode
 
-__all__ = ["fork", "log_until"]
-
 _CLEARS_OR_ENDS = CLEARS_FAILURES | {StepStatus.TIMEOUT_UNHANDLED, StepStatus.CANCELLED_UNHANDLED}
 
 

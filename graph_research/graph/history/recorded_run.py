@@ -19,8 +19,6 @@ from graph_research.graph.state.position import Position
 from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import FAILURES, Cause, RunStatus, StepStatus
 
-__all__ = ["Difference", "Differs", "RecordedRun"]
-
 _UNHANDLED = {StepStatus.TIMEOUT_UNHANDLED: Cause.TIMEOUT, StepStatus.CANCELLED_UNHANDLED: Cause.CANCELLED}
 _HANDLED = {StepStatus.TIMEOUT: Cause.TIMEOUT, StepStatus.CANCELLED: Cause.CANCELLED}
 

@@ -29,8 +29,6 @@ from graph_research.graph.state.rows import CallRow, RunRow, StepRow, Write
 from graph_research.graph.state.statuses import CallStatus, RunStatus, StepStatus
 from graph_research.graph.values.codec import canonical, decode, references
 
-__all__ = ["Difference", "Replayed", "replay"]
-
 Failures = Mapping[str, Callable[[str], Exception]]
 """Makes the error of a call that failed, by the name of its class, from its message."""
 

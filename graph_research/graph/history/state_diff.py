@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
-__all__ = ["Change", "apart", "changes_between", "first_difference"]
-
 _BEFORE_CHARS = 20
 _PIECE_CHARS = 80
 

@@ -9,8 +9,6 @@ from graph_research.graph.definition.parser import read_spec
 from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.resources import TextResolver
 
-__all__ = ["definition_texts", "stored_spec"]
-
 
 async def definition_texts(store: Checkpointer, run_id: str, kind: str) -> TextResolver:
     """The parts of one kind (`graph`, `schema`, `prompt`) that a run began with."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["Address", "key_of", "path_of"]
-
 _COUNTS = re.compile(r"[:~]\d+")
 
 

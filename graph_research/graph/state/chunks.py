@@ -8,8 +8,6 @@ from typing import Any
 from graph_research.graph.state.reducers import Pieces, State
 from graph_research.graph.values.codec import LARGE_CHARS, ChunkedList, encode, text_hash
 
-__all__ = ["packed"]
-
 _MOST_OUTDATED = 0.5
 """Of the entries in the pieces of a list with ids, this part may have been replaced since; then it is written anew."""
 

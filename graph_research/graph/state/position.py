@@ -10,8 +10,6 @@ import orjson
 
 from graph_research.graph.state.statuses import Cause
 
-__all__ = ["ActiveNode", "Interruption", "Position", "digest", "joined"]
-
 _NONE: Mapping[str, Any] = {}
 _ONLY_TO_RUN = (False, False, None)
 

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from graph_research.errors import GraphResearchError
 from graph_research.graph.definition.spec import ChannelSpec
 
-__all__ = ["Delta", "DeltaRefused", "Pieces", "State", "make_delta", "replaced"]
-
 Delta = Mapping[str, Mapping[str, Any]]
 """Reducer to channel to operand, such as `{"append": {"seen": [3]}, "replace": {"n": 2}}`. It says itself how it is
 applied, so that a stored log can be folded without the graph that wrote it."""

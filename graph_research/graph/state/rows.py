@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from graph_research.graph.state.statuses import FAILURES
 
-__all__ = ["CallRow", "RunPatch", "RunRow", "Snapshot", "StepRow", "Write"]
-
 
 class RunRow(NamedTuple):
     """A run as stored; texts are JSON, times are seconds since 1970, `waiting` the key of the node that asks."""

@@ -11,8 +11,6 @@ from graph_research.graph.state.reducers import Pieces, State
 from graph_research.graph.state.rows import Snapshot, StepRow
 from graph_research.graph.values.codec import chunked_lists, decode, references
 
-__all__ = ["Folded", "fold"]
-
 
 class LogReader(Protocol):
     """What a store must read for a state."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["CLEARS_FAILURES", "FAILURES", "CallStatus", "Cause", "RunStatus", "StepStatus"]
-
 
 class RunStatus(StrEnum):
     """The status of a run."""

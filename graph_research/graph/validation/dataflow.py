@@ -18,8 +18,6 @@ from graph_research.graph.source import Place
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
 from graph_research.graph.values.python_types import described
 
-__all__ = ["channel_types", "check_channel_use", "check_handoffs"]
-
 _ERROR = type_of_schema(
     {
         "type": "object",

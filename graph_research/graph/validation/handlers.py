@@ -11,8 +11,6 @@ from itertools import pairwise
 from types import CodeType
 from typing import Any
 
-__all__ = ["is_not_async"]
-
 _DISPLAYS = frozenset(
     {"BUILD_CONST_KEY_MAP", "BUILD_LIST", "BUILD_MAP", "BUILD_TUPLE", "DICT_UPDATE", "LIST_EXTEND", "LOAD_CONST"}
 )

@@ -13,8 +13,6 @@ from graph_research.graph.definition.paths import Search, ShortestPaths, reachab
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 from graph_research.graph.errors import Finding
 
-__all__ = ["check_branches"]
-
 _MOST_WRITER_PAIRS = 20_000
 _MOST_PAIRS_TOLD = 20
 """Of one channel behind one fork; those that are sure to meet come first."""

@@ -14,8 +14,6 @@ from graph_research.graph.messages import did_you_mean
 from graph_research.graph.source import Place
 from graph_research.graph.validation.handlers import is_not_async
 
-__all__ = ["check_references"]
-
 _EVENTS = frozenset({"error", "timeout"})
 """What `retry.on` may name beside classes of errors."""
 _PYTHON = [kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)]

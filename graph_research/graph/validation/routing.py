@@ -21,8 +21,6 @@ from graph_research.graph.validation.truth_table import (
 )
 from graph_research.graph.validation.types import Type, type_of
 
-__all__ = ["check_routing"]
-
 _MOST_COMPARED_EDGES = 40
 """Overlapping guards are not checked for a node with more edges."""
 

@@ -16,8 +16,6 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.messages import closest, known_or_closest
 from graph_research.graph.validation.parallel import check_branches
 
-__all__ = ["check_flow", "check_subgraphs", "predecessors"]
-
 _MOST_CYCLES = 20
 """At most this many unbounded cycles are reported at once."""
 

@@ -13,8 +13,6 @@ from typing import Any
 from graph_research.graph.messages import show_value
 from graph_research.graph.validation.types import ANY, Type
 
-__all__ = ["MOST_ATOMS", "MOST_VALUES", "Row", "TooManyAtoms", "normalised", "subjects_of", "truth_table"]
-
 MOST_ATOMS = 12
 MOST_VALUES = 50_000
 

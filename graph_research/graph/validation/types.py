@@ -15,8 +15,6 @@ from graph_research.graph.expressions.syntax import place_in
 from graph_research.graph.messages import closest, did_you_mean, show_value, truncate
 from graph_research.graph.source import Expression
 
-__all__ = ["ANY", "Type", "check_expression", "type_of", "type_of_schema"]
-
 _ALL = frozenset({"null", "boolean", "number", "string", "array", "object"})
 _WORDS = {
     "null": "null",

@@ -18,22 +18,6 @@ import orjson
 
 from graph_research.errors import GraphResearchError
 
-__all__ = [
-    "LARGE_CHARS",
-    "ChunkedList",
-    "NotStorable",
-    "canonical",
-    "chunked_lists",
-    "decode",
-    "duplicate",
-    "encode",
-    "references",
-    "text_hash",
-    "to_jsonable",
-    "unstorable",
-    "without_tags",
-]
-
 LARGE_CHARS = 2048
 """Texts of at least this many characters are stored once, by content, and referred to."""
 

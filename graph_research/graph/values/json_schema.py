@@ -14,8 +14,6 @@ from graph_research.graph.messages import show_value
 from graph_research.graph.registry import Resolver
 from graph_research.graph.values.codec import without_tags
 
-__all__ = ["Contract", "SchemaInvalid"]
-
 _BASE = "schema:///"
 _MOST_SHOWN = 3
 

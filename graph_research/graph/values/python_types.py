@@ -11,19 +11,6 @@ from typing import Any
 from graph_research.errors import UserMistake
 from graph_research.graph.values.codec import duplicate, to_jsonable
 
-__all__ = [
-    "JSON_TYPES",
-    "Misfit",
-    "NamedType",
-    "TypeInvalid",
-    "Typed",
-    "described",
-    "named_types",
-    "schema_of",
-    "type_names",
-    "typed",
-]
-
 JSON_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 KEYWORD = "python"
 """The keyword of a JSON Schema that names the type of a value."""

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = ["BreakerOpen", "BreakerPolicy", "CircuitBreaker"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class BreakerPolicy:

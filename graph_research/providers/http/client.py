@@ -22,7 +22,7 @@ from graph_research.providers.errors import (
     ProviderUnreachable,
 )
 from graph_research.providers.http.circuit_breaker import BreakerOpen, BreakerPolicy
-from graph_research.providers.http.endpoint import Classify, Endpoint, Response
+from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.host_state import HostState
 from graph_research.providers.http.status_errors import status_error
 from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, HttpEvent, Retried, Throttled, emit
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import httpx
 
     from graph_research.providers.http.transport import StreamingResponse, Transport
-
-__all__ = ["Classify", "Endpoint", "Http", "HttpClient", "Response"]
 
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 20.0

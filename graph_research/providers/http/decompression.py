@@ -5,8 +5,6 @@ from __future__ import annotations
 import zlib
 from typing import Protocol
 
-__all__ = ["ACCEPTED_ENCODINGS", "Body", "BodyBroken", "BodyTooLong"]
-
 ACCEPTED_ENCODINGS = "gzip, deflate"
 """What is asked for. A server that sends another encoding all the same is told as sending a broken body."""
 

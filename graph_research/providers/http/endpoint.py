@@ -12,8 +12,6 @@ import orjson
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.http.redaction import redact
 
-__all__ = ["Classify", "Endpoint", "Response"]
-
 _SECRET_NAMES = ("auth", "key", "token", "secret", "cookie")
 
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_research.providers.errors import ProviderError
-from graph_research.providers.http.client import Endpoint, Http, Response
-
-__all__ = ["PROBE_SECONDS", "HealthResult", "Probe", "check_health"]
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint, Response
 
 PROBE_SECONDS = 5.0
 """Time limit of a health check."""

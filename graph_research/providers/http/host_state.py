@@ -9,8 +9,6 @@ from aiolimiter import AsyncLimiter
 from graph_research.providers.http.circuit_breaker import BreakerPolicy, CircuitBreaker
 from graph_research.providers.http.endpoint import Endpoint
 
-__all__ = ["HostState"]
-
 
 class HostState:
     """One for each endpoint name. The endpoint of the first request sets the rate limit."""

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
-__all__ = ["redact", "withhold"]
-
 _REDACTED = "[key]"
 _SHORTEST = 6
 """Shorter values are not redacted: they would match parts of words."""

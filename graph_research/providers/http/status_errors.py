@@ -13,8 +13,6 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.text.wording import shortened
 
-__all__ = ["status_error"]
-
 _RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """529 is what Anthropic answers when it is overloaded; other 5xx of proxies are taken for the same."""
 

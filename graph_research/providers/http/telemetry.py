@@ -8,18 +8,6 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-__all__ = [
-    "BreakerClosed",
-    "BreakerOpened",
-    "HttpEvent",
-    "Retried",
-    "Throttled",
-    "current_purpose",
-    "emit",
-    "listen",
-    "request_purpose",
-]
-
 _LISTENER: ContextVar[Callable[[HttpEvent], None] | None] = ContextVar("listener", default=None)
 """The listener of the current request; the requests of many nodes share one client."""
 

@@ -20,8 +20,6 @@ from graph_research.providers.http.decompression import ACCEPTED_ENCODINGS, Body
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.user_agent import user_agent
 
-__all__ = ["StreamingResponse", "Transport", "build_request", "load_client", "trusted_certificates"]
-
 _CONNECT_SECONDS = 10.0
 _LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=30.0)
 _MOST_REDIRECTS = 3

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from importlib import metadata
 
-__all__ = ["user_agent"]
-
 
 def user_agent(contact: str | None = None) -> str:
     """`graph-research/VERSION`, with the user's mail address behind it where they gave one."""

@@ -18,8 +18,6 @@ from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpe
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside
 
-__all__ = ["ANTHROPIC_VERSION", "URL", "AnthropicModel", "is_reasoning"]
-
 URL = "https://api.anthropic.com"
 ANTHROPIC_VERSION = "2023-06-01"
 """The version of the protocol that is spoken; what it takes of temperature depends on the model."""

@@ -8,8 +8,6 @@ from typing import Any, Protocol
 
 from graph_research.text.tokens import quarter_tokens
 
-__all__ = ["Model", "ModelReply", "ModelRequest", "Usage", "estimated"]
-
 _MOST_TOKENS = 10**12
 """More than any call takes, and little enough that many of them add up to a number JSON can hold."""
 

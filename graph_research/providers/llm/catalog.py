@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from graph_research.providers.llm import anthropic, command_line, gemini, openai, scripted
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
 
-__all__ = ["HOSTINGS", "MODEL_PROVIDERS", "default_hosting"]
-
 MODEL_PROVIDERS: Mapping[str, ModelProviderSpec] = {
     spec.name: spec for spec in (anthropic.SPEC, openai.SPEC, gemini.SPEC, command_line.SPEC, scripted.SPEC)
 }

@@ -26,8 +26,6 @@ from graph_research.providers.llm.model_spec import CLI, ModelSpec
 from graph_research.providers.llm.provider_spec import OWN_SECONDS, ModelProviderSpec, window_in
 from graph_research.providers.llm.subprocess_run import OutputTooLong, ProgramResult, ProgramTimedOut, run_program
 
-__all__ = ["COMMANDS", "SPEC", "Command", "CommandModel"]
-
 _MOST_BYTES = 8_000_000
 _MOST_CHARS = 300
 _LOCALE = {"LANG": "C.UTF-8"}

@@ -9,10 +9,8 @@ from typing import Any
 import orjson
 
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
-from graph_research.providers.http.client import Response
+from graph_research.providers.http.endpoint import Response
 from graph_research.text.wording import shortened
-
-__all__ = ["ConstraintFailed", "ErrorMapper", "ParameterRefused", "context_error"]
 
 _MOST_CHARS = 300
 _MOST_DEPTH = 40

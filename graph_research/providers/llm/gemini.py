@@ -17,8 +17,6 @@ from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpe
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, openapi_schema
 
-__all__ = ["URL", "GeminiModel", "is_reasoning"]
-
 URL = "https://generativelanguage.googleapis.com/v1beta"
 
 _THINKING_ROOM_TOKENS = 16_384

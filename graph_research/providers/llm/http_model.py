@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http.client import Endpoint, Http
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.llm.error_mapping import ConstraintFailed, ErrorMapper, ParameterRefused
-
-__all__ = ["HttpModel", "HttpModelConfig"]
 
 _MOST_REQUESTS = 12
 """More than there are parameters to leave out, one after the other."""

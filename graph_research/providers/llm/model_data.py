@@ -19,8 +19,6 @@ from graph_research.providers.llm.model_spec import CLI, ModelSpec, parse_spec
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo
 
-__all__ = ["Price", "Prices", "listed_prices", "listed_windows", "window_of"]
-
 _SELLERS: Mapping[str, str] = {"anthropic": "anthropic", "openai": "openai", "gemini": "google"}
 """The provider in the data for each kind of model."""
 

@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 
 from graph_research.providers.errors import UnknownModel
 
-__all__ = ["CLI", "EFFORTS", "ModelSpec", "checked_model", "is_local", "parse_spec"]
-
 CLI = "[cli]"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """The efforts of reasoning that one provider or another knows."""

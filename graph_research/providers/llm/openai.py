@@ -21,8 +21,6 @@ from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpe
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside, strict_schema
 
-__all__ = ["URL", "OpenAIModel", "is_reasoning"]
-
 URL = "https://api.openai.com/v1"
 
 _REASONS = re.compile(r"(?:o\d|gpt-(?:[5-9]|\d\d))(?!.*-chat)")

@@ -17,8 +17,6 @@ from graph_research.providers.llm.model_data import window_of
 from graph_research.providers.llm.model_spec import ModelSpec, checked_model
 from graph_research.settings.config import Settings
 
-__all__ = ["OWN_SECONDS", "Hosting", "ModelProviderSpec", "window_in"]
-
 _SECONDS, OWN_SECONDS = 120.0, 600.0
 """Time limits of a call where the setting `model_timeout` is not set: a model on one's own machine may be slow."""
 

@@ -22,8 +22,6 @@ from graph_research.providers.llm.base import ModelReply, ModelRequest, estimate
 from graph_research.providers.llm.model_spec import ModelSpec
 from graph_research.providers.llm.provider_spec import ModelProviderSpec, window_in
 
-__all__ = ["SPEC", "ScriptExhausted", "ScriptInvalid", "ScriptedModel"]
-
 _ERRORS: Mapping[str, type[ProviderError]] = {
     "unavailable": ProviderUnavailable,
     "refused": ProviderRefused,

@@ -11,8 +11,6 @@ import orjson
 
 from graph_research.providers.errors import ProviderUnavailable
 
-__all__ = ["events_of"]
-
 _DONE = "[DONE]"
 _END_SECONDS = 0.5
 

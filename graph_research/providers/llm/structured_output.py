@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["is_object", "openapi_schema", "refers_outside", "strict_schema"]
-
 _NOT_STRICT = frozenset({"allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "dependentSchemas"})
 _IGNORED_STRICT = frozenset(
     {"$schema", "$id", "title", "default", "examples", "minLength", "maxLength", "uniqueItems", "minProperties",

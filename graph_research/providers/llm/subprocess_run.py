@@ -10,8 +10,6 @@ from pathlib import Path
 
 from graph_research.process_tree import ProcessTree
 
-__all__ = ["OutputTooLong", "ProgramResult", "ProgramTimedOut", "run_program"]
-
 _ERRORS_KEPT = 4_000
 _GRACE_SECONDS = 2.0
 """How long a pipe may stay open that somebody holds who cannot be ended with the program."""

@@ -12,7 +12,8 @@ from typing import ClassVar
 from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderRefused
-from graph_research.providers.http.client import Endpoint, Http
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -23,8 +24,6 @@ from graph_research.providers.search.support.json_fields import line
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml import text_at
 from graph_research.text.language.dates import iso_date
-
-__all__ = ["SPEC", "ArxivSearch", "arxiv_endpoint", "arxiv_hits"]
 
 NAME = "arxiv"
 QUERY_WORDS = 10

@@ -8,8 +8,6 @@ from typing import Any, Protocol
 
 from graph_research.text.document import Document
 
-__all__ = ["SOURCE_TYPES", "Passage", "SearchHit", "SearchProvider", "SearchRequest", "provider_name"]
-
 SOURCE_TYPES = frozenset({"web", "academic", "news"})
 """The kinds of sources that a sub-query may ask for."""
 

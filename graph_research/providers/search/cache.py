@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from graph_research.providers.search.base import SearchHit, SearchProvider, SearchRequest
 
-__all__ = ["CachedSearch"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CachedSearch:

@@ -18,8 +18,6 @@ from graph_research.providers.search import (
 )
 from graph_research.providers.search.spec import SearchSpec
 
-__all__ = ["MCP", "SCRIPTED", "SEARCHES", "SearchCatalog"]
-
 MCP = "mcp"
 SCRIPTED = "scripted"
 

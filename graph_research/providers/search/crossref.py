@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from graph_research.providers.http.client import Endpoint, Http
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -20,8 +21,6 @@ from graph_research.providers.search.support.http_json import ask_json
 from graph_research.providers.search.support.json_fields import count, line, lines, mapping, rows, text
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_from_parts
-
-__all__ = ["SPEC", "CrossrefSearch", "crossref_endpoint", "crossref_hits"]
 
 NAME = "crossref"
 QUERY_CHARS = 1_000

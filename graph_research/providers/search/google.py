@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Endpoint, Http, Response
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -20,8 +21,6 @@ from graph_research.providers.search.support.http_json import ask_json, message_
 from graph_research.providers.search.support.json_fields import line, mapping, rows
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date
-
-__all__ = ["SPEC", "GoogleSearch", "google_endpoint", "google_hits"]
 
 NAME = "google"
 QUERY_CHARS = 1_500

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Endpoint, Http, Response
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -20,8 +21,6 @@ from graph_research.providers.search.support.http_json import ask_json
 from graph_research.providers.search.support.json_fields import count, line, mapping, number, rows
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.text.language.dates import iso_date, iso_from_parts
-
-__all__ = ["SPEC", "OpenAlexSearch", "abstract_of", "openalex_endpoint", "openalex_hits"]
 
 NAME = "openalex"
 QUERY_CHARS = 1_000

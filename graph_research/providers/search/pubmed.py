@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http.client import Endpoint, Http
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -21,8 +22,6 @@ from graph_research.providers.search.support.json_fields import line, lines, map
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml import text_at
 from graph_research.text.language.dates import iso_from_parts
-
-__all__ = ["SPEC", "PubmedSearch", "pubmed_endpoint", "pubmed_hits", "pubmed_ids"]
 
 NAME = "pubmed"
 QUERY_WORDS = 12

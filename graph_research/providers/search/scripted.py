@@ -17,8 +17,6 @@ from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHi
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.readers import READERS
 
-__all__ = ["ScriptedSearch", "SearchScriptInvalid"]
-
 _ERRORS: Mapping[str, type[ProviderError]] = {"unavailable": ProviderUnavailable, "refused": ProviderRefused}
 _FORMS: Mapping[str, str] = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html"}
 _FACTS = ("tier", "publisher", "published_at", "doi")

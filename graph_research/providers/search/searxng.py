@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Endpoint, Http, Response
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -21,8 +22,6 @@ from graph_research.providers.search.support.http_json import ask_json
 from graph_research.providers.search.support.json_fields import line, lines, rows
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date
-
-__all__ = ["SPEC", "SearxngSearch", "searxng_endpoint", "searxng_hits"]
 
 NAME = "searxng"
 QUERY_CHARS = 1_000

@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph_research.providers.clients import Clients
-from graph_research.providers.http.client import Endpoint
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SearchProvider
 from graph_research.settings.config import Settings
-
-__all__ = ["SearchSpec"]
 
 
 def _any_answer(clients: Clients, endpoint: Endpoint) -> Probe:  # noqa: ARG001 -- the signature of every spec's probe

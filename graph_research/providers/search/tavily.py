@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused
-from graph_research.providers.http.client import Endpoint, Http, Response
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -20,8 +21,6 @@ from graph_research.providers.search.support.json_fields import line, number, ro
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.settings.config import Settings
 from graph_research.text.language.dates import iso_date
-
-__all__ = ["SPEC", "TavilyOptions", "TavilySearch", "tavily_endpoint", "tavily_hits", "tavily_search"]
 
 NAME = "tavily"
 QUERY_CHARS = 400

@@ -10,8 +10,6 @@ from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.markdown import markdown_document
 
-__all__ = ["TavilyPages"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TavilyPages:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Endpoint, Http
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.spec import SearchSpec
@@ -20,8 +21,6 @@ from graph_research.providers.search.support.http_json import ask_json, message_
 from graph_research.providers.search.support.json_fields import mapping, number, rows, text
 from graph_research.providers.search.support.query_text import keywords, shortened
 from graph_research.text.language.dates import iso_date
-
-__all__ = ["SPEC", "WikipediaSearch", "wikipedia_endpoint", "wikipedia_hits", "wikipedia_pages"]
 
 NAME = "wikipedia"
 QUERY_CHARS = 300

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from graph_research.providers.web.pinned_transport import Answer, PinnedConnections, Resolver
 
-__all__ = ["FetchLimits", "Fetched", "Fetcher"]
-
 _REDIRECTS = (301, 302, 303, 307, 308)
 _TRY_AGAIN = (408, 425, 429, 500, 502, 503, 504)
 _WAIT_SECONDS = 0.5

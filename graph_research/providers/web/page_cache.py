@@ -11,8 +11,6 @@ from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.text.document import Document
 
-__all__ = ["KeptPages"]
-
 _MOST_PAGES = 1_000
 
 

@@ -16,8 +16,6 @@ from graph_research.text.readers import PDF, READERS
 from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
 from graph_research.text.readers.plain import plain_document
 
-__all__ = ["Fetching", "Page", "PageReader", "WebPages"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Page:

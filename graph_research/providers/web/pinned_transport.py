@@ -18,8 +18,6 @@ from graph_research.providers.http.transport import trusted_certificates
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.web.url_guard import OwnHosts, WebAddress, why_private
 
-__all__ = ["Answer", "PinnedConnections", "Resolver", "resolve_by_system"]
-
 _CONNECT_SECONDS = 5.0
 _MOST_ADDRESSES = 4
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,application/json;q=0.9,application/xml;q=0.9"

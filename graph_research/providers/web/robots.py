@@ -11,8 +11,6 @@ from protego import Protego
 
 from graph_research.providers.errors import FetchRefused, ProviderError
 
-__all__ = ["ROBOTS_NAME", "Robots"]
-
 ROBOTS_NAME = "graph-research"
 """The product token that a robots.txt may name us by."""
 

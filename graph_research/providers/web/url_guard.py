@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from urllib.parse import quote, urljoin
 
-__all__ = ["AddressInvalid", "OwnHosts", "WebAddress", "read_address", "why_private"]
-
 _MOST_CHARS = 4_000
 _PORTS = {"http": 80, "https": 443}
 _PRIVATE_NAMES = (

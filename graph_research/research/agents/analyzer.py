@@ -20,8 +20,6 @@ from graph_research.research.retrieval.excerpts import best_passage, reading_of
 from graph_research.research.services import Services
 from graph_research.text.document import Document
 
-__all__ = ["analyzer"]
-
 LEAST_CHARS = 300
 """Less of a source is not worth showing."""
 

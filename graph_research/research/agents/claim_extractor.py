@@ -24,8 +24,6 @@ from graph_research.research.scoring.origin import origins
 from graph_research.research.services import Services
 from graph_research.text.document import Document
 
-__all__ = ["claim_extractor"]
-
 FALLBACK_CLAIMS = 3
 
 _SECTIONS = (Section(name="sources", noun="source", text="content"),)

@@ -11,8 +11,6 @@ from graph_research.research import decision_log
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.services import Services
 
-__all__ = ["clarifier"]
-
 
 def clarifier(services: Services) -> Handler:
     """A binary verdict. Where no retry gives a readable one, clarification counts as not needed."""

@@ -18,8 +18,6 @@ from graph_research.research.retrieval.summarization import condenses
 from graph_research.research.services import Services
 from graph_research.text.document import Document
 
-__all__ = ["compressor"]
-
 _NUMBERS = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
 

@@ -14,8 +14,6 @@ from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
 from graph_research.research.services import Services
 
-__all__ = ["MOST_QUESTIONS", "decomposer"]
-
 MOST_QUESTIONS = 8
 _NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.):]|[-*•])\s+")
 

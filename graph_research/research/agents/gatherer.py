@@ -25,8 +25,6 @@ from graph_research.research.scoring.tiers import preliminary_quality, tier_of_a
 from graph_research.research.services import Services
 from graph_research.text.document import source_id
 
-__all__ = ["gatherer"]
-
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
 _FIDELITY: Mapping[str, str] = {"abstract": "key_points", "snippet": "headline", "nothing": "headline"}
 """How much of a source is known where its text is not whole, as a fidelity level."""

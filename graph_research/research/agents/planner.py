@@ -17,8 +17,6 @@ from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.search import LOCAL, mixed, search_everywhere
 from graph_research.research.services import Services
 
-__all__ = ["planner"]
-
 _SECTIONS = (Section(name="background", noun="passage", text="text", keep=0),)
 
 

@@ -15,8 +15,6 @@ from graph_research.research.models.source import Source
 from graph_research.research.services import Services
 from graph_research.text.document import Document
 
-__all__ = ["prompt_step"]
-
 _GENERAL_SYSTEM = "_partials/step"
 
 

@@ -12,8 +12,6 @@ from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.source import Source
 from graph_research.research.services import Services
 
-__all__ = ["quote_prover"]
-
 
 def quote_prover(services: Services) -> Handler:  # noqa: ARG001 -- every maker of handlers is given the services
     """Of `quotes` (`source_id`, `quote`, perhaps `start`, and anything else) those that stand word for word in one of

@@ -16,8 +16,6 @@ from graph_research.research.models.plan import SubQuery
 from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.research.services import Services
 
-__all__ = ["refiner"]
-
 REPORT_EXCERPT_CHARS = 4_000
 
 _SECTIONS = (

@@ -14,8 +14,6 @@ from graph_research.research.models.plan import Reflection
 from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.research.services import Services
 
-__all__ = ["reflector"]
-
 _SECTIONS = (Section(name="titles", noun="title", keep=3),)
 
 ENOUGH_SOURCES = 3

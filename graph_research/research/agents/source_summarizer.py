@@ -20,8 +20,6 @@ from graph_research.research.services import Services
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
 
-__all__ = ["MOST_EXCERPTS", "source_summarizer"]
-
 MOST_EXCERPTS = 5
 
 _OUTPUT_TOKENS = 2_048

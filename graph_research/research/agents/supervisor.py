@@ -15,8 +15,6 @@ from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.phase import PHASES, phase_of_node
 from graph_research.research.services import Services
 
-__all__ = ["abort_recorder", "iteration_decider", "supervisor"]
-
 RESULT_CHARS = 8_000
 """How much of a phase's result the verdict's prompt shows."""
 

@@ -17,8 +17,6 @@ from graph_research.research.models.source import Source
 from graph_research.research.report.draft import checked_draft, draft_markdown, findings_draft, report_metadata
 from graph_research.research.services import Services
 
-__all__ = ["synthesizer"]
-
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 
 _SECTIONS = (

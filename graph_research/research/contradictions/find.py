@@ -9,8 +9,6 @@ from graph_research.research.contradictions.types import Conflict, ConflictSide,
 from graph_research.text.language.quantities import agree
 from graph_research.text.language.stems import words
 
-__all__ = ["find_contradictions"]
-
 
 def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
     """Every disagreement between sentences of different origin, in the order of their first sentences.

@@ -11,8 +11,6 @@ from graph_research.text.language.lexicon import AUXILIARIES, FUNCTION_WORDS, VE
 from graph_research.text.language.quantities import Value, values
 from graph_research.text.language.stems import stem
 
-__all__ = ["Frame", "frames", "same_statement"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:

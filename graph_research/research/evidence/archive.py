@@ -10,8 +10,6 @@ from graph_research.graph.context import Context
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 
-__all__ = ["read_documents"]
-
 
 async def read_documents(sources: Sequence[Source], ctx: Context) -> dict[str, Document]:
     """The archived document of each source by the source's id."""

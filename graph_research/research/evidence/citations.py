@@ -18,19 +18,6 @@ from graph_research.text.document import text_hash
 from graph_research.text.locators import resolve
 from graph_research.text.wording import shortened
 
-__all__ = [
-    "Archive",
-    "Citation",
-    "Cited",
-    "CitedContradiction",
-    "CitedSection",
-    "CitedSide",
-    "CitedStatement",
-    "Proof",
-    "cite",
-    "writes_from_templates",
-]
-
 _SHOWN_CHARS = 120
 _EVIDENCE_MARKER = re.compile(r"\s*\[(ev-[0-9a-z_-]{1,64}(?:\s*[,;]\s*ev-[0-9a-z_-]{1,64})*)\]")
 _NUMBER_MARKER = re.compile(r"\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\](?!\()")

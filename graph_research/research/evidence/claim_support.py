@@ -9,8 +9,6 @@ from graph_research.research.models.draft import StatementKind
 from graph_research.text.language.dates import MONTHS, months_in, without_months
 from graph_research.text.language.quantities import figures, spelled_numbers
 
-__all__ = ["CitedQuote", "why_unsupported"]
-
 
 class CitedQuote(Protocol):
     """What a statement leans on."""

@@ -10,8 +10,6 @@ from graph_research.research.models.finding import Claim, Finding
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.claim import confidence_level, score_claim
 
-__all__ = ["Ground", "claim_of", "levelled"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:

@@ -14,8 +14,6 @@ from graph_research.research.scoring.origin import copies
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
 
-__all__ = ["Place", "by_place", "disagreements", "from_answer"]
-
 Place = tuple[str, int, int]
 """Source id, start and end of a piece of evidence in the source's canonical text."""
 

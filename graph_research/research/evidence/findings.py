@@ -19,8 +19,6 @@ from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origins
 from graph_research.text.document import Document
 
-__all__ = ["Analysed", "Known", "analyse"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Known:

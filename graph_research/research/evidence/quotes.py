@@ -14,8 +14,6 @@ from graph_research.text.document import Document
 from graph_research.text.evidence import EvidenceScorer
 from graph_research.text.locators import make_locator
 
-__all__ = ["QuoteFinder", "find_quote"]
-
 _MOST_QUOTE_CHARS = 2_000
 _MARKS: Mapping[str, str] = {
     "'": "['‘’ʼ]",

@@ -16,8 +16,6 @@ from graph_research.research.extractive.sentences import Sentence, quotable_sent
 from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
 from graph_research.text.language.stems import stem_list
 
-__all__ = ["Analysis", "analyze", "claims", "confidence", "find"]
-
 _MOST_FINDINGS = 30
 _LEAST_OF_BEST = 0.28
 _MOST_PER_SOURCE = 7

@@ -14,8 +14,6 @@ from graph_research.research.extractive.sentences import Sentence
 from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.quantities import agree
 
-__all__ = ["Group", "merge", "source_sentence"]
-
 _ALIKE = 88.0
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 

@@ -9,8 +9,6 @@ from graph_research.research.extractive.question import Facet, Question
 from graph_research.research.extractive.ranking import Ranked
 from graph_research.text.language.stems import content_stems
 
-__all__ = ["find_gaps", "new_queries", "was_asked"]
-
 _MOST_GAPS = 3
 _SHORTEST_QUERY = 10
 

@@ -10,8 +10,6 @@ from typing import Any
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
 from graph_research.research.extractive import analyzer, planner, prompt_node, reviews, synthesizer
 
-__all__ = ["SPEC", "ExtractiveModel"]
-
 SPEC = "extractive"
 
 _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {

@@ -12,8 +12,6 @@ from graph_research.text.language.lexicon import MEASURES
 from graph_research.text.language.phrases import common_phrases
 from graph_research.text.language.stems import content_stems
 
-__all__ = ["clarify", "decompose", "plan"]
-
 _MOST_QUESTIONS = 8
 _SHORTEST_QUERY = 10
 _LONGEST_QUERY = 300

@@ -11,8 +11,6 @@ from graph_research.research.models.source import Source, Tier
 from graph_research.text.document import Document, text_hash
 from graph_research.text.readers.plain import plain_document
 
-__all__ = ["answer"]
-
 _TEXT_ID = "text"
 _VERDICTS = frozenset({"supported", "contradicted", "disputed", "not_found"})
 _FIELDS_HELP = (

@@ -11,8 +11,6 @@ from graph_research.text.language.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, 
 from graph_research.text.language.phrases import name_runs, noun_phrases
 from graph_research.text.language.stems import content_stems, name_parts, stem, stem_list, words
 
-__all__ = ["Facet", "Question", "parse_question"]
-
 _MOST_CHARS = 4_000
 _MOST_FACETS = 8
 _NUMBER_WANTED = re.compile(

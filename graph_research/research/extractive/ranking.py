@@ -16,8 +16,6 @@ from graph_research.text.language.phrases import name_runs, phrase_stems
 from graph_research.text.language.quantities import values
 from graph_research.text.language.stems import stem
 
-__all__ = ["DEFINES", "Pool", "Ranked", "nearest", "rank"]
-
 _TITLE = 0.25
 _DOCUMENT = 0.20
 _SUB_QUERY = 0.3

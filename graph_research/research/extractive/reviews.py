@@ -11,8 +11,6 @@ from graph_research.research.extractive.sources import question_of
 from graph_research.text.language.phrases import common_phrases
 from graph_research.text.language.stems import content_stems, stem, words
 
-__all__ = ["refine", "reflect", "supervise"]
-
 _ENOUGH_SOURCES = 3
 _ENOUGH_COVERAGE = 0.7
 

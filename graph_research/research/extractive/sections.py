@@ -16,8 +16,6 @@ from graph_research.text.language.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, 
 from graph_research.text.language.phrases import common_phrases, noun_phrases
 from graph_research.text.language.stems import content_stems, words
 
-__all__ = ["Outline", "Section", "Vector", "choose_heading", "cluster", "cosine", "outline", "unit"]
-
 _MOST_SECTIONS = 6
 _FEWEST_SECTIONS = 3
 _LARGEST = 5

@@ -17,8 +17,6 @@ from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.quantities import Value, agree, values
 from graph_research.text.language.stems import content_stems, stem_list
 
-__all__ = ["Selected", "Selection", "select_answer", "select_for_claim"]
-
 _CLAIM = "the claim"
 _MOST_OF_A_SIDE = 3
 _MOST_OTHERS = 2

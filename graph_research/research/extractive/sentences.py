@@ -22,8 +22,6 @@ from graph_research.text.language.lexicon import (
 from graph_research.text.language.stems import stem, stem_list, words
 from graph_research.text.sentences import sentence_spans
 
-__all__ = ["Sentence", "clean_heading", "quotable_sentences"]
-
 _FEWEST_WORDS = 6
 _MOST_WORDS = 45
 _MOST_WORDS_WITH_PREDECESSOR = 50

@@ -11,8 +11,6 @@ from graph_research.research.extractive.ranking import DEFINES
 from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.stems import words
 
-__all__ = ["short_answer"]
-
 _PAIR = re.compile(r"[.!]\s[A-Z]")
 _POINTS_BACK = re.compile(r"^(?:\w+\s){0,5}(?:this|these|such)\s")
 _MOST = 3

@@ -10,8 +10,6 @@ from graph_research.research.models.source import Source, Tier
 from graph_research.research.scoring.origin import copies, origins
 from graph_research.text.document import Document
 
-__all__ = ["TIER_RANK", "SourceFacts", "question_of", "read_sources"]
-
 TIER_RANK: Mapping[str, int] = {tier.value: rank for rank, tier in enumerate(Tier)}
 """0 for the most credible tier, 4 for flagged ones."""
 

@@ -19,8 +19,6 @@ from graph_research.text.errors import LocatorInvalid
 from graph_research.text.language.stems import stem_list
 from graph_research.text.locators import resolve
 
-__all__ = ["NOTICE", "answer"]
-
 NOTICE = (
     "No language model took part. The sentences below were selected by code and are quoted word for word from the "
     "sources; nothing is paraphrased, inferred or judged."

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["LearnedWindow", "Windows", "model_windows", "token_limit_retries"]
-
 _SMALLER = 0.9
 _LEAST_TOKENS = 2_000
 """No model in use has a smaller window (2,048 tokens): a shorter prompt that is refused tells of a server that erred,

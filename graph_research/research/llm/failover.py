@@ -16,8 +16,6 @@ from graph_research.research.llm.usage import count
 from graph_research.research.services import Services
 from graph_research.text.tokens import ScriptCounter, WindowBudget
 
-__all__ = ["TOKEN_LIMIT_RETRIES", "Answer", "Completion", "ModelSession", "PromptRequest", "Rejection"]
-
 TOKEN_LIMIT_RETRIES = 3
 """How often a prompt that is too long is shortened and sent again to one model in one call of an agent."""
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from graph_research.research.llm.json_repair import LenientReader
 
-__all__ = ["NoJson", "extract_json", "json_candidates"]
-
 _MOST_CHARS = 2_000_000
 _MOST_STARTS = 200
 _MOST_LENIENT_STARTS = 8

@@ -7,8 +7,6 @@ import math
 import re
 from typing import Any
 
-__all__ = ["LenientReader"]
-
 _DEEPEST = 60
 _LONGEST_NUMBER = 300
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?(?:\*/|\Z))*", re.DOTALL)

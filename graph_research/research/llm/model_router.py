@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from graph_research.providers.llm.base import Model
 
-__all__ = ["ModelRouter"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRouter:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["MARK", "FittedPrompt", "Section", "Truncation", "fit_prompt", "shortened", "shortened_quotes"]
-
 MARK = " […]"
 """Ends a text that was shortened."""
 

@@ -19,8 +19,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from graph_research.errors import UserMistake
 from graph_research.graph.registry import Resolver
 
-__all__ = ["PromptInvalid", "PromptRenderer", "quoted"]
-
 _T = TypeVar("_T")
 
 _LABEL_CHARS = 80

@@ -9,8 +9,6 @@ from typing import Any
 
 from graph_research.research.llm.json_answers import json_candidates
 
-__all__ = ["mended", "wrapped_in"]
-
 _DEEPEST = 12
 _WHOLE = re.compile(r"-?\d{1,12}")
 

@@ -18,8 +18,6 @@ from graph_research.research.llm.prompt_fitting import FittedPrompt, Section, Se
 from graph_research.research.llm.schema_coercion import mended, wrapped_in
 from graph_research.research.services import Services
 
-__all__ = ["Agent", "AgentResult", "AnswerUnreadable", "Fallback"]
-
 _MOST_READINGS = 12
 _REPLY_CHARS = 8_000
 """How much of an answer that does not fit is sent back."""

@@ -17,8 +17,6 @@ import graph_research
 from graph_research.graph.registry import Resolver
 from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer
 
-__all__ = ["ConfinedRenderer"]
-
 _T = TypeVar("_T")
 
 _SECONDS = 30.0

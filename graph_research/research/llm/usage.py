@@ -9,8 +9,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Price", "Spending", "count", "counting", "phase_of_path", "spending_of", "total", "usage_rows"]
-
 Price = Callable[[str, int, int, int], float | None]
 """USD of a call by model, input tokens, output tokens, and those of the input that were cached; None where the price is
 not known."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from graph_research.research.models.record import Record, schema_field
 
-__all__ = ["JobConfidence"]
-
 
 class JobConfidence(Record):
     """`confidence` is `mean_claim_confidence` x `source_factor`, all 0 to 1; `origin_count` is how many stand behind

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from graph_research.research.models.record import Record, schema_field
 
-__all__ = ["Decision", "QualityAssessment", "Verdict"]
-
 
 class QualityAssessment(Record):
     """The supervisor's marks for a phase; `score` is 1 to 10."""

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from graph_research.research.models.record import Record
 
-__all__ = ["Draft", "DraftSection", "Statement", "StatementKind"]
-
 
 class StatementKind(StrEnum):
     """`quote` is verbatim from its evidence, `fact` a model's own sentence, `connective` asserts nothing."""

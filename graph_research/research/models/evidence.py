@@ -6,8 +6,6 @@ from pydantic import Field
 
 from graph_research.research.models.record import Record, schema_field
 
-__all__ = ["Contradiction", "Evidence", "Side"]
-
 
 class Evidence(Record):
     """A quote and where it stands: `archive[locator] == quote`, to the character.

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from graph_research.research.models.record import Record, schema_field
 
-__all__ = ["Claim", "Confidence", "Finding", "Gap"]
-
 
 class Confidence(StrEnum):
     """Five levels; a model's prompt offers the middle three, the outer two come from the claim score."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = ["contradiction_id", "evidence_id", "finding_id", "gap_id", "sub_query_id"]
-
 
 def evidence_id(archive_hash: str, locator: str) -> str:
     """`ev-` and 10 hex digits of the archived text's hash and the place in it."""

@@ -18,8 +18,6 @@ from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import report_schema
 
-__all__ = ["MODELS", "generated_schemas"]
-
 MODELS: Mapping[str, type[Record]] = {
     "claim": Claim,
     "confidence": JobConfidence,

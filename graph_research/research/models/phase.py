@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["PHASES", "Phase", "phase_of_node"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:

@@ -6,8 +6,6 @@ from pydantic import Field
 
 from graph_research.research.models.record import Record, schema_field
 
-__all__ = ["Reflection", "SubQuery", "TopicResult"]
-
 
 class SubQuery(Record):
     """One question of the plan. `id` is `sq-ITERATION-NUMBER`; `status` is `pending`, `completed` or `failed`;

@@ -6,8 +6,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Record", "schema_field"]
-
 
 def schema_field(default: Any = ..., **constraints: Any) -> Any:
     """A field whose `constraints` (keywords of JSON Schema) stand in the generated schema: what enters the state is

@@ -9,8 +9,6 @@ from pydantic import Field
 
 from graph_research.research.models.record import Record, schema_field
 
-__all__ = ["Quality", "Source", "SourceScore", "Tier"]
-
 
 class Tier(StrEnum):
     """Credibility of a source, best first."""

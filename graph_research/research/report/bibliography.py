@@ -16,8 +16,6 @@ import orjson
 from graph_research.research.report.formatting import one_line
 from graph_research.text.language.dates import date_parts
 
-__all__ = ["RENDERERS"]
-
 Sources = Sequence[Mapping[str, Any]]
 
 _COLUMNS = (

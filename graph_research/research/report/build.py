@@ -29,8 +29,6 @@ from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import gathering_of, statistics_of
 from graph_research.research.scoring.origin import origins
 
-__all__ = ["archived", "build_report", "cited_texts"]
-
 
 def archived(state: Mapping[str, Any]) -> dict[str, str | None]:
     """Archive hash to layout hash of every text that a report of this state shows; what a caller has to fetch."""

@@ -12,8 +12,6 @@ from graph_research.research.report.labels import ENGLISH
 from graph_research.research.report.model import ConfidenceFactor, ReportConfidence
 from graph_research.text.wording import counted
 
-__all__ = ["confidence_of"]
-
 _HIGH, _MEDIUM = 0.7, 0.4
 _STRONG_CLAIM = 0.6
 _FULL_SOURCES = 10

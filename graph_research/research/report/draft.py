@@ -9,8 +9,6 @@ from typing import Any
 from graph_research.research.models.draft import Draft, DraftSection, Statement
 from graph_research.research.report.labels import ENGLISH
 
-__all__ = ["checked_draft", "draft_markdown", "findings_draft", "report_metadata"]
-
 _CERTAINTY = ("confirmed", "high", "medium", "low", "speculation")
 
 _SUMMARY_LEVELS: Mapping[str, str] = {

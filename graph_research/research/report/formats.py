@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graph_research.research.report.model import Report
 
-__all__ = ["FORMATS", "Format", "ProvedReport"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedReport:

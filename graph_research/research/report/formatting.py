@@ -10,21 +10,6 @@ from graph_research.research.evidence.citations import CitedContradiction
 from graph_research.research.report.model import Report, ReportGap, ReportSource, Retries, RoleUse
 from graph_research.text.wording import shortened
 
-__all__ = [
-    "attribution",
-    "clean",
-    "closed",
-    "day",
-    "description_beside_values",
-    "one_line",
-    "percent",
-    "place",
-    "retries_in_words",
-    "source_title",
-    "web_link",
-    "who_served",
-]
-
 # Controls but tab and newline, direction overrides and isolates, and the invisible tag characters; a text must not
 # be able to reorder or hide what stands beside it.
 _UNSHOWABLE = re.compile(

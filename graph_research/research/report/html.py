@@ -24,8 +24,6 @@ from graph_research.research.report.source_view import Mark, Paragraph, around, 
 from graph_research.research.report.svg_sanitizer import sanitized_svg
 from graph_research.text.wording import counted
 
-__all__ = ["WHOLE_TEXT_BYTES", "render_html"]
-
 WHOLE_TEXT_BYTES = 2_000_000
 """Whole archived texts are carried up to this many bytes in all."""
 

@@ -18,8 +18,6 @@ from graph_research.research.report.model import (
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted
 
-__all__ = ["about_the_gathering", "limitations_of"]
-
 _STANDING = "A proved citation shows that the source says so, word for word. It does not show that the source is right."
 
 

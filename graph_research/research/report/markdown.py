@@ -24,8 +24,6 @@ from graph_research.research.report.labels import ENGLISH, Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.text.wording import counted
 
-__all__ = ["escape", "render_markdown"]
-
 _ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<=\])\(|!(?=\[)|(?<![^\W_])_|_(?![^\W_])|\$(?=\S)")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _LINE_START = re.compile(r"^(?=[#+=-])|^(\d{1,9})(?=[.)](?:\s|$))")

@@ -10,27 +10,6 @@ from pydantic import Field
 from graph_research.research.evidence.citations import Citation, CitedContradiction, CitedSection, CitedStatement
 from graph_research.research.models.record import Record
 
-__all__ = [
-    "ConfidenceFactor",
-    "ContentFidelity",
-    "GatheringStatistics",
-    "ModelFailure",
-    "Report",
-    "ReportClaim",
-    "ReportConfidence",
-    "ReportDecision",
-    "ReportGap",
-    "ReportSource",
-    "ReportStatistics",
-    "Retries",
-    "RoleUse",
-    "SearchUse",
-    "SubQueryOutcome",
-    "Usage",
-    "UsageTotals",
-    "report_schema",
-]
-
 
 class ReportClaim(Record):
     """A scored claim. `support` and `against` are source ids, `citations` the numbers that carry it in this report."""

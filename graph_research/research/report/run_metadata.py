@@ -12,8 +12,6 @@ from graph_research.graph.events import Event, Note
 from graph_research.research.llm.usage import Price, Spending, phase_of_path, spending_of, total
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage
 
-__all__ = ["RETRIED", "RunFacts", "retries_of", "roles_served", "usage_of"]
-
 RETRIED = "wire:retried"
 """The note of a try that failed and is made again."""
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from graph_research.research.report.formatting import clean
 
-__all__ = ["CONTEXT_CHARS", "Mark", "Paragraph", "Piece", "around", "paragraphs"]
-
 CONTEXT_CHARS = 2_000
 """Characters shown on each side of a quote."""
 

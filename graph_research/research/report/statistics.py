@@ -18,8 +18,6 @@ from graph_research.research.report.model import (
 )
 from graph_research.research.report.run_metadata import RunFacts
 
-__all__ = ["FETCH", "gathering_of", "statistics_of"]
-
 FETCH = "fetch"
 """Stands for a provider among the failures where a page could not be read."""
 

@@ -7,8 +7,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 
-__all__ = ["SanitizedSvg", "sanitized_svg"]
-
 _ELEMENTS = {
     *("svg", "g", "defs", "marker", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon"),
     *("text", "tspan", "title", "desc", "style"),

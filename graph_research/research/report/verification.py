@@ -12,8 +12,6 @@ from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
 from graph_research.text.wording import shortened
 
-__all__ = ["Problem", "Verification", "verify"]
-
 
 class Problem(Record):
     """One thing that is wrong: `where` is `[n]`, or a statement's id with the start of its text."""

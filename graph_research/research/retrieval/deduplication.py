@@ -14,8 +14,6 @@ from rapidfuzz import fuzz
 from graph_research.providers.search.base import SearchHit
 from graph_research.providers.search.support.doi import normal_doi
 
-__all__ = ["SAME_TITLE", "Identity", "Seen", "canonical_url"]
-
 SAME_TITLE = 95.0
 """How alike two titles must be (rapidfuzz ratio, 0 to 100) to name one work."""
 

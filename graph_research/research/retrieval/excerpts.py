@@ -10,8 +10,6 @@ from graph_research.research.llm.prompt_fitting import MARK, shortened
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 
-__all__ = ["best_passage", "excerpt", "excerpt_of", "reading_of"]
-
 _PASSAGE_CHARS = 400
 """How much of a passage a fallback quotes."""
 

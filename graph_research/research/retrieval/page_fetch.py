@@ -20,8 +20,6 @@ from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.language.terms import content_terms, occurring
 
-__all__ = ["FetchedPages", "PagePolicy", "fetch_pages", "promise"]
-
 _TIER_WEIGHT = 0.25
 _IN_PART = 0.8
 

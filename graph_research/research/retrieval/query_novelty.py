@@ -8,8 +8,6 @@ from functools import lru_cache
 from graph_research.text.language.stems import stem
 from graph_research.text.language.terms import content_terms
 
-__all__ = ["asked_before"]
-
 _ALIKE = 0.9
 """The share of word stems, of all that either query has, from which on two queries ask the same."""
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from graph_research.text.language.stems import stem
 from graph_research.text.language.terms import STOP_WORDS
 
-__all__ = ["LimitedQuery", "PublicWords", "word_list"]
-
 _WORD = re.compile(r"[^\W_]+")
 
 

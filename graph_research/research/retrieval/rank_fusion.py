@@ -16,8 +16,6 @@ from graph_research.research.models.source import Tier
 from graph_research.research.retrieval.deduplication import Identity
 from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 
-__all__ = ["RANK_CONSTANT", "FusedHit", "fuse", "ranked_again"]
-
 RANK_CONSTANT = 60
 """k of the paper."""
 

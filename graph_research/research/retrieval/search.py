@@ -15,8 +15,6 @@ from graph_research.research.retrieval.query_privacy import LimitedQuery, Public
 from graph_research.research.retrieval.rank_fusion import fuse
 from graph_research.text.document import Document
 
-__all__ = ["LOCAL", "Searched", "mixed", "routed", "search_everywhere"]
-
 LOCAL = "local"
 """The provider whose texts are the user's own; what it is asked stays on this machine."""
 

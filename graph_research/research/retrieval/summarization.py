@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest
-from graph_research.research.services import ModelRouter
-
-__all__ = ["InTime", "condenses", "fidelity_of"]
+from graph_research.research.llm.model_router import ModelRouter
 
 _LEVELS = ((0.85, "full"), (0.55, "condensed"), (0.3, "compressed"), (0.15, "key_points"))
 

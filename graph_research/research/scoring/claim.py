@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from graph_research.research.models.finding import Confidence
 
-__all__ = ["ClaimScore", "confidence_level", "score_claim"]
-
 CONFIRMED_AT = 0.9
 SPECULATION_BELOW = 0.3
 _ORDER = (Confidence.SPECULATION, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH, Confidence.CONFIRMED)

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.finding import Claim
 
-__all__ = ["ENOUGH_SOURCES", "job_confidence"]
-
 ENOUGH_SOURCES = 10
 
 

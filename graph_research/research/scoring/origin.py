@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 
 from graph_research.research.models.source import Source
 
-__all__ = ["NEAR_DUPLICATE", "copies", "origin", "origins"]
-
 NEAR_DUPLICATE = 0.6
 """Share of five-word runs that two texts must have in common (Jaccard) to count as copies of each other."""
 

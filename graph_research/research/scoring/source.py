@@ -9,8 +9,6 @@ from graph_research.research.models.source import SourceScore, Tier
 from graph_research.research.scoring.tiers import AUTHORITY, CREDIBILITY
 from graph_research.text.language.dates import moment
 
-__all__ = ["UNKNOWN_RECENCY", "composite", "recency", "score_source"]
-
 UNKNOWN_RECENCY = 0.5
 _DECAY_DAYS = 180.0
 _SECONDS_A_DAY = 86_400.0

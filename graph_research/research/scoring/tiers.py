@@ -8,8 +8,6 @@ from urllib.parse import urlsplit
 
 from graph_research.research.models.source import Quality, Tier
 
-__all__ = ["AUTHORITY", "CREDIBILITY", "preliminary_quality", "tier_of_address"]
-
 CREDIBILITY: Mapping[Tier, float] = {
     Tier.PRIMARY_SOURCE: 1.0,
     Tier.AUTHORITATIVE: 0.85,

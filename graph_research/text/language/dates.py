@@ -10,18 +10,6 @@ from email.utils import parsedate_to_datetime
 
 from graph_research.text.canonical import canonical_text
 
-__all__ = [
-    "MONTHS",
-    "WrittenDate",
-    "date_parts",
-    "dates_in",
-    "iso_date",
-    "iso_from_parts",
-    "moment",
-    "months_in",
-    "without_months",
-]
-
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),

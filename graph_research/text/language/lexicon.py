@@ -2,22 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ANAPHORIC_OPENERS",
-    "ASIDE_OPENERS",
-    "AUXILIARIES",
-    "BOILERPLATE_WORDS",
-    "COMMAND_VERBS",
-    "FUNCTION_WORDS",
-    "GENERIC_NOUNS",
-    "IMPERATIVE_OPENERS",
-    "MEASURES",
-    "VERBS",
-    "WEEKDAYS",
-    "word_list",
-    "word_set",
-]
-
 
 def word_list(text: str) -> tuple[str, ...]:
     """The words of a text in order; a list of words is easier to read and to edit as a text."""

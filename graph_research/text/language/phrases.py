@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from graph_research.text.language.lexicon import FUNCTION_WORDS, GENERIC_NOUNS, VERBS, word_set
 from graph_research.text.language.stems import stem
 
-__all__ = ["common_phrases", "name_runs", "noun_phrases", "phrase_stems"]
-
 _TOKEN = re.compile(r"[^\W\d_][\w.]*(?:['’\-][^\W\d_]+)*|[^\s\w]|\d\S*")
 _NOUN_TOO = word_set(
     "cost costs impact impacts work works use support supply rise fall change changes increase start "

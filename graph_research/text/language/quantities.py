@@ -12,8 +12,6 @@ from graph_research.text.language.dates import dates_in
 from graph_research.text.language.lexicon import FUNCTION_WORDS, VERBS, word_list, word_set
 from graph_research.text.language.stems import stem
 
-__all__ = ["Value", "agree", "figures", "spelled_numbers", "values"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Value:

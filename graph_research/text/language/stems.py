@@ -10,8 +10,6 @@ import snowballstemmer
 
 from graph_research.text.language.lexicon import FUNCTION_WORDS
 
-__all__ = ["WORD", "content_stems", "name_parts", "stem", "stem_list", "words"]
-
 WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+(?:[.,]\d+)*", re.UNICODE)
 _CAMEL = re.compile(r"[A-Z][a-z]+(?=[A-Z])|[A-Z][a-z]+|[a-z]+")
 _STEMMER = snowballstemmer.stemmer("english")

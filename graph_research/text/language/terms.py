@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["STOP_WORDS", "content_terms", "occurring", "words"]
-
 _WORD = re.compile(r"[^\W_]+")
 
 # The English list of NLTK's stopwords corpus; its contractions are split at the apostrophe like any other word.

@@ -22,8 +22,6 @@ from graph_research.text.readers.html_tags import (
     NAMED_TAGS,
 )
 
-__all__ = ["html_document"]
-
 _CONTENT = "h1, main, article, [role=main]"
 _ANCHOR_WORDS = frozenset({"headerlink", "anchorlink", "permalink"})
 _ANCHOR_SIGNS = frozenset("¶#§🔗⚓∞")

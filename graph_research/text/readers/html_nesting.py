@@ -8,8 +8,6 @@ from collections import Counter
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.html_tags import FORMATTING_TAGS, IMPLIED_TAGS, RAW_TAGS, VOID_TAGS
 
-__all__ = ["MAX_DEPTH", "MAX_TAGS", "bound_nesting"]
-
 MAX_DEPTH = 400
 MAX_FORMATTING = 6  # the parser opens formatting tags anew in every paragraph, so these multiply
 MAX_TAGS = 250_000  # the largest page of the Python documentation has 60,000

@@ -2,20 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "BLOCK_TAGS",
-    "DROPPED_TAGS",
-    "FORMATTING_TAGS",
-    "FURNITURE_ROLES",
-    "FURNITURE_TAGS",
-    "FURNITURE_WORDS",
-    "IMPLIED_TAGS",
-    "INLINE_TAGS",
-    "NAMED_TAGS",
-    "RAW_TAGS",
-    "VOID_TAGS",
-]
-
 
 def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())

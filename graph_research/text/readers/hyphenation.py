@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Vocabulary"]
-
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _DIVIDED = re.compile(r"([^\W\d_]{2,})([-\u2010])$")
 _SOFT_HYPHEN = "\u00ad"

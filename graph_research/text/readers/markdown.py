@@ -12,8 +12,6 @@ from graph_research.text.document import Document
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.plain import plain_document
 
-__all__ = ["markdown_document"]
-
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n(.{0,20000}?)\r?\n(?:\1|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
 _TITLE = re.compile(r"""^title\s*[:=]\s*(["']?)(.*?)\1\s*$""", re.MULTILINE | re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")

@@ -17,8 +17,6 @@ from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.pdf_layout import PdfLine, pdf_document
 
-__all__ = ["PdfExtraction", "PdfExtractor", "PdfLimits"]
-
 _MAGIC = b"%PDF-"
 _MAGIC_WITHIN = 1024  # readers accept a header within the first kilobyte
 _ANSWER_BYTES = 64 * 1024 * 1024

@@ -15,8 +15,6 @@ from graph_research.text.document import Block, BlockKind, Document
 from graph_research.text.pages import join_pages
 from graph_research.text.readers.hyphenation import Vocabulary
 
-__all__ = ["PdfLine", "pdf_document"]
-
 _PAGE_NUMBER = re.compile(
     r"(?:page|p\.)?\s*[-–—|]?\s*(?:\d{1,4}|[ivxl]{1,7})\s*[-–—|]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
 )

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import BlockKind, Document
 
-__all__ = ["plain_document"]
-
 _RULE = re.compile(r"\s*([-=*_~#+.])(?:\s*\1){2,}\s*$")
 _MARKER = re.compile(r"\s*(?:[-*•‣–+]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
 _NUMBER = re.compile(r"\s*\d{1,3}[.)]")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from graph_research.providers.errors import ProviderUnreachable
-from graph_research.providers.http.client import Endpoint, Response
+from graph_research.providers.http.endpoint import Endpoint, Response
 
 __all__ = ["Everybody", "Nobody"]
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph_research.providers.http.client import Endpoint, HttpClient
+from graph_research.providers.http.client import HttpClient
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.search.arxiv import ArxivSearch, arxiv_endpoint
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.search.crossref import CrossrefSearch, crossref_endpoint

@@ -20,10 +20,11 @@ from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHi
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
+from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.registry import research_handlers
 from graph_research.research.research_settings import ResearchSettings
-from graph_research.research.services import AnswerSchemas, ModelRouter, Services
+from graph_research.research.services import AnswerSchemas, Services
 from graph_research.settings.shipped_files import shipped
 from graph_research.text.document import Block, Document, source_id, text_hash
 

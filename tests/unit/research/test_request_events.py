@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from graph_research.providers.http.client import Endpoint, HttpClient
+from graph_research.providers.http.client import HttpClient
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.telemetry import Throttled, emit
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.registry import research_handlers

@@ -12,8 +12,6 @@ from typing import Any
 
 from graph_research.errors import UserMistake
 
-__all__ = ["CATALOG_NAME", "Catalog", "CatalogEntry", "CatalogInvalid"]
-
 CATALOG_NAME = "library.toml"
 _TIERS = ("PRIMARY_SOURCE", "AUTHORITATIVE", "SECONDARY", "UNVERIFIED", "FLAGGED")
 _TEXT_KEYS = ("match", "tier", "publisher", "title", "doi")

@@ -16,8 +16,6 @@ from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers import MEDIA_TYPES, PDF, READERS
 
-__all__ = ["MAX_BYTES", "FoundFile", "find_files", "is_pdf", "read_bytes", "read_document"]
-
 _COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its pages: their sources, and scripts
 MAX_BYTES = 10 * 1024 * 1024
 

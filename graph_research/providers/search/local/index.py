@@ -22,8 +22,6 @@ from graph_research.providers.search.local.query import parts_of_text, path_word
 from graph_research.text.document import Document, source_id, text_hash
 from graph_research.text.passages import passages, prose_share
 
-__all__ = ["PROVIDER", "Index"]
-
 PROVIDER = "local"
 _VERSION = 1  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0

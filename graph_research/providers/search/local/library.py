@@ -30,8 +30,6 @@ from graph_research.text.locators import make_locator
 from graph_research.text.readers import PDF
 from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
 
-__all__ = ["Library", "OnProgress"]
-
 OnProgress = Callable[[int, int, str], None]
 """Called with the number of files done, the number of all files, and the path of the one that is next."""
 

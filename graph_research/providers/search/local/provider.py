@@ -10,8 +10,6 @@ from graph_research.providers.search.local.index import PROVIDER
 from graph_research.providers.search.local.library import Library
 from graph_research.providers.search.local.records import FoundDocument
 
-__all__ = ["LocalSearch"]
-
 
 class LocalSearch:
     """Searches the library's index; nothing goes over a network. `folders` confine it where a request names none."""

@@ -9,8 +9,6 @@ from itertools import pairwise
 
 from graph_research.text.language.terms import STOP_WORDS
 
-__all__ = ["IndexQuery", "Term", "identifier_parts", "parse_query", "parts_of_text", "path_words"]
-
 Term = tuple[str, ...]
 """The spellings of one term, each a quoted phrase."""
 

@@ -22,8 +22,6 @@ from graph_research.providers.search.local.query import IndexQuery, Term
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.language.terms import content_terms
 
-__all__ = ["RankedDocument", "rank"]
-
 _CANDIDATES = 300
 _PASSAGE_SHARES = (1.0, 0.5, 0.25)  # what the first, second and third best passage add to a document
 _WEIGHTS = {"passages": 0.5, "document": 0.3, "title": 0.2}

@@ -9,8 +9,6 @@ from typing import Any
 from graph_research.providers.search.base import Passage
 from graph_research.text.document import Document
 
-__all__ = ["Counts", "DocumentFacts", "Failure", "FolderRecord", "FoundDocument", "PassageHit"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:

@@ -15,8 +15,6 @@ from graph_research.providers.errors import ProviderRefused
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-__all__ = ["MOST_BYTES", "over_http"]
-
 MOST_BYTES = 20_000_000
 """Of one answer, as of any other provider's."""
 

@@ -12,8 +12,6 @@ import orjson
 from graph_research.errors import UserMistake, why_unreadable
 from graph_research.settings.home import Home
 
-__all__ = ["HomePins", "NewPins", "OnlyLooking", "PinsUnusable"]
-
 
 class PinsUnusable(UserMistake):
     """The file of pins cannot be read or written, so that nobody can tell whether a tool has changed."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp.types import CallToolResult, Tool
 
-__all__ = ["McpSearch", "McpServer", "Pins", "load_client"]
-
 _MOST_DEPTH = 20
 _MOST_AUTHORS = 50
 _MOST_PAGES = 100

@@ -23,8 +23,6 @@ from graph_research.providers.search.mcp.http import MOST_BYTES
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-__all__ = ["over_stdio"]
-
 _CHUNK_BYTES = 65_536
 _ERRORS_KEPT = 4_000
 _GRACE_SECONDS = 2.0

@@ -7,8 +7,6 @@ from typing import Any
 
 from graph_research.providers.search.support.json_fields import line
 
-__all__ = ["normal_doi"]
-
 _PREFIX = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
 _MOST_CHARS = 300

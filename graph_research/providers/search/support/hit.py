@@ -17,8 +17,6 @@ from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.readers import READERS
 from graph_research.text.readers.html import html_document
 
-__all__ = ["Extent", "Form", "by_rank", "make_hit", "usable", "web_address", "words_of"]
-
 Extent = Literal["full", "abstract", "snippet"]
 Form = Literal["text/plain", "text/markdown", "text/html"]
 

@@ -7,11 +7,10 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http.client import Endpoint, Http
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.search.support.json_fields import line, mapping
 from graph_research.providers.search.support.xml import XmlRefused, read_xml
-
-__all__ = ["ask_json", "ask_xml", "message_in"]
 
 
 async def ask_json(

@@ -8,8 +8,6 @@ from typing import Any
 
 from graph_research.text.canonical import canonical_text
 
-__all__ = ["count", "line", "lines", "mapping", "number", "rows", "text"]
-
 _MOST_ROWS = 1_000
 _LINE_CHARS = 1_000
 _TEXT_CHARS = 400_000

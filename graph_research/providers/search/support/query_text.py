@@ -7,8 +7,6 @@ import re
 from graph_research.text.canonical import canonical_text
 from graph_research.text.language.terms import STOP_WORDS
 
-__all__ = ["keywords", "shortened"]
-
 _WORD = re.compile(r"[^\W_]+(?:[.'’/+-][^\W_]+)*\+*", re.UNICODE)
 
 

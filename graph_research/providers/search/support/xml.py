@@ -5,8 +5,6 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-__all__ = ["XmlRefused", "read_xml", "text_at"]
-
 MAX_BYTES = 20_000_000
 MAX_ELEMENTS = 400_000
 MAX_DEPTH = 100

@@ -9,7 +9,7 @@ import pytest
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import open_workspace
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http.client import Endpoint
+from graph_research.providers.http.endpoint import Endpoint
 from tests.support.network.http_server import Answer, WireServer
 
 

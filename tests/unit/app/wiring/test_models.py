@@ -28,7 +28,7 @@ from graph_research.providers.llm.catalog import HOSTINGS
 from graph_research.providers.llm.model_data import Prices
 from graph_research.providers.llm.model_spec import is_local, parse_spec
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.research.services import ModelRouter
+from graph_research.research.llm.model_router import ModelRouter
 from graph_research.settings.config import SettingInvalid, Settings, load_configuration
 
 KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GEMINI_API_KEY": "sk-g", "MINE": "sk-mine"}

@@ -16,7 +16,8 @@ from graph_research.app.request import request_for
 from graph_research.app.wiring.search import select_searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.http.client import Endpoint, Http
+from graph_research.providers.http.client import Http
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.catalog import SEARCHES
 from graph_research.providers.search.spec import SearchSpec

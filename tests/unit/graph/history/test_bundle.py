@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from graph_research import MemoryCheckpointer, load_graph
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.errors import RunExists
-from graph_research.graph.history.bundle import BundleInvalid, pack, unpack
+from graph_research.graph.history.bundle import pack, unpack
+from graph_research.graph.history.bundle_archive import BundleInvalid
 from graph_research.graph.history.replay import replay
 from tests.support.graph.harness import graph_of, runtime
 from tests.unit.graph.history.test_fork import CHILD, PARENT, Asker, finished

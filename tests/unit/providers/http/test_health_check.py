@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from graph_research.providers.http.client import Endpoint, HttpClient
+from graph_research.providers.http.client import HttpClient
+from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.health_check import Probe, check_health
 from tests.support.network.http_client_stubs import Nobody
 from tests.support.network.http_server import Answer, WireServer

@@ -20,7 +20,8 @@ from graph_research.providers.errors import (
     ProviderUnavailable,
     ProviderUnreachable,
 )
-from graph_research.providers.http.client import Endpoint, HttpClient, Response
+from graph_research.providers.http.client import HttpClient
+from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, HttpEvent, Retried, Throttled
 from tests.support.network.http_server import Answer, WireServer
 

@@ -13,8 +13,8 @@ from graph_research.graph.context import Context
 from graph_research.graph.loader import load_graph
 from graph_research.graph.runtime import Runtime
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.structured_call import Agent
-from graph_research.research.services import ModelRouter
 from tests.support.research.harness import make_services
 
 PLAN = {"research_brief": "A brief.", "sub_queries": [{"query": "a query of some length"}]}

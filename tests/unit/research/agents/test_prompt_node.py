@@ -13,10 +13,11 @@ from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.runtime import RunResult, Runtime
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.structured_call import AnswerUnreadable
 from graph_research.research.registry import research_prompter
-from graph_research.research.services import AnswerSchemas, ModelRouter, Services
+from graph_research.research.services import AnswerSchemas, Services
 from tests.support.research.harness import PlainContext, make_services
 
 GRAPH = """

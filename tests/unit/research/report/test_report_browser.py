@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_report_html import rendered
-from test_report_markdown import HOSTILE, built, hostile_report
 
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse
 from tests.support.research import finished_research
+from tests.unit.research.report.test_report_html import rendered
+from tests.unit.research.report.test_report_markdown import HOSTILE, built, hostile_report
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from test_report_markdown import HOSTILE, built, hostile_report
 
 from graph_research.research.report.build import build_report
 from graph_research.research.report.html import WHOLE_TEXT_BYTES, render_html
@@ -20,6 +19,7 @@ from graph_research.research.report.source_view import CONTEXT_CHARS, Mark, arou
 from graph_research.research.report.svg_sanitizer import sanitized_svg
 from graph_research.text.document import Document
 from tests.support.research import finished_research
+from tests.unit.research.report.test_report_markdown import HOSTILE, built, hostile_report
 
 FETCHING = "script, iframe, object, embed, link, img, video, audio, base, form, input, image, use, foreignObject"
 

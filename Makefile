@@ -41,7 +41,7 @@ imports: $(VENV)/.dev
 	@$(BIN)/lint-imports --no-cache
 
 schemas: $(VENV)/.dev ## write the JSON Schemas that are generated from models
-	@$(BIN)/python -m graph_research.research.models.json_schemas
+	@$(BIN)/python -m graph_research.research.json_schemas
 
 docs: $(VENV)/.dev ## check that every example and link of the docs holds
 	@$(BIN)/python -m pytest -q tests/docs

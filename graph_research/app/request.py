@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graph_research.app.clock import parse_timestamp
-from graph_research.app.graphs.local_files import is_file_name
-from graph_research.app.wiring.models import default_models, default_roles
-from graph_research.app.workspace import Workspace
+from graph_research.app.workspace import Workspace, is_file_name
 from graph_research.errors import Action, Hint, UserMistake
-from graph_research.research.extractive.model import SPEC as EXTRACTIVE
+from graph_research.providers.llm.catalog import default_models, default_roles
+from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.models.phase import PHASES
 from graph_research.settings.config import ROLES
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph_research.app.graphs.resolvers import graph_resolver, prompt_resolver, schema_resolver
-from graph_research.graph.resources import FolderResolver
+from graph_research.graph.resources import FolderResolver, SchemaResolver, beside
 from graph_research.settings.config import Configuration, Settings, load_configuration
 from graph_research.settings.home import Home, find_home
-from graph_research.settings.shipped_files import Kind
+from graph_research.settings.shipped_files import Kind, shipped
 from graph_research.settings.trust import FolderOffer, agree, find_offer, is_trusted
 
 if TYPE_CHECKING:
@@ -111,3 +110,37 @@ def _agreed(offer: FolderOffer, home: Home, may_use: Callable[[FolderOffer], boo
     if answer:
         agree(offer, home)
     return answer
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a graph is named by its file, not by the name of a known graph."""
+    return name.endswith((".yaml", ".yml")) or "/" in name
+
+
+def with_neighbours(workspace: Workspace, name: str) -> Workspace:
+    """The workspace in which names are also looked up beside the graph file that the user named, where nothing else has
+    them: graphs that lie with it, and `graphs/`, `prompts/` and `schemas/`. Nobody agreed to these files, so that they
+    replace no shipped or own one. As it was for a known graph, and where the user was asked about the files of this
+    very folder and said no. Settings beside a graph are never read."""
+    if not is_file_name(name):
+        return workspace
+    home, flat = beside(workspace.folder / Path(name).expanduser())
+    if workspace.declined and home.resolve() == workspace.folder.resolve():
+        return workspace
+    return replace(workspace, beside=home, flat=flat)
+
+
+def graph_resolver(*own: Path, beside: Sequence[Path] = (), flat: Sequence[Path] = ()) -> FolderResolver:
+    """Graphs by name, from the shipped folder and then a user's `own` folders, which win. Folders `beside` a graph, and
+    `flat` ones of which only the files in them count, add names and never take one."""
+    return FolderResolver(*beside, shipped("graphs"), *own, suffix=".yaml", flat=flat)
+
+
+def schema_resolver(*own: Path, beside: Sequence[Path] = ()) -> FolderResolver:
+    """Schemas by bare name, from `schemas/`, `schemas/handoffs/` and `schemas/tools/`, as `graph_resolver` has them."""
+    return SchemaResolver(*beside, shipped("schemas"), *own)
+
+
+def prompt_resolver(*own: Path, beside: Sequence[Path] = ()) -> FolderResolver:
+    """Prompt templates such as `planner/system`, as `graph_resolver` has them."""
+    return FolderResolver(*beside, shipped("prompts"), *own, suffix=".j2")

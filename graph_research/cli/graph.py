@@ -160,7 +160,7 @@ def _inspect(
 
     Handlers, models, hosts and folders, told before anything of it is used.
     """
-    from graph_research.app.graphs.inspection import inspect
+    from graph_research.app.runs.inspection import inspect
 
     told = wait_for(inspect(open_here(reads_only=True), name)).to_json()
     if json:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graph_research.app.request import RunRequest
-from graph_research.app.wiring.models import why_default
 from graph_research.app.workspace import Workspace
 from graph_research.cli.output import in_line, say
-from graph_research.research.extractive.model import SPEC as EXTRACTIVE
+from graph_research.providers.llm.catalog import why_default
+from graph_research.providers.llm.model_spec import EXTRACTIVE
 
 
 def say_providers(workspace: Workspace, request: RunRequest, *, new: bool = True) -> None:

@@ -15,7 +15,7 @@ import orjson
 
 from graph_research.app.application import Application
 from graph_research.app.request import RunRequest
-from graph_research.app.runs.research import ResearchResult, report_folder, reported
+from graph_research.app.research import ResearchResult, report_folder, reported
 from graph_research.app.runs.run import RunResult, new_run_id
 from graph_research.app.runs.status import check_answered
 from graph_research.app.workspace import Workspace

@@ -23,8 +23,8 @@ from graph_research.research.agents.reflector import reflector
 from graph_research.research.agents.source_summarizer import source_summarizer
 from graph_research.research.agents.supervisor import abort_recorder, iteration_decider, supervisor
 from graph_research.research.agents.synthesizer import synthesizer
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.usage import counting, usage_rows
-from graph_research.research.services import Services
 
 _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "analyzer": analyzer,

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from graph_research.app.graphs.catalog import validate
-from graph_research.app.graphs.local_files import with_neighbours
-from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.app.workspace import Workspace, open_workspace, with_neighbours
 from graph_research.settings.config import SettingInvalid
 from graph_research.settings.trust import FolderOffer, find_offer
 

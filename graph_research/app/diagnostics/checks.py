@@ -22,11 +22,12 @@ from graph_research.app.library import count_documents, pdf_child_works
 from graph_research.app.store import open_store
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.mcp_servers import build_mcp, mcp_names
-from graph_research.app.wiring.models import MODELS, build_router, default_models, default_roles, why_default
+from graph_research.app.wiring.models import MODELS, build_router
 from graph_research.app.wiring.search import build_searches, select_searches, serves_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import GraphResearchError
 from graph_research.providers.http.client import Http
+from graph_research.providers.llm.catalog import default_models, default_roles, why_default
 from graph_research.providers.llm.model_data import listed_prices, listed_windows
 from graph_research.providers.search.mcp.pins import HomePins, NewPins
 from graph_research.research.models.phase import PHASES

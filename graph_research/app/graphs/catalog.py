@@ -6,9 +6,8 @@ import difflib
 from pathlib import Path
 from typing import Any
 
-from graph_research.app.graphs.local_files import is_file_name, with_neighbours
 from graph_research.app.wiring.services import definition_registry
-from graph_research.app.workspace import Workspace
+from graph_research.app.workspace import Workspace, is_file_name, with_neighbours
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import Finding, GraphInvalid

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from graph_research.app.graphs.catalog import load
-from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.graphs.run_trace import overlay_of
 from graph_research.app.store import checked_run_id, open_store
 from graph_research.app.wiring.services import definition_registry
-from graph_research.app.workspace import Workspace
+from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.export import FORMATS, Overlay, Theme, picture_of, render_html, render_png, render_svg
 

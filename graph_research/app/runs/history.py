@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.runs.state_edits import at_path
 from graph_research.app.store import Store, checked_run_id, open_store, request_of
 from graph_research.app.wiring.replay_registry import offline_registry, recorded_failures
-from graph_research.app.workspace import Workspace
+from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.records import CallRecord, StepRecord
 from graph_research.graph.definition.compiler import Graph

@@ -11,7 +11,6 @@ import orjson
 
 from graph_research.app.files import write_atomically
 from graph_research.app.graphs.catalog import load
-from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.graphs.run_trace import Trace, trace_of
 from graph_research.app.request import RunRequest
 from graph_research.app.runs.budget import LimitReached
@@ -19,7 +18,7 @@ from graph_research.app.runs.status import error_text, is_driven, limit_of
 from graph_research.app.store import Store, checked_run_id, open_store, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.wiring.services import definition_registry
-from graph_research.app.workspace import Workspace
+from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.definition.compiler import Graph

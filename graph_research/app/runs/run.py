@@ -9,7 +9,6 @@ from typing import Any
 
 from graph_research.app.clock import make_clock
 from graph_research.app.graphs.catalog import load
-from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.request import RequestInvalid, RunRequest
 from graph_research.app.runs.budget import Budget, LimitReached, within_budget
 from graph_research.app.store import Store
@@ -17,7 +16,7 @@ from graph_research.app.wiring.models import build_router, prices_of
 from graph_research.app.wiring.replay_registry import offline_registry
 from graph_research.app.wiring.search import Searches, build_searches
 from graph_research.app.wiring.services import build_registry, build_services
-from graph_research.app.workspace import Workspace
+from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import Action, Hint
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.runtime import Runtime

@@ -9,11 +9,10 @@ from urllib.parse import urlsplit
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import UnknownModel
 from graph_research.providers.llm.base import Model
-from graph_research.providers.llm.catalog import HOSTINGS, MODEL_PROVIDERS, default_hosting
+from graph_research.providers.llm.catalog import HOSTINGS, MODEL_PROVIDERS
 from graph_research.providers.llm.model_data import Price, Prices
-from graph_research.providers.llm.model_spec import parse_spec
+from graph_research.providers.llm.model_spec import EXTRACTIVE, parse_spec
 from graph_research.providers.llm.provider_spec import ModelProviderSpec, window_in
-from graph_research.research.extractive.model import SPEC as EXTRACTIVE
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.settings.config import Settings
@@ -29,24 +28,6 @@ MODELS: Mapping[str, ModelProviderSpec] = {
     **MODEL_PROVIDERS,
 }
 """Every kind of model by its name."""
-
-
-def default_models(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The models of a run that names none: those of the first key that is set, `extractive` without any."""
-    hosting = default_hosting(environ)
-    return hosting.default_specs[:1] if hosting else (EXTRACTIVE,)
-
-
-def why_default(environ: Mapping[str, str]) -> str | None:
-    """Why a run that names no model asks one over the network; None where it asks none."""
-    hosting = default_hosting(environ)
-    return f"model {hosting.default_specs[0]}, since {hosting.key} is set" if hosting else None
-
-
-def default_roles(environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The roles that have models of their own in a run that names none: a cheap one summarizes."""
-    hosting = default_hosting(environ)
-    return {"summarization": hosting.default_specs[::-1]} if hosting else {}
 
 
 def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], clients: Clients) -> ModelRouter:

@@ -18,12 +18,12 @@ from graph_research.graph.errors import NodeFailed
 from graph_research.graph.registry import Registry, Resolver
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
+from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.providers.search.base import SearchHit, SearchRequest, provider_name
 from graph_research.providers.web.page_reader import Page
-from graph_research.research.extractive.model import SPEC as EXTRACTIVE
 from graph_research.research.llm.model_router import ModelRouter
+from graph_research.research.llm.services import AnswerSchemas
 from graph_research.research.llm.template_sandbox import ConfinedRenderer
-from graph_research.research.services import AnswerSchemas
 from graph_research.settings.config import Settings
 
 

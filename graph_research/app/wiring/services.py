@@ -13,9 +13,9 @@ from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
+from graph_research.research.llm.services import AnswerSchemas, Services
 from graph_research.research.registry import research_handlers, research_prompter
 from graph_research.research.research_settings import ResearchSettings
-from graph_research.research.services import AnswerSchemas, Services
 
 
 def build_services(

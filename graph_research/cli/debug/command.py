@@ -27,7 +27,7 @@ from graph_research.cli.workspace import open_with
 from graph_research.errors import UserMistake, why_unreadable
 
 if TYPE_CHECKING:
-    from graph_research.app.runs.debug import DebugRequest
+    from graph_research.app.debug import DebugRequest
     from graph_research.app.workspace import Workspace
 
 _EXAMPLES = (
@@ -110,7 +110,7 @@ def _debug(
 
         wait_for(serve(listen))
         return
-    from graph_research.app.runs.debug import DebugRequest
+    from graph_research.app.debug import DebugRequest
     from graph_research.app.runs.state_edits import values_of
 
     workspace = open_with(
@@ -136,7 +136,7 @@ def _debug(
 
 
 async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list[str], script: Path | None) -> None:
-    from graph_research.app.runs.debug import debug
+    from graph_research.app.debug import debug
     from graph_research.cli.debug.terminal import Terminal
     from graph_research.cli.run_banner import say_providers
 

@@ -75,7 +75,7 @@ def _ended_by_signals() -> Iterator[None]:
 @asynccontextmanager
 async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
     """The run that a launch configuration asks for."""
-    from graph_research.app.runs.debug import DebugRequest, debug
+    from graph_research.app.debug import DebugRequest, debug
     from graph_research.cli.run_banner import provider_lines
 
     _check(arguments)

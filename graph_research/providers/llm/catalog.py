@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from graph_research.providers.llm import anthropic, command_line, gemini, openai, scripted
+from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
 
 MODEL_PROVIDERS: Mapping[str, ModelProviderSpec] = {
@@ -20,3 +21,21 @@ HOSTINGS: Mapping[str, Hosting] = {
 def default_hosting(environ: Mapping[str, str]) -> Hosting | None:
     """The first provider whose key is set: it serves a run that names no model."""
     return next((hosting for hosting in HOSTINGS.values() if environ.get(hosting.key)), None)
+
+
+def default_models(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The models of a run that names none: those of the first key that is set, `extractive` without any."""
+    hosting = default_hosting(environ)
+    return hosting.default_specs[:1] if hosting else (EXTRACTIVE,)
+
+
+def why_default(environ: Mapping[str, str]) -> str | None:
+    """Why a run that names no model asks one over the network; None where it asks none."""
+    hosting = default_hosting(environ)
+    return f"model {hosting.default_specs[0]}, since {hosting.key} is set" if hosting else None
+
+
+def default_roles(environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The roles that have models of their own in a run that names none: a cheap one summarizes."""
+    hosting = default_hosting(environ)
+    return {"summarization": hosting.default_specs[::-1]} if hosting else {}

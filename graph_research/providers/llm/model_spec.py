@@ -11,10 +11,13 @@ from urllib.parse import urlsplit
 from graph_research.providers.errors import UnknownModel
 
 CLI = "[cli]"
+EXTRACTIVE = "extractive"
+"""The built-in model, which needs neither key nor network."""
+
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """The efforts of reasoning that one provider or another knows."""
 
-_UNPARSED = ("extractive", "scripted")
+_UNPARSED = (EXTRACTIVE, "scripted")
 """The kinds whose spec holds neither options nor an address."""
 
 _AT_URL = re.compile(r"@(?=https?://)", re.IGNORECASE)

@@ -14,10 +14,10 @@ from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import Analysed, Known, analyse
 from graph_research.research.evidence.quotes import find_quote
 from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import best_passage, reading_of
-from graph_research.research.services import Services
 from graph_research.text.document import Document
 
 LEAST_CHARS = 300

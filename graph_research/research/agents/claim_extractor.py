@@ -13,6 +13,7 @@ from graph_research.research.evidence.claims import Ground, levelled, scored_cla
 from graph_research.research.evidence.contradictions import by_place, disagreements
 from graph_research.research.evidence.quotes import QuoteFinder, find_quote
 from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding
@@ -21,7 +22,6 @@ from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import best_passage
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origins
-from graph_research.research.services import Services
 from graph_research.text.document import Document
 
 FALLBACK_CLAIMS = 3

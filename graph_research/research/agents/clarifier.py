@@ -8,8 +8,8 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
-from graph_research.research.services import Services
 
 
 def clarifier(services: Services) -> Handler:

@@ -11,11 +11,11 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import reading_of
 from graph_research.research.retrieval.summarization import condenses
-from graph_research.research.services import Services
 from graph_research.text.document import Document
 
 _NUMBERS = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")

@@ -9,10 +9,10 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
-from graph_research.research.services import Services
 
 MOST_QUESTIONS = 8
 _NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.):]|[-*•])\s+")

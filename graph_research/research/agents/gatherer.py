@@ -12,6 +12,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit
+from graph_research.research.llm.services import Services
 from graph_research.research.models.source import Source, Tier
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.deduplication import Identity, Seen, canonical_url
@@ -22,7 +23,6 @@ from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
 from graph_research.research.retrieval.search import LOCAL, Searched, mixed, search_everywhere
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import preliminary_quality, tier_of_address
-from graph_research.research.services import Services
 from graph_research.text.document import source_id
 
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}

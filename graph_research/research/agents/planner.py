@@ -10,12 +10,12 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.search.base import SOURCE_TYPES
 from graph_research.research import decision_log
 from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
 from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.search import LOCAL, mixed, search_everywhere
-from graph_research.research.services import Services
 
 _SECTIONS = (Section(name="background", noun="passage", text="text", keep=0),)
 

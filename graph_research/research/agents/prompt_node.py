@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Prompter
 from graph_research.research.evidence.archive import read_documents
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
-from graph_research.research.services import Services
 from graph_research.text.document import Document
 
 _GENERAL_SYSTEM = "_partials/step"

@@ -9,8 +9,8 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import QuoteFinder
+from graph_research.research.llm.services import Services
 from graph_research.research.models.source import Source
-from graph_research.research.services import Services
 
 
 def quote_prover(services: Services) -> Handler:  # noqa: ARG001 -- every maker of handlers is given the services

@@ -9,12 +9,12 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
 from graph_research.research.retrieval.query_novelty import asked_before
-from graph_research.research.services import Services
 
 REPORT_EXCERPT_CHARS = 4_000
 

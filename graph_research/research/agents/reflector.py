@@ -9,10 +9,10 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.plan import Reflection
 from graph_research.research.retrieval.query_novelty import asked_before
-from graph_research.research.services import Services
 
 _SECTIONS = (Section(name="titles", noun="title", keep=3),)
 

@@ -13,10 +13,10 @@ from graph_research.providers.errors import ProviderError
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import find_quote
 from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.summarization import InTime, condenses, fidelity_of
-from graph_research.research.services import Services
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
 

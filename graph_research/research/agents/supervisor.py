@@ -11,9 +11,9 @@ from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.graph_functions import abort_record
 from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.phase import PHASES, phase_of_node
-from graph_research.research.services import Services
 
 RESULT_CHARS = 8_000
 """How much of a phase's result the verdict's prompt shows."""

@@ -11,11 +11,11 @@ from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.draft import Draft, Statement
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import checked_draft, draft_markdown, findings_draft, report_metadata
-from graph_research.research.services import Services
 
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
+from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.extractive import analyzer, planner, prompt_node, reviews, synthesizer
-
-SPEC = "extractive"
 
 _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "analyzer": analyzer.find,
@@ -33,7 +32,7 @@ class ExtractiveModel:
 
     @property
     def spec(self) -> str:
-        return SPEC
+        return EXTRACTIVE
 
     @property
     def window_tokens(self) -> int | None:
@@ -50,4 +49,4 @@ class ExtractiveModel:
         else:
             given = await asyncio.to_thread(answer, request.material)
         text = json.dumps(given, ensure_ascii=False, sort_keys=True)
-        return ModelReply(text=text, usage=estimated(request, text), model=SPEC)
+        return ModelReply(text=text, usage=estimated(request, text), model=EXTRACTIVE)

@@ -12,8 +12,8 @@ from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.llm.context_windows import Windows
 from graph_research.research.llm.prompt_fitting import FittedPrompt, Truncation
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.usage import count
-from graph_research.research.services import Services
 from graph_research.text.tokens import ScriptCounter, WindowBudget
 
 TOKEN_LIMIT_RETRIES = 3

@@ -16,7 +16,7 @@ from graph_research.research.llm.failover import ModelSession, PromptRequest, Re
 from graph_research.research.llm.json_answers import json_candidates
 from graph_research.research.llm.prompt_fitting import FittedPrompt, Section, Settle, Truncation, fit_prompt, shortened
 from graph_research.research.llm.schema_coercion import mended, wrapped_in
-from graph_research.research.services import Services
+from graph_research.research.llm.services import Services
 
 _MOST_READINGS = 12
 _REPLY_CHARS = 8_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from graph_research.app.graphs.resolvers import graph_resolver, prompt_resolver, schema_resolver
+from graph_research.app.workspace import graph_resolver, prompt_resolver, schema_resolver
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
@@ -22,9 +22,9 @@ from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
+from graph_research.research.llm.services import AnswerSchemas, Services
 from graph_research.research.registry import research_handlers
 from graph_research.research.research_settings import ResearchSettings
-from graph_research.research.services import AnswerSchemas, Services
 from graph_research.settings.shipped_files import shipped
 from graph_research.text.document import Block, Document, source_id, text_hash
 

@@ -18,7 +18,7 @@ COMMANDS = [
     *("graph list", "graph validate", "graph export", "graph run", "config show", "config trust"),
     *("library add", "library list", "library search", "library remove"),
 ]
-HEAVY = ("pydantic", "jinja2", "networkx", "httpx", "rich", "asyncio", "sqlite3", "graph_research.app.runs.research")
+HEAVY = ("pydantic", "jinja2", "networkx", "httpx", "rich", "asyncio", "sqlite3", "graph_research.app.research")
 
 
 def test_help_loads_nothing_heavy() -> None:

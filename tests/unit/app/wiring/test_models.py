@@ -10,21 +10,14 @@ import pytest
 
 from graph_research.app.request import request_for
 from graph_research.app.runs.budget import Budget, BudgetUnknowable, within_budget
-from graph_research.app.wiring.models import (
-    build_model,
-    build_router,
-    default_models,
-    hosts_of,
-    prices_of,
-    window_tokens,
-)
+from graph_research.app.wiring.models import build_model, build_router, hosts_of, prices_of, window_tokens
 from graph_research.app.workspace import open_workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.llm.base import ModelRequest, Usage
-from graph_research.providers.llm.catalog import HOSTINGS
+from graph_research.providers.llm.catalog import HOSTINGS, default_models
 from graph_research.providers.llm.model_data import Prices
 from graph_research.providers.llm.model_spec import is_local, parse_spec
 from graph_research.providers.llm.scripted import ScriptedModel

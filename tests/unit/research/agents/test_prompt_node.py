@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.app.graphs.resolvers import prompt_resolver, schema_resolver
+from graph_research.app.workspace import prompt_resolver, schema_resolver
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
@@ -15,9 +15,9 @@ from graph_research.graph.runtime import RunResult, Runtime
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
+from graph_research.research.llm.services import AnswerSchemas, Services
 from graph_research.research.llm.structured_call import AnswerUnreadable
 from graph_research.research.registry import research_prompter
-from graph_research.research.services import AnswerSchemas, Services
 from tests.support.research.harness import PlainContext, make_services
 
 GRAPH = """

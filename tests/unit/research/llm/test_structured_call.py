@@ -10,8 +10,8 @@ import pytest
 
 from graph_research.providers.errors import AnswerWithheld, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AnswerUnreadable
-from graph_research.research.services import Services
 from tests.support.research.harness import PlainContext, make_services
 
 PLAN = {"research_brief": "A brief.", "sub_queries": [{"query": "a query of some length"}]}

@@ -9,18 +9,18 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from graph_research.app.graphs.resolvers import graph_resolver, prompt_resolver, schema_resolver
+from graph_research.app.workspace import graph_resolver, prompt_resolver, schema_resolver
 from graph_research.graph.loader import check_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.values.json_schema import Contract
 from graph_research.research.errors import RESEARCH_ERRORS
 from graph_research.research.graph_functions import research_functions
+from graph_research.research.json_schemas import MODELS, generated_schemas
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.decision import Decision, QualityAssessment, Verdict
 from graph_research.research.models.draft import Draft, DraftSection, Statement
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
 from graph_research.research.models.finding import Claim, Confidence, Finding, Gap
-from graph_research.research.models.json_schemas import MODELS, generated_schemas
 from graph_research.research.models.plan import Reflection, SubQuery, TopicResult
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source

@@ -18,8 +18,8 @@ from graph_research.research.agents.source_summarizer import source_summarizer
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.graph_functions import topic_results
 from graph_research.research.llm.model_router import ModelRouter
+from graph_research.research.llm.services import Services
 from graph_research.research.retrieval.summarization import InTime, condenses, fidelity_of
-from graph_research.research.services import Services
 from graph_research.text.document import source_id, text_hash
 from tests.support.research.harness import NOW, Bench, PlainContext, hit, make_services, research_script
 

@@ -10,12 +10,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from graph_research.app.graphs.catalog import graph_file
-from graph_research.app.graphs.local_files import with_neighbours
 from graph_research.app.runs.bundles import opened_bundle
 from graph_research.app.store import Store
 from graph_research.app.wiring.models import hosts_of
 from graph_research.app.wiring.services import definition_registry
-from graph_research.app.workspace import Workspace
+from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.graph.definition.parser import read_spec, read_text
 from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.errors import GraphInvalid

@@ -13,8 +13,8 @@ from typer.exceptions import TyperException
 
 from graph_research.cli import bundle, config, doctor, graph, history, library, prune, run, runs
 from graph_research.cli.debug import command as debug_command
+from graph_research.cli.display.output import finish_output, open_streams, say, show, show_json
 from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded, end_with, install_crash_hook, wants_json
-from graph_research.cli.output import finish_output, open_streams, say, show, show_json
 from graph_research.errors import GraphResearchError
 
 __all__ = ["execute", "main"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
+from graph_research.cli.display.output import show, show_json, show_table
 from graph_research.cli.options import Json, examples
-from graph_research.cli.output import show, show_json, show_table
 from graph_research.cli.workspace import describe_offer, open_here
 
 

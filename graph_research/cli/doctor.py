@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph_research.cli.async_runner import wait_for
+from graph_research.cli.display.output import say, show, show_json, show_table
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, examples
-from graph_research.cli.output import say, show, show_json, show_table
-from graph_research.cli.workspace import open_here
+from graph_research.cli.workspace import open_here, wait_for
 
 if TYPE_CHECKING:
     from graph_research.app.diagnostics.checks import Check

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from graph_research.cli.display.output import say, show_json
 from graph_research.cli.hints import help_of, in_words
-from graph_research.cli.output import say, show_json
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.settings.home import CRASH_NOTE, find_home
 

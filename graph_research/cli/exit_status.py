@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graph_research.cli.display.output import say
 from graph_research.cli.errors import ABORTED, DONE, FAILED, WAITING
 from graph_research.cli.hints import resume_command
-from graph_research.cli.output import say
 
 if TYPE_CHECKING:
     from graph_research.app.runs.budget import LimitReached

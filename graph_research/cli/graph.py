@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graph_research.cli.async_runner import wait_for
+from graph_research.cli.display.output import say, show, show_document, show_json, show_table
 from graph_research.cli.errors import INVALID, CommandEnded
 from graph_research.cli.options import (
     Json,
@@ -24,8 +24,7 @@ from graph_research.cli.options import (
     Timeout,
     examples,
 )
-from graph_research.cli.output import say, show, show_document, show_json, show_table
-from graph_research.cli.workspace import open_here, open_with
+from graph_research.cli.workspace import open_here, open_with, wait_for
 from graph_research.errors import UserMistake
 
 Name = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A graph file, or the name of a known graph.")]

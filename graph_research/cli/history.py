@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph_research.cli.async_runner import wait_for
+from graph_research.cli.display.output import say, show, show_json
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, NewRunId, Out, RunId, examples
-from graph_research.cli.output import say, show, show_json
-from graph_research.cli.workspace import open_here
+from graph_research.cli.workspace import open_here, wait_for
 from graph_research.text.wording import shortened
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from graph_research.cli.async_runner import wait_for
+from graph_research.cli.display.output import in_line, say, show, show_json, show_table
+from graph_research.cli.display.progress import IndexingLines
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, Library, examples
-from graph_research.cli.output import in_line, say, show, show_json, show_table
-from graph_research.cli.progress import IndexingLines
-from graph_research.cli.workspace import open_here
+from graph_research.cli.workspace import open_here, wait_for
 
 _EXCERPT_CHARS = 300
 

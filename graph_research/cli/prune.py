@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from graph_research.cli.async_runner import wait_for
+from graph_research.cli.display.output import show, show_json
 from graph_research.cli.options import Json, examples
-from graph_research.cli.output import show, show_json
-from graph_research.cli.workspace import open_here
+from graph_research.cli.workspace import open_here, wait_for
 
 
 def register(app: typer.Typer) -> None:

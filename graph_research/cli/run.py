@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from graph_research.cli.async_runner import wait_for
 from graph_research.cli.errors import CommandEnded
 from graph_research.cli.options import (
     Json,
@@ -25,7 +24,7 @@ from graph_research.cli.options import (
     Timeout,
     examples,
 )
-from graph_research.cli.workspace import open_here, open_with
+from graph_research.cli.workspace import open_here, open_with, wait_for
 
 _RUN_EXAMPLES = (
     "run 'How do heat pumps cope with cold winters?' --library papers/",

@@ -19,12 +19,12 @@ from graph_research.app.research import ResearchResult, report_folder, reported
 from graph_research.app.runs.run import RunResult, new_run_id
 from graph_research.app.runs.status import check_answered
 from graph_research.app.workspace import Workspace
+from graph_research.cli.display.output import in_line, say, show, show_json
+from graph_research.cli.display.progress import IndexingLines, Progress, make_view
+from graph_research.cli.display.run_banner import say_providers
 from graph_research.cli.errors import INTERRUPTED
 from graph_research.cli.exit_status import end_of
 from graph_research.cli.hints import limit_json, resume_command
-from graph_research.cli.output import in_line, say, show, show_json
-from graph_research.cli.progress import IndexingLines, Progress, make_view
-from graph_research.cli.run_banner import say_providers
 from graph_research.graph.context import SystemClock
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted

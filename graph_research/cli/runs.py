@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph_research.cli.async_runner import wait_for
+from graph_research.cli.display.output import in_line, say, show, show_document, show_json, show_table
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.hints import limit_json, resume_command
 from graph_research.cli.options import Json, RunId, examples
-from graph_research.cli.output import in_line, say, show, show_document, show_json, show_table
-from graph_research.cli.workspace import open_here
+from graph_research.cli.workspace import open_here, wait_for
 from graph_research.research.report.formats import FORMATS
 from graph_research.text.wording import counted, shortened
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from graph_research.cli.output import in_line, say
+from graph_research.cli.display.output import in_line, say
 
 if TYPE_CHECKING:
     from graph_research.app.workspace import Workspace
@@ -69,3 +69,13 @@ def _ask_or_leave_out(offer: FolderOffer) -> bool | None:
     sys.stderr.write(f"{what}.\nThey can change what is asked of a model and of searches. Use them? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+_T = TypeVar("_T")
+
+
+def wait_for(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run to the end in an event loop of its own."""
+    import asyncio
+
+    return asyncio.run(work)

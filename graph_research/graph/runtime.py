@@ -17,7 +17,7 @@ from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInval
 from graph_research.graph.events import Event, NodeStarted, RunEnded, RunResumed, RunStarted
 from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.graph_run import GraphRun
-from graph_research.graph.execution.inputs import refuse_unstorable
+from graph_research.graph.execution.graph_state import refuse_unstorable
 from graph_research.graph.execution.node_result import Suspended
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession

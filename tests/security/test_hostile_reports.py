@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.cli.output import show_document, show_json, visible
+from graph_research.cli.display.output import show_document, show_json, visible
 from graph_research.cli.workspace import describe_offer
 from graph_research.research.report.bibliography import RENDERERS
 from graph_research.settings.trust import FolderOffer

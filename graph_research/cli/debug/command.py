@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph_research.cli.async_runner import wait_for
 from graph_research.cli.errors import CommandEnded
 from graph_research.cli.options import (
     Library,
@@ -23,7 +22,7 @@ from graph_research.cli.options import (
     Search,
     examples,
 )
-from graph_research.cli.workspace import open_with
+from graph_research.cli.workspace import open_with, wait_for
 from graph_research.errors import UserMistake, why_unreadable
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def _debug(
 async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list[str], script: Path | None) -> None:
     from graph_research.app.debug import debug
     from graph_research.cli.debug.terminal import Terminal
-    from graph_research.cli.run_banner import say_providers
+    from graph_research.cli.display.run_banner import say_providers
 
     text = None if script is None else _read(script)
     async with debug(workspace, request, told=partial(say_providers, workspace)) as debugged:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graph_research.cli.debug.vscode_extension import ATTRIBUTES
-from graph_research.cli.output import say
+from graph_research.cli.display.output import say
 from graph_research.cli.workspace import open_with
 from graph_research.errors import UserMistake
 from graph_research.graph.dap.server import Server, serve_stdio
@@ -76,7 +76,7 @@ def _ended_by_signals() -> Iterator[None]:
 async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
     """The run that a launch configuration asks for."""
     from graph_research.app.debug import DebugRequest, debug
-    from graph_research.cli.run_banner import provider_lines
+    from graph_research.cli.display.run_banner import provider_lines
 
     _check(arguments)
     _enter(arguments.get("cwd") or ".")

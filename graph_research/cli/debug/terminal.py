@@ -12,9 +12,9 @@ from pathlib import Path
 import orjson
 
 from graph_research.cli.debug import render
+from graph_research.cli.display.output import say, show
 from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded
 from graph_research.cli.hints import resume_command
-from graph_research.cli.output import say, show
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.debugger.stepper import Debugger
 from graph_research.graph.debugger.stops import Stop

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from graph_research.app.files import write_atomically
-from graph_research.cli.output import show
+from graph_research.cli.display.output import show
 
 _NAME, _PUBLISHER, _VERSION = "graph-research-debug", "graph-research", "1.0.0"
 _TYPE = "graph-research"

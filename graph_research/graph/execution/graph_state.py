@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.errors import GraphChanged
+from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Draft, NodeStarted
-from graph_research.graph.execution.inputs import first_values
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.execution.step_writer import Ended, NewRun, StepWriter
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.position import ActiveNode, Position, digest
-from graph_research.graph.state.reducers import Delta, State, replaced
+from graph_research.graph.state.reducers import Delta, DeltaRefused, State, make_delta, replaced
 from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.state_at import Folded, fold
 from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
-from graph_research.graph.values.codec import encode
+from graph_research.graph.values.codec import duplicate, encode, unstorable
 
 
 class GraphState:
@@ -172,3 +171,45 @@ class GraphState:
                     return Ended(status=status)
                 return Ended(status=status, cause=position.interruption.cause, error=position.interruption.error)
         return None
+
+
+def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every channel's value at the start: what is given, else its default. Raises `InputInvalid`.
+
+    Where no channel is declared as input, each may be given: such a graph is tried out, not called by others.
+    """
+    channels = graph.spec.channels
+    inputs = [name for name, channel in channels.items() if channel.input] or list(channels)
+    for name in given:
+        if name not in inputs:
+            what = "is no input" if name in channels else "does not exist"
+            raise InputInvalid(
+                f'channel "{name}" of graph "{graph.spec.name}" {what}',
+                help=f"inputs are {', '.join(inputs)}",
+            )
+    for name in inputs:
+        if channels[name].required and name not in given:
+            raise InputInvalid(f'graph "{graph.spec.name}" needs "{name}"', help="give it as input")
+    if graph.typed:
+        given = duplicate(given)
+    for name, value in given.items():
+        try:
+            graph.channels[name].check(value, graph.spec.start)
+        except HandoffInvalid as problem:
+            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {problem.message}') from problem
+    try:
+        make_delta(channels, given, {})
+    except DeltaRefused as problem:
+        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
+    values: dict[str, Any] = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
+    try:
+        return dict(graph.to_stored(values, {}, graph.spec.start))
+    except HandoffInvalid as problem:
+        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
+
+
+def refuse_unstorable(graph: Graph, given: Mapping[str, Any]) -> None:
+    """Raise `InputInvalid` where an input holds what no store can keep, such as NaN."""
+    for name, value in given.items():
+        if found := unstorable(value):
+            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}" holds {found}, which cannot be stored')

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from graph_research.cli.output import show_document
+from graph_research.cli.display.output import show_document
 from graph_research.research.report.build import build_report
 from graph_research.research.report.formats import FORMATS, ProvedReport
 from graph_research.research.report.run_metadata import RunFacts

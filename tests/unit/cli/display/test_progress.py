@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import pytest
 
-from graph_research.cli.progress import IndexingLines, LineView, Progress, Snapshot
+from graph_research.cli.display.progress import IndexingLines, LineView, Progress, Snapshot
 from graph_research.graph.events import ItemFinished, NodeFinished, NodeStarted
 from graph_research.graph.events import Progress as Shown
 from graph_research.providers.search.local.records import Failure

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graph_research.app.request import RunRequest
 from graph_research.app.workspace import Workspace
-from graph_research.cli.output import in_line, say
+from graph_research.cli.display.output import in_line, say
 from graph_research.providers.llm.catalog import why_default
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from graph_research.cli.output import in_line, say, visible
+from graph_research.cli.display.output import in_line, say, visible
 from graph_research.graph.events import Event, ItemFinished, NodeFinished, NodeStarted
 from graph_research.graph.events import Progress as Shown
 from graph_research.text.wording import counted

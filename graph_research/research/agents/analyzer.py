@@ -51,7 +51,7 @@ def analyzer(services: Services) -> Handler:
                 _material(handoff, rows),
                 ctx,
                 local={"sources": [source.to_json() for source in shown], "documents": documents},
-                fallback=lambda _reply: _best_passage(shown, documents),
+                fallback=lambda: _best_passage(shown, documents),
                 windows=handoff.get("model_windows"),
             )
             result = _with_a_finding(result, known, documents, shown)

@@ -44,7 +44,7 @@ def claim_extractor(services: Services) -> Handler:
                 material,
                 ctx,
                 local={"documents": documents},
-                fallback=lambda _reply: _best_passages(sources, documents),
+                fallback=lambda: _best_passages(sources, documents),
                 windows=handoff.get("model_windows"),
             )
             result = _with_a_claim(result, sources, documents)

@@ -20,13 +20,7 @@ def clarifier(services: Services) -> Handler:
         decision = decision_log.dispatch(handoff, ctx)
         question = handoff["original_query"]
         material = {"question": question, "system_prompt": handoff.get("system_prompt")}
-        result = await agent.call(
-            services,
-            material,
-            ctx,
-            fallback=lambda _reply: _not_needed(),
-            windows=handoff.get("model_windows"),
-        )
+        result = await agent.call(services, material, ctx, fallback=_not_needed, windows=handoff.get("model_windows"))
         verdict = result.output
         asks = bool(verdict["need_clarification"] and verdict["question"].strip())
         if not asks:

@@ -30,7 +30,7 @@ def decomposer(services: Services) -> Handler:
                 services,
                 material,
                 ctx,
-                fallback=lambda _reply: {"questions": [question]},
+                fallback=lambda: {"questions": [question]},
                 windows=handoff.get("model_windows"),
             )
         except ProviderError as error:

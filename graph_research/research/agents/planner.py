@@ -37,11 +37,7 @@ def planner(services: Services) -> Handler:
             "background": await _scout(services, question, handoff, ctx),
         }
         result = await agent.call(
-            services,
-            material,
-            ctx,
-            fallback=lambda _reply: _question_alone(question),
-            windows=handoff.get("model_windows"),
+            services, material, ctx, fallback=lambda: _question_alone(question), windows=handoff.get("model_windows")
         )
         sub_queries = _distinct(result.output["sub_queries"], handoff["iteration"])[:most]
         return {

@@ -34,11 +34,7 @@ def refiner(services: Services) -> Handler:
         open_gaps = [Gap.model_validate(row) for row in handoff["gaps"] if not row["addressed"]]
         material = _material(handoff, open_gaps)
         result = await agent.call(
-            services,
-            material,
-            ctx,
-            fallback=lambda _reply: _suggestions(open_gaps),
-            windows=handoff.get("model_windows"),
+            services, material, ctx, fallback=lambda: _suggestions(open_gaps), windows=handoff.get("model_windows")
         )
         analysis = [row for row in result.output["gap_analysis"] if row["gap_id"] in {gap.id for gap in open_gaps}]
         recommendation = result.output["iteration_recommendation"]

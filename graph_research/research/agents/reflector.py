@@ -38,11 +38,7 @@ def reflector(services: Services) -> Handler:
             "guidance": handoff.get("guidance"),
         }
         result = await agent.call(
-            services,
-            material,
-            ctx,
-            fallback=lambda _reply: _stop(len(sources)),
-            windows=handoff.get("model_windows"),
+            services, material, ctx, fallback=lambda: _stop(len(sources)), windows=handoff.get("model_windows")
         )
         reflection = _consistent(Reflection.model_validate(result.output), handoff["queries"])
         return {

@@ -52,7 +52,7 @@ def supervisor(services: Services) -> Handler:
             services,
             material,
             ctx,
-            fallback=lambda _reply: _by_the_gate(gate),
+            fallback=lambda: _by_the_gate(gate),
             phase=phase,
             windows=handoff.get("model_windows"),
         )

@@ -48,7 +48,7 @@ def synthesizer(services: Services) -> Handler:
             _material(handoff),
             ctx,
             local={"sources": handoff["sources"], "documents": await read_documents(sources, ctx)},
-            fallback=lambda _reply: findings_draft(handoff),
+            fallback=lambda: findings_draft(handoff),
             windows=handoff.get("model_windows"),
         )
         result = _with_something_said(result, handoff)

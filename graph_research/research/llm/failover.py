@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.llm.base import Model, ModelRequest
-from graph_research.research.llm.context_windows import Windows
+from graph_research.research.llm.context_windows import LearnedWindow
 from graph_research.research.llm.prompt_fitting import FittedPrompt, Truncation
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.usage import count
@@ -47,30 +48,22 @@ class PromptRequest:
     role: str
     phase: str
     system: str
-    prompt: Callable[[int | None, Rejection | None], FittedPrompt]
+    prompt: Callable[[Rejection | None, int | None], FittedPrompt]
     schema: Mapping[str, Any] | None
     max_output_tokens: int
     material: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Completion:
-    """A model's reply to `prompt`. `cut` is true where the model stopped before the end of its answer."""
+class Answer:
+    """The last reply to `prompt`, with its usable `value`, or None and the `problem`. `turns` counts all replies."""
 
     text: str
-    cut: bool
     prompt: FittedPrompt
-    in_process: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """The usable `value`, or None with the last `completion` and what is wrong with it. `turns` counts the replies."""
-
     value: dict[str, Any] | None
-    completion: Completion
+    problem: str
     turns: int
-    problem: str = ""
+    in_process: bool
 
 
 @dataclass(kw_only=True)
@@ -80,7 +73,7 @@ class ModelSession:
 
     services: Services
     ctx: Context
-    windows: Windows = field(default_factory=Windows)
+    windows: dict[str, LearnedWindow] = field(default_factory=dict)
     tokens: int = 0
     notes: list[dict[str, Any]] = field(default_factory=list)
     truncations: tuple[Truncation, ...] = ()
@@ -106,99 +99,92 @@ class ModelSession:
             rejection = None
             for turn in range(1, turns + 1):
                 try:
-                    completion = await self._completion(request, model, turn, rejection)
+                    reply, prompt = await self._reply(request, model, turn, rejection)
                 except ProviderError as error:
                     failures.append((model, error))
                     break
                 self._note_failures(request, failures, model)
-                value, problem = read(completion.text)
-                if completion.cut and value is None:
+                text = str(reply["text"])
+                value, problem = read(text)
+                if reply.get("cut") and value is None:
                     problem = f"it broke off because it was too long, so be brief; {problem}"
                 answer = Answer(
-                    value=value, completion=completion, turns=1 + (answer.turns if answer else 0), problem=problem
+                    text=text,
+                    prompt=prompt,
+                    value=value,
+                    problem=problem,
+                    turns=answer.turns + 1 if answer else 1,
+                    in_process=model.in_process,
                 )
                 if value is not None:
                     return answer
-                unusable, rejection = model.spec, Rejection(reply=completion.text, problem=problem)
+                unusable, rejection = model.spec, Rejection(reply=text, problem=problem)
         if answer is None:
             raise _none_answered(request, [error for _, error in failures])
         return answer
 
-    async def _completion(
+    async def _reply(
         self, request: PromptRequest, model: Model, turn: int, rejection: Rejection | None
-    ) -> Completion:
-        """One model's reply. A prompt that is too long is shortened by a tenth, or at once to the limit that the server
-        reports, at most `TOKEN_LIMIT_RETRIES` times for this model."""
-
-        def prompt_of(limit: int | None) -> FittedPrompt:
-            return request.prompt(limit, rejection)
-
-        prompt, output_tokens = await self._fitted(request, model, prompt_of)
+    ) -> tuple[Mapping[str, Any], FittedPrompt]:
+        """One model's recorded reply, and the prompt it replied to. A prompt that is too long is shortened by a tenth,
+        or at once to the limit that the server reports, at most `TOKEN_LIMIT_RETRIES` times for this model."""
+        prompt_of = partial(request.prompt, rejection)
+        off_loop = self.services.prompts.off_loop
+        prompt, output_tokens = await off_loop(lambda: self._fitted(request, model, prompt_of))
         retries = 0
         while True:
-            answer = await self._call(request, model, prompt.text, output_tokens, turn)
-            self.tokens += int(answer["input_tokens"]) + int(answer["output_tokens"])
-            if "withheld" in answer:
-                raise AnswerWithheld(answer["withheld"], provider=model.spec)
-            if "exceeded" not in answer:
+            reply = await self._call(request, model, prompt.text, output_tokens, turn)
+            self.tokens += int(reply["input_tokens"]) + int(reply["output_tokens"])
+            if "withheld" in reply:
+                raise AnswerWithheld(reply["withheld"], provider=model.spec)
+            if "exceeded" not in reply:
                 break
-            learned = self._learn(request, model, prompt, answer["exceeded"]["limit_tokens"])
-            most = int(len(prompt.text) * _SHORTER)
-            shorter, output = await self._fitted(request, model, prompt_of, most=most, window=learned)
-            output_tokens = output if learned else output_tokens
+            learned = self._learn(request, model, prompt, reply["exceeded"]["limit_tokens"])
+            most_chars = int(len(prompt.text) * _SHORTER)
+            if learned:
+                fit = partial(self._fitted, request, model, prompt_of, most_chars)
+                shorter, output_tokens = await off_loop(fit)
+            else:
+                shorter = await off_loop(partial(prompt_of, most_chars))
             if self._shortened.get(model.spec, 0) == TOKEN_LIMIT_RETRIES or len(shorter.text) >= len(prompt.text):
                 self._note_window(request, model, retries, answered=False)
-                raise _too_long(request, model, retries, answer["exceeded"])
+                raise _too_long(request, model, retries, reply["exceeded"])
             prompt, retries = shorter, retries + 1
             self._shortened[model.spec] = self._shortened.get(model.spec, 0) + 1
         if retries:
             self._note_window(request, model, retries, answered=True)
         self._note_truncations(request, model, prompt)
-        text, cut = str(answer["text"]), bool(answer.get("cut"))
-        return Completion(text=text, cut=cut, prompt=prompt, in_process=model.in_process)
+        return reply, prompt
 
-    async def _fitted(
+    def _learn(self, request: PromptRequest, model: Model, prompt: FittedPrompt, limit_tokens: int | None) -> bool:
+        """Remember that the prompt was too long; whether the server reported a window that was not known."""
+        before = self.windows.get(model.spec, LearnedWindow())
+        tokens = _COUNTER.tokens(request.system) + _COUNTER.tokens(prompt.text)
+        after = before.refused(len(request.system) + len(prompt.text), tokens, limit_tokens)
+        self.windows[model.spec] = after
+        return after.tokens != before.tokens
+
+    def _fitted(
         self,
         request: PromptRequest,
         model: Model,
         prompt_of: Callable[[int | None], FittedPrompt],
-        *,
-        most: int | None = None,
-        window: bool = True,
+        most_chars: int | None = None,
     ) -> tuple[FittedPrompt, int]:
-        """The prompt in at most `most` characters, and with `window` in the model's window, with the length of its
-        answer in tokens."""
-
-        def fit() -> tuple[FittedPrompt, int]:
-            limit, output_tokens = self._limit(request, model, prompt_of) if window else (None, 0)
-            limits = [each for each in (limit, most) if each is not None]
-            return prompt_of(min(limits, default=None)), output_tokens
-
-        return await self.services.prompts.off_loop(fit)
-
-    def _learn(self, request: PromptRequest, model: Model, prompt: FittedPrompt, reported: int | None) -> bool:
-        """Remember that the prompt was too long; whether the server reported a window that was not known."""
-        before = self.windows.get(model.spec).tokens
-        tokens = _COUNTER.tokens(request.system) + _COUNTER.tokens(prompt.text)
-        chars = len(request.system) + len(prompt.text)
-        self.windows = self.windows.refused(model.spec, chars, tokens, reported)
-        return self.windows.get(model.spec).tokens != before
-
-    def _limit(
-        self, request: PromptRequest, model: Model, prompt_of: Callable[[int | None], FittedPrompt]
-    ) -> tuple[int | None, int]:
-        """How long the user prompt may be for a model, in characters, and the answer, in tokens."""
-        learned, window = self.windows.get(model.spec), self._window(model)
-        limit, output_tokens = None, request.max_output_tokens
+        """The prompt within the model's window and `most_chars`, and how many tokens its answer may take."""
+        limits = [] if most_chars is None else [most_chars]
+        output_tokens = request.max_output_tokens
+        window = self._window(model)
         if window is not None:
             margin = self.services.settings.token_safety_margin
             budget = WindowBudget.of(window, wanted_output_tokens=output_tokens, safety_margin=margin)
             output_tokens = budget.output_tokens
-            limit = _room(_COUNTER.tokens(request.system), prompt_of, budget)
-        if learned.prompt_chars is not None:
-            shorter = max(learned.prompt_chars - len(request.system), 0)
-            limit = shorter if limit is None else min(limit, shorter)
-        return limit, output_tokens
+            room = _room(_COUNTER.tokens(request.system), prompt_of, budget)
+            limits += [] if room is None else [room]
+        accepted_chars = self.windows.get(model.spec, LearnedWindow()).prompt_chars
+        if accepted_chars is not None:
+            limits.append(max(accepted_chars - len(request.system), 0))
+        return prompt_of(min(limits, default=None)), output_tokens
 
     def _window(self, model: Model) -> int | None:
         """A model's window in tokens: as its server reported it, as it is configured, else an assumption; None where
@@ -206,7 +192,7 @@ class ModelSession:
         settings = self.services.settings
         if model.in_process:
             return None
-        reported = self.windows.get(model.spec).tokens
+        reported = self.windows.get(model.spec, LearnedWindow()).tokens
         if reported is not None or not settings.token_management_enabled:
             return reported
         assumed = settings.default_context_tokens if "@" in model.spec else _LARGE_WINDOW_TOKENS
@@ -215,22 +201,24 @@ class ModelSession:
     async def _call(
         self, request: PromptRequest, model: Model, user: str, output_tokens: int, turn: int
     ) -> Mapping[str, Any]:
+        """The recorded reply. Of the request all is recorded but the material, which never leaves the process."""
         stream = _AnswerStream(self.ctx, {"agent": request.agent, "role": request.role, "model": model.spec})
-        sent = ModelRequest(
-            agent=request.agent,
-            role=request.role,
-            system=request.system,
-            user=user,
-            schema=request.schema,
-            max_output_tokens=output_tokens,
-            attempt=turn,
-            material=request.material,
-            on_text=stream.add,
-        )
-        answer: Mapping[str, Any] = await self.ctx.call("model", _recorded(sent, model), _complete(model, sent))
+        recorded: dict[str, Any] = {
+            "agent": request.agent,
+            "role": request.role,
+            "model": model.spec,
+            "system": request.system,
+            "user": user,
+            "schema": None if request.schema is None else dict(request.schema),
+            "max_output_tokens": output_tokens,
+            "attempt": turn,
+        }
+        sent = {name: value for name, value in recorded.items() if name != "model"}
+        complete = partial(_complete, model, ModelRequest(**sent, material=request.material, on_text=stream.add))
+        reply: Mapping[str, Any] = await self.ctx.call("model", recorded, complete)
         stream.flush()
-        count(answer)
-        return answer
+        count(reply)
+        return reply
 
     def _note_failures(
         self, request: PromptRequest, failures: Sequence[tuple[Model, ProviderError]], to: Model
@@ -240,7 +228,7 @@ class ModelSession:
             self._note(request, "failover", reason, model=failed.spec)
 
     def _note_window(self, request: PromptRequest, model: Model, retries: int, *, answered: bool) -> None:
-        learned = self.windows.get(model.spec)
+        learned = self.windows.get(model.spec, LearnedWindow())
         size = f"; its window is {learned.tokens:,} tokens" if learned.tokens else ""
         outcome = "and was answered" if answered else "and was refused again"
         again = f"was cut and sent again {_times(retries)} {outcome}" if retries else "could not be cut any further"
@@ -256,7 +244,7 @@ class ModelSession:
 
     def _size(self, model: Model) -> str:
         """How large a model's window is, and how that is known."""
-        learned, window = self.windows.get(model.spec), self._window(model)
+        learned, window = self.windows.get(model.spec, LearnedWindow()), self._window(model)
         if learned.tokens is None and model.window_tokens is None:
             if learned.prompt_chars is not None:
                 return f" (prompts of about {learned.prompt_chars:,} characters, as its refusals showed)"
@@ -326,49 +314,27 @@ def _none_answered(request: PromptRequest, failures: Sequence[ProviderError]) ->
     return ProviderError(message, provider=request.role, help=_CHECK_MODELS)
 
 
-def _recorded(request: ModelRequest, model: Model) -> dict[str, Any]:
-    """The request as the journal keeps it: what was sent, not the material that never leaves the process."""
-    return {
-        "agent": request.agent,
-        "role": request.role,
-        "model": model.spec,
-        "system": request.system,
-        "user": request.user,
-        "schema": dict(request.schema) if request.schema is not None else None,
-        "max_output_tokens": request.max_output_tokens,
-        "attempt": request.attempt,
-    }
-
-
-def _complete(model: Model, request: ModelRequest) -> Callable[[], Awaitable[dict[str, Any]]]:
-    """The call as it is recorded. A prompt that was too long and a model that declined are recorded as answers, since
+async def _complete(model: Model, request: ModelRequest) -> dict[str, Any]:
+    """The reply as it is recorded. A prompt that was too long and a model that declined are recorded as replies, since
     the next request depends on them and a declined one may be paid for."""
     origin = {"model": model.spec, "role": request.role, "agent": request.agent}
-
-    async def complete() -> dict[str, Any]:
-        try:
-            with request_purpose("model", role=request.role):
-                reply = await model.complete(request)
-        except ContextExceeded as error:
-            exceeded = {"message": error.message, "limit_tokens": error.limit_tokens}
-            return {**origin, "text": "", "input_tokens": 0, "output_tokens": 0, "exceeded": exceeded}
-        except AnswerWithheld as error:
-            counts = {"input_tokens": error.input_tokens, "output_tokens": error.output_tokens}
-            return {**origin, "text": "", **counts, "withheld": error.message}
-        answer = {
-            **origin,
-            "text": reply.text,
-            "model": reply.model,
-            "input_tokens": reply.usage.input_tokens,
-            "output_tokens": reply.usage.output_tokens,
-        }
-        if reply.usage.cached_input_tokens:
-            answer["cached_input_tokens"] = reply.usage.cached_input_tokens
-        if reply.usage.cost_usd is not None:
-            answer["cost_usd"] = reply.usage.cost_usd
-        return {**answer, "cut": True} if reply.cut else answer
-
-    return complete
+    try:
+        with request_purpose("model", role=request.role):
+            reply = await model.complete(request)
+    except ContextExceeded as error:
+        exceeded = {"message": error.message, "limit_tokens": error.limit_tokens}
+        return {**origin, "text": "", "input_tokens": 0, "output_tokens": 0, "exceeded": exceeded}
+    except AnswerWithheld as error:
+        counts = {"input_tokens": error.input_tokens, "output_tokens": error.output_tokens}
+        return {**origin, "text": "", **counts, "withheld": error.message}
+    usage = reply.usage
+    counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    recorded = {**origin, "text": reply.text, "model": reply.model, **counts}
+    if usage.cached_input_tokens:
+        recorded["cached_input_tokens"] = usage.cached_input_tokens
+    if usage.cost_usd is not None:
+        recorded["cost_usd"] = usage.cost_usd
+    return {**recorded, "cut": True} if reply.cut else recorded
 
 
 class _AnswerStream:

@@ -1,14 +1,13 @@
-"""Fitting a prompt into a window: what it quotes is shown in section or left out, and what was cut is said.
+"""Fitting a prompt into a window: it is rendered again with less material, and what it lacks is reported.
 
-A prompt is never chopped: it is rendered again with less material, so that its fences, the question and the form of
-the answer stay whole. Only where that is not enough, or nothing is known of the material, are the longest quotations
-shortened where they stand.
+The question, the markers of quotations and the answer's form stay whole. Where less material is not enough, the longest
+quotations are shortened in the rendered text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,12 +23,9 @@ _ROW_CHARS = 160
 """About what the fence and the heading of a row take."""
 
 Row = Mapping[str, Any]
-Shorten = Callable[[Row, int], str]
-"""A row's text in at most so many characters, the best of it."""
-
 Render = Callable[[Mapping[str, Any]], str]
 Settle = Callable[[dict[str, Any]], dict[str, Any]]
-"""Takes out of a material what belonged to rows that were left out."""
+"""Removes from a material what belonged to rows that were left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +41,14 @@ class Section:
     text: str = ""
     least_chars: int = 300
     keep: int = 1
-    rank: Callable[[Row], float] | None = field(default=None, compare=False, repr=False)
-    """The rows of the lowest rank go first, of equal ones the last; None: the last."""
-    shorten: Shorten | None = field(default=None, compare=False, repr=False)
+    rank: Callable[[Row], float] = field(default=lambda _row: 0.0, compare=False, repr=False)
+    """The rows of the lowest rank go first, of equal ones the last."""
+    shorten: Callable[[Row, int], str] | None = field(default=None, compare=False, repr=False)
+    """Chooses the best of a row's text in at most so many characters; None: its beginning."""
+
+    def text_of(self, row: Row) -> str:
+        """The part of a row that may be shortened."""
+        return str(row.get(self.text) or "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,15 +97,14 @@ def fit_prompt(
         return FittedPrompt(text=text, material=material)
     shown: dict[str, Any] = dict(material)
     for section in sections:
-        text, shown = _reduced_prompt(section, material, shown, render, limit_chars, settle)
+        if material.get(section.name):
+            text, shown = _reduced_prompt(section, material[section.name], shown, render, limit_chars, settle)
         if len(text) <= limit_chars:
             break
     named = {section.name: section for section in sections}
     truncations = tuple(lack for section in named.values() if (lack := _truncation(section, material, shown)))
     quotes = shortened_quotes(text, limit_chars)
-    if quotes.truncations and not truncations:
-        truncations = quotes.truncations
-    return FittedPrompt(text=quotes.text, material=shown, truncations=truncations)
+    return FittedPrompt(text=quotes.text, material=shown, truncations=truncations or quotes.truncations)
 
 
 def shortened(text: str, most_chars: int) -> str:
@@ -142,23 +142,15 @@ def _plural(noun: str) -> str:
 
 
 def _reduced_prompt(
-    section: Section,
-    material: Mapping[str, Any],
-    shown: dict[str, Any],
-    render: Render,
-    limit_chars: int,
-    settle: Settle | None,
+    section: Section, given: Any, shown: dict[str, Any], render: Render, limit_chars: int, settle: Settle | None
 ) -> tuple[str, dict[str, Any]]:
-    """The prompt with as much of one section as there is room for, found by halving."""
-    given = material.get(section.name)
+    """The prompt with as much of one `given` section as there is room for, found by bisection."""
 
     def at(room: int) -> tuple[str, dict[str, Any]]:
         less = {**shown, section.name: _reduced(section, given, room)}
-        less = less if settle is None else settle(less)
+        less = settle(less) if settle else less
         return render(less), less
 
-    if not given:
-        return render(shown), shown
     low, high = 0, _size(section, given)
     best = at(low)
     while high - low > max(_CLOSE_CHARS, high // 100) and len(best[0]) <= limit_chars:
@@ -176,24 +168,27 @@ def _reduced(section: Section, given: Any, room: int) -> Any:
     if isinstance(given, str):
         return shortened(given, max(room, section.least_chars))
     rows = dict(enumerate(given))
-    leaving = iter(sorted(rows, key=lambda place: (_rank(section, rows[place]), -place)))
-    if not section.text:
-        while len(rows) > section.keep and sum(map(_row_chars, rows.values())) > room:
-            del rows[next(leaving)]
-        return list(rows.values())
-    lengths = {place: len(_text_of(row, section)) for place, row in rows.items()}
-    while len(rows) > section.keep:
-        cap = _cap(list(lengths.values()), room - _ROW_CHARS * len(rows))
-        if cap >= min(section.least_chars, max(lengths.values())):
+    leaving = sorted(rows, key=lambda place: (section.rank(rows[place]), -place))
+    for place in leaving[: max(len(rows) - section.keep, 0)]:
+        if _fits(section, rows.values(), room):
             break
-        place = next(leaving)
-        del rows[place], lengths[place]
-    cap = max(_cap(list(lengths.values()), room - _ROW_CHARS * len(rows)), section.least_chars)
+        del rows[place]
+    if not section.text:
+        return list(rows.values())
+    cap = max(_text_cap(section, rows.values(), room), section.least_chars)
     return [_with_text(row, section, cap) for row in rows.values()]
 
 
-def _rank(section: Section, row: Any) -> float:
-    return 0.0 if section.rank is None else section.rank(row)
+def _fits(section: Section, rows: Collection[Row], room: int) -> bool:
+    """Whether the rows fit into `room` characters, where possible with no text below the section's least."""
+    if not section.text:
+        return _size(section, rows) <= room
+    longest = max(len(section.text_of(row)) for row in rows)
+    return _text_cap(section, rows, room) >= min(section.least_chars, longest)
+
+
+def _text_cap(section: Section, rows: Collection[Row], room: int) -> int:
+    return _cap([len(section.text_of(row)) for row in rows], room - _ROW_CHARS * len(rows))
 
 
 def _cap(lengths: Sequence[int], total: int) -> int:
@@ -207,25 +202,18 @@ def _cap(lengths: Sequence[int], total: int) -> int:
 
 
 def _with_text(row: Row, section: Section, most_chars: int) -> Row:
-    text = _text_of(row, section)
+    text = section.text_of(row)
     if len(text) <= most_chars:
         return row
-    shorten = section.shorten
-    return {**row, section.text: shorten(row, most_chars) if shorten else shortened(text, most_chars)}
-
-
-def _text_of(row: Row, section: Section) -> str:
-    return str(row.get(section.text) or "")
+    return {**row, section.text: section.shorten(row, most_chars) if section.shorten else shortened(text, most_chars)}
 
 
 def _size(section: Section, given: Any) -> int:
     if isinstance(given, str):
         return len(given)
-    if not given:
-        return 0
-    if not section.text:
-        return sum(map(_row_chars, given))
-    return sum(len(_text_of(row, section)) + _ROW_CHARS for row in given)
+    if section.text:
+        return sum(len(section.text_of(row)) + _ROW_CHARS for row in given)
+    return sum(map(_row_chars, given))
 
 
 def _row_chars(row: Any) -> int:
@@ -244,16 +232,15 @@ def _truncation(section: Section, material: Mapping[str, Any], shown: Mapping[st
     if isinstance(before, str):
         return Truncation(noun=section.noun, rows=1, in_part=1, left_out=0)
     kept = {_key(row, place): row for place, row in enumerate(after or [])}
-    shares: dict[str, float] = {}
-    in_part = 0
-    for place, row in enumerate(before):
-        key = _key(row, place)
-        share = _share(row, kept.get(key), section)
-        in_part += 0 < share < 1
-        if share < 1:
-            shares[str(key)] = round(share, 4)
-    left_out = len(before) - len(after or [])
-    return Truncation(noun=section.noun, rows=len(before), in_part=in_part, left_out=left_out, shares=shares)
+    keys = [_key(row, place) for place, row in enumerate(before)]
+    shares = [_share(row, kept.get(key), section) for key, row in zip(keys, before, strict=True)]
+    return Truncation(
+        noun=section.noun,
+        rows=len(before),
+        in_part=sum(0 < share < 1 for share in shares),
+        left_out=len(before) - len(after or []),
+        shares={str(key): round(share, 4) for key, share in zip(keys, shares, strict=True) if share < 1},
+    )
 
 
 def _key(row: Any, place: int) -> Any:
@@ -261,8 +248,8 @@ def _key(row: Any, place: int) -> Any:
 
 
 def _share(before: Any, after: Any, section: Section) -> float:
+    """How much of a row's text is shown, 0 to 1."""
     if after is None:
         return 0.0
-    if not section.text or not _text_of(before, section):
-        return 1.0
-    return min(1.0, len(_text_of(after, section)) / len(_text_of(before, section)))
+    text = section.text_of(before) if section.text else ""
+    return min(1.0, len(section.text_of(after)) / len(text)) if text else 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -11,10 +12,11 @@ from graph_research.graph.context import Context
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError
-from graph_research.research.llm.context_windows import Windows
+from graph_research.research.llm.context_windows import learned_windows
 from graph_research.research.llm.failover import ModelSession, PromptRequest, Rejection
 from graph_research.research.llm.json_answers import json_candidates
 from graph_research.research.llm.prompt_fitting import FittedPrompt, Section, Settle, Truncation, fit_prompt, shortened
+from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.schema_coercion import mended, wrapped_in
 from graph_research.research.llm.services import Services
 
@@ -22,8 +24,8 @@ _MOST_READINGS = 12
 _REPLY_CHARS = 8_000
 """How much of an answer that does not fit is sent back."""
 
-Fallback = Callable[[str], Mapping[str, Any]]
-"""Makes an answer that fits the schema without a model; it is given the last reply's text."""
+Fallback = Callable[[], Mapping[str, Any]]
+"""Makes an answer that fits the schema without a model."""
 
 
 class AnswerUnreadable(ProviderError):
@@ -105,31 +107,31 @@ class Agent:
         """
         contract = contract or services.schemas.get(self.answer or f"{self.name}.answer")
         request = await self._request(services, material, ctx, contract, local or {}, phase)
-        session = ModelSession(services=services, ctx=ctx, windows=Windows.of(windows))
+        session = ModelSession(services=services, ctx=ctx, windows=learned_windows(windows))
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
         try:
             answer = await session.ask(request, lambda text: _read(text, contract, ctx), turns=repairs + 1)
         except (ContextExceeded, AnswerWithheld) as error:
             if fallback is None:
                 raise
-            return _fallen_back(session, fallback(""), _without_server_text(error), 1)
-        if answer.value is None and fallback is None:
-            raise AnswerUnreadable(
-                f"{self.name}: no usable answer after {answer.turns} turns: {answer.problem}",
-                provider=request.role,
-                help="choose another model for this role",
-            )
-        if answer.value is None and fallback is not None:
+            return _fallback_result(session, fallback, _without_server_text(error), 1)
+        if answer.value is None:
+            if fallback is None:
+                raise AnswerUnreadable(
+                    f"{self.name}: no usable answer after {answer.turns} turns: {answer.problem}",
+                    provider=request.role,
+                    help="choose another model for this role",
+                )
             reason = f"answer not usable after {answer.turns} turns ({answer.problem})"
-            return _fallen_back(session, fallback(answer.completion.text), reason, answer.turns)
+            return _fallback_result(session, fallback, reason, answer.turns)
         return AgentResult(
-            output=answer.value or {},
+            output=answer.value,
             attempts=answer.turns,
             tokens=session.tokens,
             notes=tuple(session.notes),
-            shown=answer.completion.prompt.material,
+            shown=answer.prompt.material,
             truncations=session.truncations,
-            by_code=answer.completion.in_process,
+            by_code=answer.in_process,
         )
 
     async def text(self, services: Services, material: Mapping[str, Any], ctx: Context) -> str:
@@ -137,7 +139,7 @@ class Agent:
         session = ModelSession(services=services, ctx=ctx)
         request = await self._request(services, material, ctx, None, {}, "")
         answer = await session.ask(request, lambda text: ({"text": text.strip()}, ""))
-        return answer.completion.text.strip()
+        return answer.text.strip()
 
     def fits_windows(self, services: Services, ctx: Context) -> bool:
         """Whether this agent's prompts are fitted to windows; those of models in this process are not."""
@@ -154,13 +156,13 @@ class Agent:
         phase: str,
     ) -> PromptRequest:
         schema = None if contract is None else contract.schema
-        prompts, name = _Prompts(self, services, material, schema), self.system_prompt or f"{self.name}/system"
-        system = await services.prompts.off_loop(lambda: prompts.render(name, material))
+        prompts = _Prompts(self, services.prompts, material, schema)
+        system_prompt = partial(prompts.render, self.system_prompt or f"{self.name}/system", material)
         return PromptRequest(
             agent=self.name,
             role=ctx.role or self.role,
             phase=phase or self.phase,
-            system=system,
+            system=await services.prompts.off_loop(system_prompt),
             prompt=prompts.fitted,
             schema=schema,
             max_output_tokens=self.max_output_tokens or services.settings.max_output_tokens,
@@ -168,9 +170,9 @@ class Agent:
         )
 
 
-def _fallen_back(session: ModelSession, output: Mapping[str, Any], reason: str, turns: int) -> AgentResult:
+def _fallback_result(session: ModelSession, fallback: Fallback, reason: str, turns: int) -> AgentResult:
     return AgentResult(
-        output=dict(output),
+        output=dict(fallback()),
         degraded=f"{reason}; the fallback answered",
         attempts=turns,
         tokens=session.tokens,
@@ -182,18 +184,17 @@ class _Prompts:
     """The user prompts of one call, in any length that a window has room for; each is rendered once."""
 
     def __init__(
-        self, agent: Agent, services: Services, material: Mapping[str, Any], schema: Mapping[str, Any] | None
+        self, agent: Agent, templates: PromptRenderer, material: Mapping[str, Any], schema: Mapping[str, Any] | None
     ) -> None:
         self._agent = agent
-        self._templates = services.prompts
+        self._templates = templates
         self._material = material
         self._schema = schema
-        self._user = agent.user_prompt or f"{agent.name}/user"
-        self._rendered: dict[tuple[int | None, Rejection | None], FittedPrompt] = {}
+        self._rendered: dict[tuple[Rejection | None, int | None], FittedPrompt] = {}
 
-    def fitted(self, limit: int | None, rejection: Rejection | None) -> FittedPrompt:
+    def fitted(self, rejection: Rejection | None, limit: int | None) -> FittedPrompt:
         """The prompt in at most `limit` characters, with the rejected reply in a repair turn."""
-        key = (limit, rejection)
+        key = (rejection, limit)
         if key not in self._rendered:
             self._rendered[key] = self._first(limit) if rejection is None else self._repair(rejection, limit)
         return self._rendered[key]
@@ -203,20 +204,16 @@ class _Prompts:
 
     def _first(self, limit: int | None) -> FittedPrompt:
         agent = self._agent
-        return fit_prompt(
-            self._material,
-            agent.sections,
-            lambda material: self.render(self._user, material),
-            limit,
-            settle=agent.settle,
-        )
+        render = partial(self.render, agent.user_prompt or f"{agent.name}/user")
+        return fit_prompt(self._material, agent.sections, render, limit, settle=agent.settle)
 
     def _repair(self, rejection: Rejection, limit: int | None) -> FittedPrompt:
         reply = shortened(rejection.reply, _REPLY_CHARS if limit is None else min(_REPLY_CHARS, limit // 4))
+        render = partial(self._templates.render, "_partials/repair")
         values = {"reply": reply, "problem": rejection.problem}
-        frame = self._templates.render("_partials/repair", {**values, "user": ""})
-        user = self.fitted(None if limit is None else max(limit - len(frame), 0), None)
-        return replace(user, text=self._templates.render("_partials/repair", {**values, "user": user.text}))
+        frame = render({**values, "user": ""})
+        prompt = self.fitted(None, None if limit is None else max(limit - len(frame), 0))
+        return replace(prompt, text=render({**values, "user": prompt.text}))
 
 
 def _without_server_text(error: ContextExceeded | AnswerWithheld) -> str:

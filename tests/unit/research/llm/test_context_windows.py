@@ -132,14 +132,14 @@ async def test_a_call_sends_no_more_requests_than_models_times_turns_and_shorten
     script = {"planner": [*[ContextExceeded("too long", provider="m")] * TOKEN_LIMIT_RETRIES, "no"]}
     scripted = [ScriptedModel(script, spec=f"model-{number}") for number in range(models)]
     agent = replace(AGENT, repairs=repairs)
-    result = await agent.call(make_services(scripted), material(30_000), context, fallback=lambda reply: PLAN)
+    result = await agent.call(make_services(scripted), material(30_000), context, fallback=lambda: PLAN)
     assert result.degraded is not None
     assert sum(len(model.requests) for model in scripted) == models * (1 + repairs + TOKEN_LIMIT_RETRIES)
 
 
 async def test_a_model_that_refuses_every_prompt_is_sent_four(context: PlainContext) -> None:
     model = small(100)
-    await AGENT.call(make_services([model]), material(60_000), context, fallback=lambda reply: PLAN)
+    await AGENT.call(make_services([model]), material(60_000), context, fallback=lambda: PLAN)
     assert len(model.requests) == 1 + TOKEN_LIMIT_RETRIES
 
 
@@ -152,7 +152,7 @@ async def test_a_prompt_that_fits_no_window_is_an_error_that_says_what_helps(con
 async def test_with_a_fallback_a_prompt_that_fits_no_window_is_answered_by_code_and_degraded(
     context: PlainContext,
 ) -> None:
-    result = await AGENT.call(make_services([small(100)]), material(9_000), context, fallback=lambda reply: PLAN)
+    result = await AGENT.call(make_services([small(100)]), material(9_000), context, fallback=lambda: PLAN)
     assert result.output == PLAN
     entry = result.degradations("planner", context)[-1]
     assert entry["kind"] == "fallback"

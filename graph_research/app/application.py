@@ -20,7 +20,7 @@ from graph_research.app.runs.imported import inherited, is_foreign, refuse_forei
 from graph_research.app.runs.report import Built, build_from_store, write_report
 from graph_research.app.runs.run import Run, RunResult, assemble, new_run_id
 from graph_research.app.runs.state_edits import edited
-from graph_research.app.runs.status import RunStatus, error_text, goes_on, is_driven, limit_of, status_of, waiting_for
+from graph_research.app.runs.status import RunSummary, error_text, goes_on, is_driven, limit_of, status_of, waiting_for
 from graph_research.app.store import Store, metadata_of, open_store, request_of
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.models import prices_of
@@ -202,7 +202,7 @@ class Application:
                 hint=Hint(Action.RESUME_RUN, built.report.run_id, {"out": ""}),
             ) from error
 
-    async def cancel(self, run_id: str) -> RunStatus:
+    async def cancel(self, run_id: str) -> RunSummary:
         """End a run over its `cancelled` edges: the process that drives it does that, or this one if nobody does.
 
         A run that has ended already is left as it is. Returns where it stands then, after some seconds at the latest.

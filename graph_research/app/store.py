@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from graph_research.app.request import RunRequest
-from graph_research.errors import check_name
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.checkpoint.records import RunRecord
@@ -57,8 +56,3 @@ def question_of(record: RunRecord) -> str | None:
         return request_of(record).question
     except UnknownRun:
         return None
-
-
-def checked_run_id(run_id: str) -> str:
-    """The id, or `NameInvalid`."""
-    return check_name(run_id, "run id")

@@ -36,7 +36,7 @@ def _export(
             "whoever gets the file can read them"
         )
     if json:
-        show_json(exported.to_json())
+        show_json(exported)
     else:
         show(f"{output}: {exported.bytes:,} bytes, sha256 {exported.sha256}")
 
@@ -54,6 +54,6 @@ def _import(
 
     imported = wait_for(import_run(open_here(), file))
     if json:
-        show_json(imported.to_json())
+        show_json(imported)
     else:
         show(f"{imported.run_id}: imported, {imported.bytes:,} bytes, sha256 {imported.sha256}")

@@ -55,7 +55,7 @@ def _doctor(
     checks = wait_for(examine(open_here(reads_only=True), names=names or (), network=not offline))
     if json:
         usable = all(check.ok or check.optional for check in checks)
-        show_json({"ok": usable, "checks": [check.to_json() for check in checks]})
+        show_json({"ok": usable, "checks": checks})
     else:
         rows = [(_mark(check), check.name, _time(check), check.text) for check in checks]
         show_table(("", "WHAT", "ANSWER", ""), rows)

@@ -9,23 +9,17 @@ from graph_research.cli.errors import ABORTED, DONE, FAILED, WAITING
 from graph_research.cli.hints import resume_command
 
 if TYPE_CHECKING:
-    from graph_research.app.runs.budget import LimitReached
+    from graph_research.app.research import ResearchResult
+    from graph_research.app.runs.run import RunResult
 
 
-def end_of(
-    run_id: str,
-    status: str,
-    cause: str | None,
-    error: str | None,
-    question: str | None = None,
-    limit: LimitReached | None = None,
-) -> int:
-    """The exit code of a run that ended with `status` and `cause`, at a `limit` perhaps; says why where that is not
-    0."""
+def end_of(result: RunResult | ResearchResult) -> int:
+    """The exit code of a run that ended or waits; says why where that is not 0."""
+    run_id, status, cause = result.run_id, result.status, result.cause
     if status == "completed":
         return DONE
     if status == "awaiting_input":
-        say(f"graph-research: the run asks: {question or 'for an answer'}")
+        say(f"graph-research: the run asks: {result.waiting_for or 'for an answer'}")
         answer = resume_command(run_id, {"answer": ""})
         say(f"graph-research: answer with: {answer}")
         return WAITING
@@ -37,9 +31,9 @@ def end_of(
         return ABORTED if status == "aborted" else FAILED
     if status == "aborted" and cause in {"cancelled", "timeout"}:
         what = "was cancelled" if cause == "cancelled" else "timed out"
-        why = f" ({error})" if error else ""
-        go_on = resume_command(run_id, limit.options if limit else {})
+        why = f" ({result.error})" if result.error else ""
+        go_on = resume_command(run_id, result.limit.options if result.limit else {})
         say(f"graph-research: {run_id} {what}{why}; its state is kept, go on with: {go_on}")
         return ABORTED
-    say(f"graph-research: {run_id} failed: {error or cause or status}; try again with: {resume_command(run_id)}")
+    say(f"graph-research: {run_id} failed: {result.error or cause}; try again with: {resume_command(run_id)}")
     return FAILED

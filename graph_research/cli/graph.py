@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -30,32 +29,8 @@ from graph_research.errors import UserMistake
 Name = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A graph file, or the name of a known graph.")]
 
 
-class GraphFormat(StrEnum):
-    """What `graph export` writes."""
-
-    MERMAID = "mermaid"
-    DOT = "dot"
-    SVG = "svg"
-    PNG = "png"
-    HTML = "html"
-    JSON = "json"
-
-
-class PictureTheme(StrEnum):
-    """The colours of a picture."""
-
-    AUTO = "auto"
-    LIGHT = "light"
-    DARK = "dark"
-
-
-class Template(StrEnum):
-    """What `graph new` can begin with."""
-
-    STARTER = "starter"
-    FACT_CHECKER = "fact-checker"
-    DOCUMENT_QA = "document-qa"
-    COMPARE = "compare"
+GraphFormat = Literal["mermaid", "dot", "svg", "png", "html", "json"]
+Template = Literal["starter", "fact-checker", "document-qa", "compare"]
 
 
 def register(app: typer.Typer) -> None:
@@ -118,14 +93,15 @@ def _validate(name: Name, json: Json = False) -> None:
 
 def _export(
     name: Name,
-    format: Annotated[GraphFormat, typer.Option("--format", help="What to write.")] = GraphFormat.MERMAID,
+    format: Annotated[GraphFormat, typer.Option("--format", help="What to write.")] = "mermaid",
     run_id: Annotated[
         str | None, typer.Option("--run", metavar="RUN_ID", help="Show what a run did: visits, times, tokens, its way.")
     ] = None,
     flat: Annotated[bool, typer.Option("--flat", help="Leave out what is inside of subgraphs.")] = False,
     theme: Annotated[
-        PictureTheme, typer.Option("--theme", help="Colours of svg, png and html. [auto: the reader's; png: light]")
-    ] = PictureTheme.AUTO,
+        Literal["auto", "light", "dark"],
+        typer.Option("--theme", help="Colours of svg, png and html. [auto: the reader's; png: light]"),
+    ] = "auto",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")] = None,
 ) -> None:
     """A definition as a picture or as data.
@@ -134,9 +110,9 @@ def _export(
     """
     from graph_research.app.graphs.render import draw
 
-    if format is GraphFormat.PNG and output is None and sys.stdout.isatty():
+    if format == "png" and output is None and sys.stdout.isatty():
         raise UserMistake("refusing to write binary PNG to a terminal", help="name a file with -o")
-    drawing = draw(open_here(reads_only=True), name, format.value, run_id=run_id, flat=flat, theme=theme.value)
+    drawing = draw(open_here(reads_only=True), name, format, run_id=run_id, flat=flat, theme=theme)
     content, warning = wait_for(drawing)
     if warning:
         say(f"graph-research: {warning}")
@@ -161,12 +137,13 @@ def _inspect(
     """
     from graph_research.app.runs.inspection import inspect
 
-    told = wait_for(inspect(open_here(reads_only=True), name)).to_json()
+    inspection = wait_for(inspect(open_here(reads_only=True), name))
     if json:
-        show_json(told)
+        show_json(inspection)
         return
-    run = told.pop("run")
-    for field, value in [*told.items(), *((f"run {name}", value) for name, value in run.items())]:
+    fields = dict(vars(inspection))
+    run = fields.pop("run")
+    for field, value in [*fields.items(), *((f"run {name}", value) for name, value in run.items())]:
         if text := _worded(value):
             show(f"{field}: {text}")
 
@@ -215,14 +192,12 @@ def _run(
         interactive=interactive,
         now=now,
     )
-    code = wait_for(start(workspace, request, run_id=run_id, json=json))
-    if code:
-        raise CommandEnded(code)
+    wait_for(start(workspace, request, run_id=run_id, json=json))
 
 
 def _new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new graph's name.", show_default=False)],
-    template: Annotated[Template, typer.Option("--template", help="What to begin with.")] = Template.STARTER,
+    template: Annotated[Template, typer.Option("--template", help="What to begin with.")] = "starter",
     json: Json = False,
 ) -> None:
     """Begin a graph of your own.
@@ -231,9 +206,9 @@ def _new(
     """
     from graph_research.app.graphs.scaffold import write_starter
 
-    starter = write_starter(open_here(reads_only=True), name, template.value)
+    starter = write_starter(open_here(reads_only=True), name, template)
     if json:
-        show_json(starter.to_json())
+        show_json(starter)
         return
     for file in starter.files:
         show(file)

@@ -59,7 +59,7 @@ def _show(
         show_json(shown) if json or not isinstance(shown, str) else show(shown)
         return
     if json:
-        show_json(shown.to_json())
+        show_json(shown)
         return
     item = "" if shown.item is None else f"[{shown.item}]"
     show(f"step {shown.step}: {shown.node}{item}, visit {shown.visit}, {shown.status}, hash {shown.hash[:12]}")
@@ -81,7 +81,7 @@ def _diff(
 
     differences = wait_for(diff_runs(open_here(reads_only=True), old, new))
     if json:
-        show_json(differences.to_json())
+        show_json(differences)
     else:
         _show_differences(differences)
 
@@ -161,7 +161,7 @@ def _fork(
     """
     from graph_research.cli.run_driver import start_fork
 
-    code = wait_for(
+    wait_for(
         start_fork(
             open_here(),
             run_id,
@@ -175,8 +175,6 @@ def _fork(
             json=json,
         )
     )
-    if code:
-        raise CommandEnded(code)
 
 
 def _replay(

@@ -49,7 +49,7 @@ def _prune(
     size = None if max_size is None else parse_size(max_size)
     pruned = wait_for(prune(open_here(), older_than=age, keep=keep, max_bytes=size, now=SystemClock().now()))
     if json:
-        show_json(pruned.to_json())
+        show_json(pruned)
         return
     for run_id in pruned.runs:
         show(f"removed {run_id}")

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from graph_research.cli.errors import CommandEnded
 from graph_research.cli.options import (
     Json,
     Library,
@@ -84,9 +83,7 @@ def _run(
         interactive=interactive,
         now=now,
     )
-    code = wait_for(start(workspace, request, run_id=run_id, out=out, json=json))
-    if code:
-        raise CommandEnded(code)
+    wait_for(start(workspace, request, run_id=run_id, out=out, json=json))
 
 
 def _resume(
@@ -111,7 +108,7 @@ def _resume(
     """
     from graph_research.cli.run_driver import go_on
 
-    code = wait_for(
+    wait_for(
         go_on(
             open_here(),
             run_id,
@@ -124,5 +121,3 @@ def _resume(
             timeout_seconds=timeout,
         )
     )
-    if code:
-        raise CommandEnded(code)

@@ -7,7 +7,7 @@ import contextlib
 import re
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,9 @@ from graph_research.app.runs.run import RunResult, new_run_id
 from graph_research.app.runs.status import check_answered
 from graph_research.app.workspace import Workspace
 from graph_research.cli.display.output import in_line, say, show, show_json
-from graph_research.cli.display.progress import IndexingLines, Progress, make_view
+from graph_research.cli.display.progress import IndexingLines, Progress, open_view
 from graph_research.cli.display.run_banner import say_providers
-from graph_research.cli.errors import INTERRUPTED
+from graph_research.cli.errors import INTERRUPTED, CommandEnded
 from graph_research.cli.exit_status import end_of
 from graph_research.cli.hints import limit_json, resume_command
 from graph_research.graph.context import SystemClock
@@ -35,8 +35,8 @@ _REASON_CHARS = 400
 
 async def start(
     workspace: Workspace, request: RunRequest, *, run_id: str | None, json: bool, out: Path | None = None
-) -> int:
-    """Create a run, drive it and return the exit code."""
+) -> None:
+    """Create a run and drive it. `CommandEnded` has an exit code that is not 0, here as in `go_on` and `start_fork`."""
     async with Application(workspace) as app:
         chosen = run_id or new_run_id()
         folder = None if request.question is None else report_folder(workspace, chosen, out)
@@ -44,7 +44,7 @@ async def start(
         if request.question is not None:
             say(f"run {chosen}")
         say_providers(workspace, await app.request(chosen))
-        return await _drive(app, chosen, folder, new=True, json=json)
+        await _drive(app, chosen, folder, new=True, json=json)
 
 
 def _say_what_failed(failures: Sequence[Mapping[str, Any]], result: ResearchResult) -> None:
@@ -56,12 +56,12 @@ def _say_what_failed(failures: Sequence[Mapping[str, Any]], result: ResearchResu
 
 def _say_why_searches_failed(failures: Sequence[Mapping[str, Any]]) -> None:
     """The first few different reasons, each with its remedy: the report tells who failed, not in whose words."""
-    told = [
-        str(one["message"]).removeprefix(f'no search provider answered "{one["query"][:80]}": ')
-        for one in failures
-        if one["provider"] != FETCH
+    messages = [
+        str(failure["message"]).removeprefix(f'no search provider answered "{failure["query"][:80]}": ')
+        for failure in failures
+        if failure["provider"] != FETCH
     ]
-    reasons = list(dict.fromkeys(in_line(one)[:_REASON_CHARS] for one in told))
+    reasons = list(dict.fromkeys(in_line(message)[:_REASON_CHARS] for message in messages))
     for reason in reasons[:_MOST_REASONS]:
         say(f"search failed: {reason}")
     if len(reasons) > _MOST_REASONS:
@@ -73,12 +73,13 @@ def _say_why_searches_failed(failures: Sequence[Mapping[str, Any]]) -> None:
 
 def _say_why_pages_failed(failures: Sequence[Mapping[str, Any]]) -> None:
     """One page for each of the first few reasons, with its remedy, and how many others were left for the same."""
-    told: dict[str, dict[str, str]] = {}
-    for one in failures:
-        if one["provider"] == FETCH:
-            told.setdefault(one["message"].replace(one["url"], ""), {})[one["url"]] = one["message"]
-    more = len(told) - _MOST_REASONS
-    for pages in list(told.values())[:_MOST_REASONS]:
+    by_reason: dict[str, dict[str, str]] = {}
+    for failure in failures:
+        if failure["provider"] == FETCH:
+            url, message = failure["url"], failure["message"]
+            by_reason.setdefault(message.replace(url, ""), {})[url] = message
+    more = len(by_reason) - _MOST_REASONS
+    for pages in list(by_reason.values())[:_MOST_REASONS]:
         first, *others = pages.values()
         say(f"page not read: {in_line(first)[:_REASON_CHARS]}" + (f" ({len(others)} more likewise)" if others else ""))
     if more > 0:
@@ -93,14 +94,14 @@ async def go_on(
     out: Path | None,
     json: bool,
     **options: Any,
-) -> int:
-    """Go on with a stored run and return the exit code; `options` are those of `Application.drive`. `InputInvalid` for
-    an answer that it has not asked for."""
+) -> None:
+    """Go on with a stored run; `options` are those of `Application.drive`. `InputInvalid` for an answer that it has not
+    asked for."""
     async with Application(workspace) as app:
         if answer is not None:
             await check_answered(app.store, run_id, answer)
         folder = await _folder(app, run_id, out)
-        return await _drive(app, run_id, folder, answer=answer, json=json, **options)
+        await _drive(app, run_id, folder, answer=answer, json=json, **options)
 
 
 async def start_fork(
@@ -113,13 +114,13 @@ async def start_fork(
     json: bool,
     accept_changes: bool,
     **changes: Any,
-) -> int:
-    """Fork a stored run, drive the new one and return the exit code; `changes` are those of `Application.fork`."""
+) -> None:
+    """Fork a stored run and drive the new one; `changes` are those of `Application.fork`."""
     async with Application(workspace) as app:
         run_id = await app.fork(parent, step, run_id=new_id, accept_changes=accept_changes, **changes)
         say(f"run {run_id}, a fork of {parent} after step {step}")
         folder = await _folder(app, run_id, out)
-        return await _drive(app, run_id, folder, json=json, accept_changes=accept_changes)
+        await _drive(app, run_id, folder, json=json, accept_changes=accept_changes)
 
 
 async def _folder(app: Application, run_id: str, out: Path | None) -> Path | None:
@@ -137,35 +138,33 @@ async def _drive(
     answer: str | None = None,
     new: bool = False,
     **options: Any,
-) -> int:
-    """Drive a run as far as it goes, print how it stands (of a research with its report in `folder`) and return the
-    exit code."""
-
-    async def drive(given: str | None) -> None:
-        await _watch(app, run_id, given, new=new, **options)
-
+) -> None:
+    """Drive a run as far as it goes and print how it stands, of a research with its report in `folder`."""
     with _stopped_by_signals() as stopped:
         try:
-            await _answering(app, run_id, drive, answer, new=new)
+            await _drive_and_answer(app, run_id, answer, new=new, **options)
             interrupted = False
         except asyncio.CancelledError:
             if not stopped:
                 raise
             interrupted = True
             say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run_id)}")
-    if folder is None:
-        result: RunResult | ResearchResult = await app.result(run_id)
-    else:
-        result = await reported(app, run_id, folder)
+    result: RunResult | ResearchResult
+    result = await (app.result(run_id) if folder is None else reported(app, run_id, folder))
     if json:
         show_json({**_as_json(result), "interrupted": interrupted})
-    elif not interrupted:
-        _show(result)
+    elif interrupted:
+        pass  # it was said above how to go on
+    elif isinstance(result, ResearchResult):
+        _show_research(result)
+    else:
+        _show_graph(result)
     if interrupted:
-        return INTERRUPTED
+        raise CommandEnded(INTERRUPTED)
     if isinstance(result, ResearchResult):
         _say_what_failed((await app.store.state(run_id)).get("search_failures") or [], result)
-    return end_of(result.run_id, result.status, result.cause, result.error, result.waiting_for, result.limit)
+    if code := end_of(result):
+        raise CommandEnded(code)
 
 
 async def _watch(app: Application, run_id: str, answer: str | None, *, new: bool, **options: Any) -> None:
@@ -177,8 +176,8 @@ async def _watch(app: Application, run_id: str, answer: str | None, *, new: bool
             async for _ in events:
                 pass
             return
-        with make_view(question, SystemClock()) as view:
-            progress = Progress(view)
+        with open_view(question, SystemClock()) as show_snapshot:
+            progress = Progress(show_snapshot)
             standing = None if new else (await app.node(run_id), await app.store.state(run_id))
             async for event in events:
                 if standing is not None:
@@ -188,20 +187,18 @@ async def _watch(app: Application, run_id: str, answer: str | None, *, new: bool
                     progress.read(await app.store.state(run_id))
 
 
-async def _answering(
-    app: Application, run_id: str, drive: Callable[[str | None], Awaitable[None]], answer: str | None, *, new: bool
-) -> None:
+async def _drive_and_answer(app: Application, run_id: str, answer: str | None, *, new: bool, **options: Any) -> None:
     """Drive a run until it ends, or asks something that nobody is here to answer."""
     if new or answer is not None or await app.waiting_for(run_id) is None:
-        await drive(answer)
+        await _watch(app, run_id, answer, new=new, **options)
     while (question := await app.waiting_for(run_id)) is not None:
-        given = await _asked(question)
-        if given is None:
+        answer = await _answer_from_terminal(question)
+        if answer is None:
             return
-        await drive(given)
+        await _watch(app, run_id, answer, new=new, **options)
 
 
-async def _asked(question: str) -> str | None:
+async def _answer_from_terminal(question: str) -> str | None:
     """The user's answer, None where there is no terminal or no answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
@@ -212,23 +209,23 @@ async def _asked(question: str) -> str | None:
 @contextlib.contextmanager
 def _stopped_by_signals() -> Iterator[list[signal.Signals]]:
     """The first SIGINT or SIGTERM cancels this task; a second one ends the process as usual."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), (signal.SIGINT, signal.SIGTERM)
     assert task is not None, "driven inside a task"
     seen: list[signal.Signals] = []
 
     def stop(received: signal.Signals) -> None:
         seen.append(received)
-        for one in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(one)
+        for number in signals:
+            loop.remove_signal_handler(number)
         task.cancel()
 
-    for one in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(one, stop, one)
+    for number in signals:
+        loop.add_signal_handler(number, stop, number)
     try:
         yield seen
     finally:
-        for one in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(one)
+        for number in signals:
+            loop.remove_signal_handler(number)
         if seen:
             task.uncancel()
 
@@ -239,13 +236,6 @@ def _as_json(result: RunResult | ResearchResult) -> dict[str, Any]:
     shown = {"run_id": result.run_id, "status": result.status, "cause": result.cause, "state": result.state}
     parent = {"parent": result.parent} if result.parent else {}
     return {**shown, **parent, **({"limit": limit_json(result.limit)} if result.limit else {})}
-
-
-def _show(result: RunResult | ResearchResult) -> None:
-    if isinstance(result, ResearchResult):
-        _show_research(result)
-    else:
-        _show_graph(result)
 
 
 def _show_research(result: ResearchResult) -> None:

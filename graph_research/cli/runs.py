@@ -18,7 +18,7 @@ from graph_research.research.report.formats import FORMATS
 from graph_research.text.wording import counted, shortened
 
 if TYPE_CHECKING:
-    from graph_research.app.runs.status import RunStatus
+    from graph_research.app.runs.status import RunSummary
     from graph_research.app.workspace import Workspace
     from graph_research.research.report.verification import Verification
 
@@ -48,9 +48,9 @@ def _status(run_id: RunId, json: Json = False) -> None:
     _show_status(wait_for(run_status(open_here(reads_only=True), run_id)), json=json)
 
 
-def _show_status(status: RunStatus, *, json: bool) -> None:
+def _show_status(status: RunSummary, *, json: bool) -> None:
     if json:
-        show_json({**status.to_json(), "limit": limit_json(status.limit)})
+        show_json({**vars(status), "limit": limit_json(status.limit)})
         return
     show(f"{status.run_id}: {_standing(vars(status))}")
     if status.question:
@@ -142,7 +142,7 @@ def _cancel(run_id: RunId, json: Json = False) -> None:
     _show_status(wait_for(_cancelled(open_here(), run_id)), json=json)
 
 
-async def _cancelled(workspace: Workspace, run_id: str) -> RunStatus:
+async def _cancelled(workspace: Workspace, run_id: str) -> RunSummary:
     from graph_research.app.application import Application
 
     async with Application(workspace) as app:

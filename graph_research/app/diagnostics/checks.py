@@ -58,9 +58,6 @@ class Check:
     latency_ms: int | None = None
     adds: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 async def examine(
     workspace: Workspace, *, names: Sequence[str] = (), network: bool = True, http: Http | None = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from graph_research.app.graphs.catalog import load
 from graph_research.app.graphs.run_trace import overlay_of
-from graph_research.app.store import checked_run_id, open_store
+from graph_research.app.store import open_store
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace, with_neighbours
-from graph_research.errors import Action, Hint, UserMistake
+from graph_research.errors import Action, Hint, UserMistake, check_name
 from graph_research.graph.export import FORMATS, Overlay, Theme, picture_of, render_html, render_png, render_svg
 
 
@@ -32,7 +32,7 @@ async def draw(
     overlay: Overlay | None = None
     warning = None
     if run_id is not None:
-        checked_run_id(run_id)
+        check_name(run_id, "run id")
         async with open_store(workspace.home) as store:
             record = await store.run(run_id)
             if record.graph != graph.spec.name:

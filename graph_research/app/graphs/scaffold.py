@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from graph_research.app.files import OutputUnwritable, check_writable
 from graph_research.app.workspace import Workspace
@@ -36,10 +35,6 @@ class Starter:
     graph: str
     files: tuple[str, ...]
     searches: bool
-
-    def to_json(self) -> dict[str, Any]:
-        """The new graph as JSON."""
-        return asdict(self)
 
 
 def write_starter(workspace: Workspace, name: str, template: str) -> Starter:

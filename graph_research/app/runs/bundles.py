@@ -7,17 +7,16 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from graph_research.app.files import write_atomically
-from graph_research.app.runs.history import replay_run, replay_stored
+from graph_research.app.runs.history import replay_stored
 from graph_research.app.runs.imported import IMPORTED
 from graph_research.app.runs.report import build_from_store
-from graph_research.app.store import Store, checked_run_id, open_store
-from graph_research.app.workspace import Workspace
-from graph_research.errors import NAME_PATTERN
+from graph_research.app.store import Store, open_store, request_of
+from graph_research.app.workspace import Workspace, with_neighbours
+from graph_research.errors import NAME_PATTERN, check_name
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.history.bundle import Packed, pack, unpack
 from graph_research.graph.history.replay import Replayed
@@ -33,10 +32,6 @@ class Exported:
     sha256: str
     local_texts: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """The bundle as JSON."""
-        return asdict(self)
-
 
 def is_bundle(name: str) -> bool:
     """Whether a name means a file: no run id holds a dot or a slash."""
@@ -45,7 +40,7 @@ def is_bundle(name: str) -> bool:
 
 async def export_run(workspace: Workspace, run_id: str, target: Path) -> Exported:
     """Write a stored run as one file. Keys are not in it, since they are never stored; the texts of sources are."""
-    checked_run_id(run_id)
+    check_name(run_id, "run id")
     async with open_store(workspace.home) as store:
         await store.run(run_id)
         local = sum(
@@ -80,18 +75,25 @@ async def opened_bundle(workspace: Workspace, file: str) -> AsyncIterator[tuple[
 async def replay_any(workspace: Workspace, name: str, *, current: bool = False) -> Replayed:
     """Replay a stored run, or that of a bundle file, with the prompts and schemas it was made with (prompts that differ
     from this workspace's are rendered in a limited child process), or with the `current` ones."""
-    if not is_bundle(name):
-        return await replay_run(workspace, name, current=current)
-    async with opened_bundle(workspace, name) as (store, packed):
-        return await replay_stored(workspace, store, packed.run_id, current=current)
+    async with _opened(workspace, name) as (store, run_id):
+        if not is_bundle(name):
+            workspace = with_neighbours(workspace, request_of(await store.run(run_id)).graph)
+        return await replay_stored(workspace, store, run_id, current=current)
 
 
 async def verify_any(workspace: Workspace, name: str) -> Verification:
     """Every citation of a stored run, or of a bundle file's, against its archived texts."""
+    async with _opened(workspace, name) as (store, run_id):
+        built = await build_from_store(store, run_id)
+    return verify(built.report, built.texts, built.layouts)
+
+
+@asynccontextmanager
+async def _opened(workspace: Workspace, name: str) -> AsyncIterator[tuple[Store, str]]:
+    """The store of a stored run, or of a bundle file's, and the run's id."""
     if is_bundle(name):
         async with opened_bundle(workspace, name) as (store, packed):
-            built = await build_from_store(store, packed.run_id)
+            yield store, packed.run_id
     else:
         async with open_store(workspace.home) as store:
-            built = await build_from_store(store, checked_run_id(name))
-    return verify(built.report, built.texts, built.layouts)
+            yield store, name

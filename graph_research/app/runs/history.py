@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.app.runs.state_edits import at_path
-from graph_research.app.store import Store, checked_run_id, open_store, request_of
+from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.replay_registry import offline_registry, recorded_failures
-from graph_research.app.workspace import Workspace, with_neighbours
-from graph_research.errors import Action, Hint, UserMistake
+from graph_research.app.workspace import Workspace
+from graph_research.errors import Action, Hint, UserMistake, check_name
 from graph_research.graph.checkpoint.records import CallRecord, StepRecord
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import ChangeKind, differences
@@ -40,10 +40,6 @@ class Moment:
     update: Any
     state: Mapping[str, Any]
 
-    def to_json(self) -> dict[str, Any]:
-        """The step as JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Differences:
@@ -55,14 +51,10 @@ class Differences:
     claims: Sequence[Mapping[str, Any]]
     calls: Mapping[str, Any]
 
-    def to_json(self) -> dict[str, Any]:
-        """The differences as JSON."""
-        return asdict(self)
-
 
 async def show_step(workspace: Workspace, run_id: str, step: int, path: str | None = None) -> Any:
     """The `Moment` after a step, or with a dotted `path` one value of its state."""
-    checked_run_id(run_id)
+    check_name(run_id, "run id")
     async with open_store(workspace.home) as store:
         moment = await _moment(store, run_id, step)
     return moment if path is None else at_path(moment.state, path.split("."))
@@ -87,15 +79,6 @@ async def diff_runs(workspace: Workspace, old: str, new: str) -> Differences:
     )
 
 
-async def replay_run(workspace: Workspace, run_id: str, *, current: bool = False) -> Replayed:
-    """Replay a stored run offline; `current` as for `replay_stored`."""
-    checked_run_id(run_id)
-    async with open_store(workspace.home) as store:
-        record = await store.run(run_id)
-        there = with_neighbours(workspace, request_of(record).graph)
-        return await replay_stored(there, store, run_id, current=current)
-
-
 async def replay_stored(workspace: Workspace, store: Store, run_id: str, *, current: bool = False) -> Replayed:
     """Replay a run of any store, with the graph, prompts and schemas that are stored with it; with `current` with the
     prompts and schemas of this workspace, where it has them, which tells what their changes come to."""
@@ -117,7 +100,7 @@ class _Side:
 
 async def _side(store: Store, name: str) -> _Side:
     run_id, at, number = name.partition("@")
-    checked_run_id(run_id)
+    check_name(run_id, "run id")
     if at and not (number.isascii() and number.isdigit()):
         raise InputInvalid(f"{name[:80]!r} is not RUN_ID@STEP", help="such as tides@12")
     record = await store.run(run_id)

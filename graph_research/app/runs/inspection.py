@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -49,10 +49,6 @@ class Inspection:
     folders: Sequence[str] = ()
     hosts: Sequence[str] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """The inspection as JSON."""
-        return asdict(self)
 
 
 async def inspect(workspace: Workspace, name: str) -> Inspection:

@@ -15,11 +15,11 @@ from graph_research.app.graphs.run_trace import Trace, trace_of
 from graph_research.app.request import RunRequest
 from graph_research.app.runs.budget import LimitReached
 from graph_research.app.runs.status import error_text, is_driven, limit_of
-from graph_research.app.store import Store, checked_run_id, open_store, request_of
+from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace, with_neighbours
-from graph_research.errors import Action, Hint, UserMistake
+from graph_research.errors import Action, Hint, UserMistake, check_name
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
@@ -76,7 +76,7 @@ class Built:
 async def render_report(workspace: Workspace, run_id: str, format: str) -> bytes:
     """The report of a stored run in one of `FORMATS`. `UnknownRun`, or `NoReport` where it has none yet."""
     async with open_store(workspace.home) as store:
-        built = await build_from_store(store, checked_run_id(run_id), prices_of(workspace.settings))
+        built = await build_from_store(store, check_name(run_id, "run id"), prices_of(workspace.settings))
     return built.render(workspace, format)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from graph_research.app.store import Store, open_store, question_of
 from graph_research.app.workspace import Workspace
@@ -53,10 +52,6 @@ class Pruned:
     texts: int
     freed_bytes: int
     store_bytes: int
-
-    def to_json(self) -> dict[str, Any]:
-        """What was removed as JSON."""
-        return asdict(self)
 
 
 def parse_age(text: str) -> timedelta:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from graph_research.app.runs.budget import Budget, LimitReached, limit_reached
-from graph_research.app.store import Store, checked_run_id, open_store, question_of, request_of
+from graph_research.app.store import Store, open_store, question_of, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.workspace import Workspace
-from graph_research.errors import Action, Hint
+from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged, UnknownRun
 from graph_research.graph.events import InputRequested
@@ -23,7 +23,7 @@ from graph_research.research.report.run_metadata import retries_of, usage_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunStatus:
+class RunSummary:
     """Where a run stands. `interrupted` is true for a `running` one that no process drives, `limit` is what ended an
     aborted one, `retries` counts requests that were sent again, `usage` what models took so far by role and phase
     (`report.json` has the same of both); times are ISO 8601."""
@@ -47,14 +47,10 @@ class RunStatus:
     created_at: str
     updated_at: str
 
-    def to_json(self) -> dict[str, Any]:
-        """The status as plain JSON."""
-        return asdict(self)
 
-
-async def run_status(workspace: Workspace, run_id: str) -> RunStatus:
+async def run_status(workspace: Workspace, run_id: str) -> RunSummary:
     """Where a run stands. `UnknownRun` where there is none."""
-    checked_run_id(run_id)
+    check_name(run_id, "run id")
     async with open_store(workspace.home) as store:
         return await status_of(store, run_id, prices_of(workspace.settings))
 
@@ -79,7 +75,7 @@ async def _listed(store: Store, row: RunRow) -> dict[str, Any]:
 
 async def run_history(workspace: Workspace, run_id: str) -> list[dict[str, Any]]:
     """`{step, node, item, status, started_at, seconds, hash}` of every step; `node` is the path from the root."""
-    checked_run_id(run_id)
+    check_name(run_id, "run id")
     async with open_store(workspace.home) as store:
         return [
             {
@@ -99,7 +95,7 @@ async def run_history(workspace: Workspace, run_id: str) -> list[dict[str, Any]]
 
 async def delete_run(workspace: Workspace, run_id: str) -> None:
     """Remove a run with its audit log and crash marker. `RunBusy` while a process drives it."""
-    checked_run_id(run_id)
+    check_name(run_id, "run id")
     async with open_store(workspace.home) as store:
         await store.delete(run_id)
     for file in (workspace.home.audit_file(run_id), workspace.home.crash_file(run_id)):
@@ -108,7 +104,7 @@ async def delete_run(workspace: Workspace, run_id: str) -> None:
 
 async def check_answered(store: Store, run_id: str, answer: str) -> None:
     """`InputInvalid` where a run has not asked for `answer`; the very one that it went on with may be given again."""
-    record = await store.run(checked_run_id(run_id))
+    record = await store.run(check_name(run_id, "run id"))
     if record.status == "awaiting_input" or (record.status == "completed" and answer in await _answers(store, run_id)):
         return
     raise InputInvalid(
@@ -166,13 +162,13 @@ async def limit_of(
     return await limit_reached(store, record, timeout_seconds=request.timeout_seconds, spent=spent)
 
 
-async def status_of(store: Store, run_id: str, prices: Prices) -> RunStatus:
+async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
     """Where a run of an open store stands."""
     record = await store.run(run_id)
     limit = await limit_of(store, record, prices)
     state = await store.state(run_id)
     answered = [call for call in await store.calls(run_id) if call.status == "answered"]
-    return RunStatus(
+    return RunSummary(
         run_id=run_id,
         status=record.status,
         cause=record.cause,

@@ -65,7 +65,7 @@ def show_document(content: str | bytes) -> None:
 
 
 def show_json(value: Any) -> None:
-    """A result as one JSON document; what a terminal would obey in a text is written as `\\u….`."""
+    """A result (dataclasses too) as one JSON document; what a terminal would obey in a text is written as `\\u….`."""
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
     _write(_UNESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
     finish_output()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any
 
 from graph_research.cli.display.output import in_line, say, visible
 from graph_research.graph.events import Event, ItemFinished, NodeFinished, NodeStarted
@@ -15,7 +15,6 @@ from graph_research.graph.events import Progress as Shown
 from graph_research.text.wording import counted
 
 if TYPE_CHECKING:
-    from rich.live import Live
     from rich.table import Table
 
     from graph_research.graph.context import Clock
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 _REVIEW = "review_"
 """The supervisor's nodes; they take no time worth showing."""
-
 
 _RETRIED = "wire:retried"
 _WORTH_SAYING_SECONDS = 3.0
@@ -54,7 +52,7 @@ class Snapshot:
         return replace(
             self,
             iteration=state.get("iteration") or 1,
-            done=sum(one.get("status") != "pending" for one in sub_queries),
+            done=sum(query.get("status") != "pending" for query in sub_queries),
             planned=len(sub_queries),
             sources=len(state.get("sources") or []),
             findings=len(state.get("findings") or []),
@@ -71,21 +69,11 @@ class Snapshot:
         return ", ".join(part for part in parts if part)
 
 
-class View(Protocol):
-    """Shows a snapshot; used as a context manager around the whole run."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-    def show(self, snapshot: Snapshot) -> None: ...
-
-
 class Progress:
-    """Turns a run's events into snapshots for a view."""
+    """Turns a run's events into snapshots, and gives each new one to `show`."""
 
-    def __init__(self, view: View) -> None:
-        self._view = view
+    def __init__(self, show: Callable[[Snapshot], None]) -> None:
+        self._show = show
         self.snapshot = Snapshot()
 
     def go_on(self, node: str, state: Mapping[str, Any]) -> None:
@@ -115,7 +103,7 @@ class Progress:
     def _set(self, snapshot: Snapshot) -> None:
         if snapshot != self.snapshot:
             self.snapshot = snapshot
-            self._view.show(snapshot)
+            self._show(snapshot)
 
 
 def _waiting(event: Shown) -> str:
@@ -134,14 +122,6 @@ class LineView:
     def __init__(self) -> None:
         self._last = ""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
-
     def show(self, snapshot: Snapshot) -> None:
         facts = snapshot.facts()
         line = f"[{snapshot.iteration}] {snapshot.phase}" + (f": {facts}" if facts else "")
@@ -150,36 +130,19 @@ class LineView:
             say(line)
 
 
-class TerminalView:
-    """A small table that rich renews a few times a second, with the seconds since the start."""
+class TableView:
+    """A small table with the seconds since the start."""
 
     def __init__(self, question: str, clock: Clock) -> None:
         self._question = " ".join(visible(question).split())[:200]
         self._clock = clock
         self._started = clock.monotonic()
         self._snapshot = Snapshot()
-        self._live: Live | None = None
-
-    def __enter__(self) -> Self:
-        from rich.console import Console
-        from rich.live import Live
-
-        self._live = Live(
-            get_renderable=self._table, console=Console(stderr=True), refresh_per_second=4, transient=True
-        )
-        self._live.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.__exit__(kind, error, trace)
 
     def show(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
 
-    def _table(self) -> Table:
+    def table(self) -> Table:
         from rich.table import Table
         from rich.text import Text
 
@@ -216,7 +179,16 @@ class IndexingLines:
             say(f"not indexed: {counted(rest, 'more file')}; `graph-research library add FOLDER` names them all")
 
 
-def make_view(question: str, clock: Clock) -> View:
-    """A table where standard error is a terminal that can redraw it, else lines."""
-    redraws = sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in _CANNOT_REDRAW
-    return TerminalView(question, clock) if redraws else LineView()
+@contextmanager
+def open_view(question: str, clock: Clock) -> Iterator[Callable[[Snapshot], None]]:
+    """Shows snapshots: in a table renewed 4 times a second where standard error is a terminal that can redraw it, else
+    in lines."""
+    if not sys.stderr.isatty() or os.environ.get("TERM", "").lower() in _CANNOT_REDRAW:
+        yield LineView().show
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    view = TableView(question, clock)
+    with Live(get_renderable=view.table, console=Console(stderr=True), refresh_per_second=4, transient=True):
+        yield view.show

@@ -2,6 +2,7 @@
 
 import pytest
 
+from graph_research.app.runs.run import RunResult
 from graph_research.cli.errors import ABORTED, FAILED
 from graph_research.cli.exit_status import end_of
 from tests.support.cli.cli_process import User
@@ -29,5 +30,6 @@ def test_an_end_that_the_graph_decided_offers_no_resume(user: User) -> None:
 
 @pytest.mark.parametrize(("cause", "code"), [("cancelled", ABORTED), ("timeout", ABORTED), ("error", FAILED)])
 def test_an_abort_from_outside_offers_to_go_on(cause: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert end_of("r1", "aborted", cause, "why") == code
+    result = RunResult(run_id="r1", status="aborted", cause=cause, error="why", waiting_for=None, state={})
+    assert end_of(result) == code
     assert "graph-research resume r1" in capsys.readouterr().err

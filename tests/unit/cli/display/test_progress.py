@@ -1,7 +1,7 @@
 """Progress: what a run's events become for whoever watches."""
 
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
@@ -13,22 +13,6 @@ from graph_research.providers.search.local.records import Failure
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Seen:
-    """A view that keeps what it was shown."""
-
-    def __init__(self) -> None:
-        self.shown: list[Snapshot] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        return None
-
-    def show(self, snapshot: Snapshot) -> None:
-        self.shown.append(snapshot)
-
-
 def started(path: str) -> NodeStarted:
     return NodeStarted(run_id="r", seq=1, at=AT, path=path, visit=1, node=path.split("/")[-1])
 
@@ -38,16 +22,15 @@ def item(path: str) -> ItemFinished:
 
 
 def test_phases_are_the_nodes_of_the_root_without_the_supervisors() -> None:
-    view = Seen()
-    progress = Progress(view)
+    shown: list[Snapshot] = []
+    progress = Progress(shown.append)
     for path in ("plan", "review_plan", "gather", "gather[0]/search", "analyze"):
         progress.saw(started(path))
-    assert [one.phase for one in view.shown] == ["plan", "gather", "analyze"]
+    assert [one.phase for one in shown] == ["plan", "gather", "analyze"]
 
 
 def test_finished_items_count_before_the_node_is_through() -> None:
-    view = Seen()
-    progress = Progress(view)
+    progress = Progress([].append)
     progress.read({"sub_queries": [{"status": "pending"}, {"status": "pending"}, {"status": "completed"}]})
     progress.saw(item("gather[0]"))
     assert (progress.snapshot.done, progress.snapshot.planned) == (2, 3)
@@ -58,9 +41,11 @@ def test_finished_items_count_before_the_node_is_through() -> None:
 
 
 def test_a_resumed_run_begins_where_it_stood() -> None:
-    view = Seen()
-    Progress(view).go_on("gather", {"sub_queries": [{"status": "pending"}] * 2, "sources": [{}], "iteration": 2})
-    assert view.shown == [Snapshot(phase="gather", iteration=2, planned=2, sources=1)]
+    shown: list[Snapshot] = []
+    Progress(shown.append).go_on(
+        "gather", {"sub_queries": [{"status": "pending"}] * 2, "sources": [{}], "iteration": 2}
+    )
+    assert shown == [Snapshot(phase="gather", iteration=2, planned=2, sources=1)]
 
 
 def test_a_line_is_said_once(capsys: Any) -> None:
@@ -94,7 +79,7 @@ def retried(seconds: float) -> Shown:
 
 
 def test_a_long_wait_for_a_server_is_told_while_it_lasts(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(LineView())
+    progress = Progress(LineView().show)
     for event in (started("gather"), retried(0.5), retried(29.7), started("gather[0]/search"), item("gather[0]")):
         progress.saw(event)
     lines = capsys.readouterr().err.splitlines()

@@ -44,15 +44,7 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """The finding as JSON."""
-        return {
-            "file": self.file,
-            "line": self.line,
-            "column": self.column,
-            "code": self.code,
-            "severity": self.severity,
-            "message": self.message,
-            "help": self.help,
-        }
+        return dict(vars(self))
 
 
 class GraphInvalid(UserMistake):

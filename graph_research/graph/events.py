@@ -150,24 +150,7 @@ class Progress(Event):
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-_TYPES: Mapping[str, type[Event]] = {
-    kind.type: kind
-    for kind in (
-        RunStarted,
-        RunResumed,
-        NodeStarted,
-        NodeFinished,
-        NodeFailed,
-        ItemFinished,
-        CallRecorded,
-        EdgeTaken,
-        InputRequested,
-        RunPaused,
-        RunEnded,
-        Note,
-        Progress,
-    )
-}
+_TYPES: Mapping[str, type[Event]] = {kind.type: kind for kind in Event.__subclasses__()}
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:

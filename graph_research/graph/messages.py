@@ -24,15 +24,7 @@ def type_name(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "a boolean"
-    names = {
-        int: "a number",
-        float: "a number",
-        str: "a string",
-        list: "an array",
-        tuple: "an array",
-        dict: "an object",
-    }
-    return names.get(type(value), f"a {type(value).__name__}")
+    return _TYPE_NAMES.get(type(value), f"a {type(value).__name__}")
 
 
 def show_value(value: Any, most_chars: int = 80) -> str:

@@ -10,9 +10,11 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Clock
 from graph_research.graph.debugger.call_stack import Level
 from graph_research.graph.debugger.stops import NotPossible
+from graph_research.graph.execution.attempts import attempt_context, call_node, next_attempt
 from graph_research.graph.execution.event_channel import EventChannel
+from graph_research.graph.execution.fan_out import item_scope, items_of
 from graph_research.graph.execution.graph_run import GraphRun
-from graph_research.graph.execution.node_run import NodeRun
+from graph_research.graph.execution.node_visit import NodeVisit
 from graph_research.graph.execution.recorded_answers import ParentJournals, ancestors
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
@@ -44,16 +46,17 @@ async def dry_run(
     spec = level.graph.spec.nodes[level.node]
     if spec.kind not in {"run", "prompt", "graph"}:
         return DryRun(why=f"a `{spec.kind}` node makes no outside call")
-    node_run, first_call = await _node_run(level, store, run_id, clock, interactive=interactive)
+    visit, first_call = await _node_visit(level, store, run_id, clock, interactive=interactive)
     index = item if spec.each else None
-    if index is not None and not 0 <= index < (count := len(node_run.items())):
+    if index is not None and not 0 <= index < (count := len(items_of(visit))):
         raise NotPossible(f'node "{level.node}" has {count} items, no item {item}', help="they count from 0")
     handoff, why = None, "the node makes no outside call"
     try:
-        handoff = node_run.next_handoff(index)
+        handoff = _handoff(visit, index)
         if spec.kind == "graph":
             return DryRun(handoff=handoff, why="the nodes of its graph make the outside calls")
-        await node_run.call(handoff, index)
+        attempt, _ = next_attempt(visit, index)
+        await call_node(visit, handoff, await attempt_context(visit, index, attempt))
     except _Stopped:
         pass
     except BaseExceptionGroup as several:
@@ -70,16 +73,20 @@ async def dry_run(
 
 async def handoff_of(level: Level, store: Checkpointer, run_id: str, *, clock: Clock) -> dict[str, Any]:
     """What the node of `level` would be given now; with `each` for its first item, empty where there is none."""
-    node_run, _ = await _node_run(level, store, run_id, clock, interactive=False)
+    visit, _ = await _node_visit(level, store, run_id, clock, interactive=False)
     if not level.graph.spec.nodes[level.node].each:
-        return node_run.next_handoff()
-    return node_run.next_handoff(0) if node_run.items() else {}
+        return _handoff(visit, None)
+    return _handoff(visit, 0) if items_of(visit) else {}
 
 
-async def _node_run(
+def _handoff(visit: NodeVisit, item: int | None) -> dict[str, Any]:
+    return visit.handoff(visit.scope if item is None else item_scope(visit, item, items_of(visit)[item]))
+
+
+async def _node_visit(
     level: Level, store: Checkpointer, run_id: str, clock: Clock, *, interactive: bool
-) -> tuple[NodeRun, _FirstCall]:
-    """The node run as the run would begin it, in a session that nothing is written in."""
+) -> tuple[NodeVisit, _FirstCall]:
+    """The visit as the run would begin it, in a session that nothing is written in."""
     channel = EventChannel()
     channel.close()
     session = RunSession(store=store, run_id=run_id, clock=clock, interactive=interactive, event_channel=channel)
@@ -94,7 +101,7 @@ async def _node_run(
     active = next(standing, ActiveNode(*place, level.step))
     rows = await store.step_rows(run_id, level.namespace, active.entered, level.step)
     earlier = [row for row in rows if (row.node, row.visit) == place]
-    return NodeRun(graph_run, RunLoop(graph_run).child, active, earlier), first_call
+    return NodeVisit(graph_run, RunLoop(graph_run).child, active, earlier), first_call
 
 
 class _Stopped(BaseException):

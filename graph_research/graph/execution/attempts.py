@@ -24,108 +24,109 @@ class _Expired(TimeoutError):
     """In a replay: the recorded attempt ran out of time."""
 
 
-class Attempts:
-    """Makes the attempts of one visit."""
-
-    def __init__(self, visit: NodeVisit) -> None:
-        self._visit = visit
-
-    async def run(
-        self, item: int | None, scope: Mapping[str, Any], made: Callable[[Any], Any], began: float
-    ) -> tuple[Any, JournalContext]:
-        """What `made` makes of the output of the first attempt that succeeds, and the context of that attempt; the
-        first attempt began at `began`. Raises `GaveUp`."""
-        visit, retry = self._visit, self._visit.spec.retry
-        clock, replay = visit.session.clock, visit.session.replay
-        attempt, used = self.next_attempt(item) if visit.earlier else (1, 0)
-        while True:
-            context = await self.context(item, attempt)
-            seconds = visit.spec.timeout_seconds
-            timeout = None if seconds is None or replay is not None else asyncio.timeout(seconds)
-            try:
-                handoff = visit.handoff(scope)
-                if replay is not None:
-                    output = await self._replay(replay, handoff, context)
-                elif timeout is None:
-                    output = await self.call(handoff, context)
-                else:
-                    async with timeout:
-                        output = await self.call(handoff, context)
-                return made(visit.accepted(output, scope)), context
-            except (Suspended, StoreDamaged, Unrecorded):
-                raise
-            except Exception as problem:
-                expired = isinstance(problem, TimeoutError) and (
-                    isinstance(problem, _Expired) or (timeout is not None and timeout.expired())
-                )
-                event = Cause.TIMEOUT if expired else Cause.ERROR
-                shown = TimeoutError("it took longer than its timeout_seconds") if expired else problem
-                failure = visit.failure(event, shown, attempt)
-                if used + 1 >= retry.attempts or not _is_retried(retry, problem, event):
-                    raise GaveUp(failure, context, attempt) from problem
-                await visit.record_retry(context, failure, clock.monotonic() - began)
-                wait = _seconds_until_next(retry, used, problem)
-            if replay is None:
-                await asyncio.sleep(wait)
-            attempt, used, began = attempt + 1, used + 1, clock.monotonic()
-
-    async def _replay(self, replay: Replay, handoff: Mapping[str, Any], context: JournalContext) -> Any:
-        """Make the attempt as the recorded run did: one that ran out of time does so after all that its subgraph had
-        recorded by then."""
-        nested = self._visit.spec.kind == "graph"
-        expired = replay.begin_attempt(context.address, nested=nested)
-        if expired and not nested:
-            raise _Expired
+async def run_attempts(
+    visit: NodeVisit,
+    item: int | None,
+    scope: Mapping[str, Any],
+    began: float,
+    use: Callable[[Any], Any] | None = None,
+) -> tuple[Any, JournalContext]:
+    """The output of the first attempt that succeeds, or what `use` makes of it, and the context of that attempt. The
+    first attempt began at `began`; one in which `use` fails has failed. Raises `GaveUp`."""
+    retry, clock, replay = visit.spec.retry, visit.session.clock, visit.session.replay
+    attempt, used = next_attempt(visit, item) if visit.earlier else (1, 0)
+    while True:
+        context = await attempt_context(visit, item, attempt)
+        seconds = visit.spec.timeout_seconds
+        timeout = None if seconds is None or replay is not None else asyncio.timeout(seconds)
         try:
-            output = await self.call(handoff, context)
-        except (NodeFailed, Unrecorded):
-            if not expired:
-                raise
-        if expired:
-            raise _Expired
+            handoff = visit.handoff(scope)
+            if replay is not None:
+                output = await _replay(visit, replay, handoff, context)
+            elif timeout is None:
+                output = await call_node(visit, handoff, context)
+            else:
+                async with timeout:
+                    output = await call_node(visit, handoff, context)
+            output = visit.accepted(output, scope)
+            return output if use is None else use(output), context
+        except (Suspended, StoreDamaged, Unrecorded):
+            raise
+        except Exception as problem:
+            expired = isinstance(problem, TimeoutError) and (
+                isinstance(problem, _Expired) or (timeout is not None and timeout.expired())
+            )
+            event = Cause.TIMEOUT if expired else Cause.ERROR
+            shown = TimeoutError("it took longer than its timeout_seconds") if expired else problem
+            failure = visit.failure(event, shown, attempt)
+            if used + 1 >= retry.attempts or not _is_retried(retry, problem, event):
+                raise GaveUp(failure, context) from problem
+            await visit.record_retry(context, failure, clock.monotonic() - began)
+            wait = _seconds_until_next(retry, used, problem)
+        if replay is None:
+            await asyncio.sleep(wait)
+        attempt, used, began = attempt + 1, used + 1, clock.monotonic()
+
+
+async def _replay(visit: NodeVisit, replay: Replay, handoff: Mapping[str, Any], context: JournalContext) -> Any:
+    """Make the attempt as the recorded run did: one that ran out of time does so after all that its subgraph had
+    recorded by then."""
+    nested = visit.spec.kind == "graph"
+    expired = replay.begin_attempt(context.address, nested=nested)
+    if expired and not nested:
+        raise _Expired
+    try:
+        output = await call_node(visit, handoff, context)
+    except (NodeFailed, Unrecorded):
+        if not expired:
+            raise
+    if expired:
+        raise _Expired
+    return output
+
+
+async def attempt_context(visit: NodeVisit, item: int | None, attempt: int) -> JournalContext:
+    """The context of an attempt, with what is recorded of it."""
+    context = JournalContext(visit.session, visit.address(item, attempt), visit.spec.role)
+    if visit.session.remembers:
+        await context.remember()
+    return context
+
+
+def call_node(visit: NodeVisit, handoff: Mapping[str, Any], context: JournalContext) -> Awaitable[Any]:
+    """Call the node's handler, prompt or subgraph."""
+    graph, spec = visit.graph_run.graph, visit.spec
+    if spec.kind == "run":
+        if visit.program.typed:
+            handoff = visit.program.from_stored(handoff, spec.name)
+        output: Any = graph.registry.handlers[spec.target or ""](handoff, context)
+        if not isawaitable(output):
+            message = f'handler "{spec.target}" returned {type_name(output)}, which cannot be awaited'
+            raise NodeFailed(message, help="declare it with `async def`")
         return output
+    if spec.kind == "graph":
+        return _call_subgraph(visit, handoff, context)
+    if graph.registry.prompter is None:
+        raise NodeFailed(f'node "{spec.name}": no prompter is registered', help="register a prompter")
+    schema = spec.output.schema if spec.output else None
+    contract = graph.contracts[schema].schema if schema else None
+    return graph.registry.prompter(spec.target or "", spec.role or "", handoff, contract, context)
 
-    async def context(self, item: int | None, attempt: int) -> JournalContext:
-        """The context of an attempt, with what is recorded of it."""
-        visit = self._visit
-        node, count = visit.active[:2]
-        context = JournalContext(visit.session, visit.graph_run.namespace, node, count, item, attempt, visit.spec.role)
-        if visit.session.remembers:
-            await context.remember()
-        return context
 
-    def call(self, handoff: Mapping[str, Any], context: JournalContext) -> Awaitable[Any]:
-        """Call the node's handler, prompt or subgraph."""
-        graph, spec = self._visit.graph_run.graph, self._visit.spec
-        if spec.kind == "run":
-            if self._visit.program.typed:
-                handoff = self._visit.program.from_stored(handoff, spec.name)
-            output: Any = graph.registry.handlers[spec.target or ""](handoff, context)
-            if not isawaitable(output):
-                message = f'handler "{spec.target}" returned {type_name(output)}, which cannot be awaited'
-                raise NodeFailed(message, help="declare it with `async def`")
-            return output
-        if spec.kind == "graph":
-            return self._subgraph(spec.target or "", handoff, context)
-        if graph.registry.prompter is None:
-            raise NodeFailed(f'node "{spec.name}": no prompter is registered', help="register a prompter")
-        schema = spec.output.schema if spec.output else None
-        contract = graph.contracts[schema].schema if schema else None
-        return graph.registry.prompter(spec.target or "", spec.role or "", handoff, contract, context)
+def next_attempt(visit: NodeVisit, item: int | None) -> tuple[int, int]:
+    """The number of the next attempt, and how many of the allowed attempts are used up.
 
-    def next_attempt(self, item: int | None) -> tuple[int, int]:
-        """The number of the next attempt, and how many of the allowed attempts are used up.
+    A node that gave up is allowed all of them again; a subgraph goes on where it failed, in the same attempt.
+    """
+    statuses = [row.status for row in visit.earlier if row.item == item]
+    retried, failed = statuses.count(StepStatus.RETRIED), statuses.count(StepStatus.FAILED)
+    used = list(reversed(statuses)).index(StepStatus.FAILED) if failed else retried
+    return 1 + retried + (failed if visit.spec.kind != "graph" else 0), used
 
-        A node that gave up is allowed all of them again; a subgraph goes on where it failed, in the same attempt.
-        """
-        statuses = [row.status for row in self._visit.earlier if row.item == item]
-        retried, failed = statuses.count(StepStatus.RETRIED), statuses.count(StepStatus.FAILED)
-        used = list(reversed(statuses)).index(StepStatus.FAILED) if failed else retried
-        return 1 + retried + (failed if self._visit.spec.kind != "graph" else 0), used
 
-    async def _subgraph(self, name: str, handoff: Mapping[str, Any], context: JournalContext) -> Any:
-        output, self._visit.chains[context.item] = await self._visit.child(name, handoff, context.address)
-        return output
+async def _call_subgraph(visit: NodeVisit, handoff: Mapping[str, Any], context: JournalContext) -> Any:
+    output, visit.chains[context.item] = await visit.child(visit.spec.target or "", handoff, context.address)
+    return output
 
 
 def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 from graph_research.errors import GraphResearchError
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.events import ItemFinished
-from graph_research.graph.execution.attempts import Attempts, first_of
+from graph_research.graph.execution.attempts import first_of, run_attempts
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Failure, Suspended, Unrecorded
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.execution.recorded_answers import Replay
-from graph_research.graph.state.address import Address
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.statuses import StepStatus
 from graph_research.graph.values.codec import encode
@@ -51,12 +50,27 @@ def item_scope(visit: NodeVisit, index: int, item: Any) -> Mapping[str, Any]:
     return {**visit.scope, visit.spec.item_name: item, "index": index}
 
 
+async def finished_items(visit: NodeVisit) -> Delta | None:
+    """The update of the items that have finished so far; None if there are none, or if the update cannot be made
+    without the others."""
+    finished: dict[int, bytes] = {}
+    for row in visit.earlier:
+        if row.item is not None and row.delta is not None and row.status == StepStatus.FINISHED:
+            finished[row.item] = row.delta
+    outputs = [await visit.session.value(finished[item]) for item in sorted(finished)]
+    if not outputs:
+        return None
+    try:
+        return visit.delta(visit.program.update({**visit.scope, "outputs": outputs, "errors": []}))
+    except GraphResearchError:
+        return None
+
+
 class FanOut:
     """Runs the items of one visit."""
 
-    def __init__(self, visit: NodeVisit, attempts: Attempts) -> None:
+    def __init__(self, visit: NodeVisit) -> None:
         self._visit = visit
-        self._attempts = attempts
         self._suspended: dict[int, Suspended] = {}
 
     async def run(self) -> tuple[Delta, Sequence[bytes]]:
@@ -91,26 +105,8 @@ class FanOut:
         return self._joined(items, [ended[index] for index in range(len(items))])
 
     def _in_recorded_order(self, replay: Replay, items: Sequence[int]) -> list[int]:
-        namespace, (node, visit) = self._visit.graph_run.namespace, self._visit.active[:2]
-        ordered = replay.in_order([Address(namespace, node, visit, item) for item in items])
+        ordered = replay.in_order([self._visit.address(item) for item in items])
         return [address.item for address in ordered if address.item is not None]
-
-    async def finished_items(self) -> Delta | None:
-        """The update of the items that have finished so far; None if there are none, or if the update cannot be made
-        without the others."""
-        done: dict[int, bytes] = {}
-        for row in self._visit.earlier:
-            if row.item is not None and row.delta is not None and row.status == StepStatus.FINISHED:
-                done[row.item] = row.delta
-        outputs = [await self._visit.session.value(done[item]) for item in sorted(done)]
-        if not outputs:
-            return None
-        try:
-            return self._visit.delta(
-                self._visit.program.update({**self._visit.scope, "outputs": outputs, "errors": []})
-            )
-        except GraphResearchError:
-            return None
 
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         """When an item has to wait for a human, those that run beside it are brought to their ends."""
@@ -155,7 +151,7 @@ class FanOut:
         clock, scope = self._visit.session.clock, item_scope(self._visit, index, item)
         began = clock.monotonic()
         try:
-            output, context = await self._attempts.run(index, scope, _unchanged, began)
+            output, context = await run_attempts(self._visit, index, scope, began)
         except GaveUp as end:
             assert end.context is not None
             ended = await self._end_item(end.context, None, end.failure, clock.monotonic() - began)
@@ -175,13 +171,9 @@ class FanOut:
         calls, events = context.pending()
         if failure is not None:
             status, data = StepStatus.FAILED, encode(failure.stored, texts)
-            events.append(visit.failed_event(context, failure, retry=False))
+            events.append(visit.failed_event(failure, item, context.attempt, retry=False))
         place = {"path": visit.path, "visit": context.visit, "node": visit.spec.name, "item": item}
         events.append({"type": ItemFinished.type, **place, "status": status, "seconds": seconds})
         row = visit.row(item, context.attempt, status, seconds, hashed, data)
         await visit.graph_run.writer.record(row, calls, events, texts)
         return _EndedItem(output=output, failure=failure, hash=hashed)
-
-
-def _unchanged(output: Any) -> Any:
-    return output

@@ -34,7 +34,7 @@ class GraphState:
             graph, session, namespace, tail_bytes=folded.tail_bytes, snapshot_bytes=folded.snapshot_bytes
         )
         self.routes = session.routes(graph)
-        self.visits = dict(session.history.visits.get(namespace, {}))
+        self.visits = dict(session.earlier_visits.get(namespace, {}))
         self.visits.pop("", None)
         came_from = folded.position.interruption
         active = (*folded.position.active, *(came_from.active if came_from else ()))
@@ -199,12 +199,9 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
             raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {problem.message}') from problem
     try:
         make_delta(channels, given, {})
-    except DeltaRefused as problem:
-        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
-    values: dict[str, Any] = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
-    try:
+        values = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
         return dict(graph.to_stored(values, {}, graph.spec.start))
-    except HandoffInvalid as problem:
+    except (DeltaRefused, HandoffInvalid) as problem:
         raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
 
 

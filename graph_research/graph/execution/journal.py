@@ -19,35 +19,23 @@ from graph_research.graph.values.codec import canonical, decode, encode, text_ha
 
 _ID_DIGITS = 10
 
-_Request = tuple[str, bytes, int]
+_RequestKey = tuple[str, bytes, int]
 """Identifies a call: its kind, the hash of its request, and how many equal calls came before."""
 
 
 class JournalContext:
     """The `Context` of one attempt. Its journal entries and events wait for the attempt's next write (`pending`)."""
 
-    _recorded: Mapping[_Request, CallRow] = {}
-    _inherited: Mapping[_Request, CallRow] = {}
+    _recorded: Mapping[_RequestKey, CallRow] = {}
+    _inherited: Mapping[_RequestKey, CallRow] = {}
 
-    def __init__(
-        self,
-        session: RunSession,
-        namespace: str,
-        node: str,
-        visit: int,
-        item: int | None,
-        attempt: int,
-        role: str | None,
-    ) -> None:
+    def __init__(self, session: RunSession, address: Address, role: str | None) -> None:
         self.run_id = session.run_id
-        self.node = node
-        self.visit = visit
-        self.item = item
-        self.attempt = attempt
+        self.address = address
+        _, self.node, self.visit, self.item, self.attempt = address
         self.interactive = session.interactive
         self.role = role
         self._session = session
-        self._namespace = namespace
         self._counted: dict[tuple[str, bytes], int] = {}
         self._calls: list[CallRow] = []
         self._events: list[Draft] = []
@@ -58,10 +46,6 @@ class JournalContext:
         self._inherited = _by_request(await self._session.inherited(self.address))
 
     @cached_property
-    def address(self) -> Address:
-        return Address(self._namespace, self.node, self.visit, self.item, self.attempt)
-
-    @cached_property
     def path(self) -> str:
         return self.address.path
 
@@ -70,37 +54,32 @@ class JournalContext:
         return random.Random(f"{self._session.seed}/{self.address.key}")  # noqa: S311 -- repeatable, not secret
 
     async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
-        digest = hashlib.sha256(canonical(request)).digest()
-        ordinal = self._count(kind, digest)
-        if (recorded := self._recorded.get((kind, digest, ordinal))) is None:
-            recorded = self._inherited_answer(kind, digest, ordinal)
-            if recorded is None and self._session.answer_source is not None:
-                await self._session.answer_source.refuse(
-                    self.address, kind, request, self._inherited.get((kind, digest, ordinal))
-                )
+        key = self._next_key(kind, hashlib.sha256(canonical(request)).digest())
+        recorded = self._recorded.get(key) or self._inherited_answer(key)
+        if recorded is None and self._session.answer_source is not None:
+            await self._session.answer_source.refuse(self.address, kind, request, self._inherited.get(key))
         if recorded is not None and recorded.answer is not None:
             self._events.append(self._call_event(kind, recorded.seconds, reused=True))
             return await self._session.value(recorded.answer)
         texts: dict[str, str] = {}
-        sent = self._row(kind, digest, ordinal, CallStatus.SENT, request=encode(request, texts))
+        sent = self._row(key, CallStatus.SENT, request=encode(request, texts))
         calls, events = self.pending()
         await self._session.write(calls=[*calls, sent], events=events, texts=texts)
         return await self._answered(sent, fn)
 
     def now(self) -> datetime:
-        ordinal = self._count("now", b"")
-        if (recorded := self._recorded.get(("now", b"", ordinal))) is None:
-            recorded = self._inherited_answer("now", b"", ordinal)
+        key = self._next_key("now")
+        recorded = self._recorded.get(key) or self._inherited_answer(key)
         if recorded is not None and recorded.answer is not None:
             moment: datetime = decode(recorded.answer, {})
             return moment
         moment = self._session.clock.now()
-        self._calls.append(self._row("now", b"", ordinal, CallStatus.ANSWERED, answer=encode(moment, {})))
+        self._calls.append(self._row(key, CallStatus.ANSWERED, answer=encode(moment, {})))
         return moment
 
     def new_id(self, kind: str) -> str:
-        number = self._count(f"id {kind}", b"") + 1
-        seed = f"{self._session.seed}/{self.address._replace(attempt=1).key}/{kind}/{number}"
+        _, _, before = self._next_key(f"id {kind}")
+        seed = f"{self._session.seed}/{self.address._replace(attempt=1).key}/{kind}/{before + 1}"
         return f"{kind}-{hashlib.sha256(seed.encode()).hexdigest()[:_ID_DIGITS]}"
 
     def put_text(self, text: str) -> str:
@@ -112,10 +91,9 @@ class JournalContext:
         return await self._session.text(text_hash.removeprefix("sha256:"))
 
     def emit(self, name: str, **data: Any) -> None:
-        digest = hashlib.sha256(canonical([name, data])).digest()
-        ordinal = self._count("note", digest)
-        if ("note", digest, ordinal) not in self._recorded:
-            self._calls.append(self._row("note", digest, ordinal, CallStatus.ANSWERED))
+        key = self._next_key("note", hashlib.sha256(canonical([name, data])).digest())
+        if key not in self._recorded:
+            self._calls.append(self._row(key, CallStatus.ANSWERED))
             self._events.append({"type": Note.type, "path": self.path, "visit": self.visit, "name": name, "data": data})
 
     def progress(self, name: str, **data: Any) -> None:
@@ -127,14 +105,14 @@ class JournalContext:
         self._calls, self._events = [], []
         return calls, events
 
-    def _inherited_answer(self, kind: str, digest: bytes, ordinal: int) -> CallRow | None:
+    def _inherited_answer(self, key: _RequestKey) -> CallRow | None:
         """The answer that another run recorded, entered into this run's journal too. Recorded times are inherited only
         until the first call that has to be made."""
-        recorded = self._inherited.get((kind, digest, ordinal))
+        recorded = self._inherited.get(key)
         if recorded is not None and recorded.status == CallStatus.ANSWERED:
             self._calls.append(recorded._replace(seq=self._session.next_call()))
             return recorded
-        self._inherited = {key: row for key, row in self._inherited.items() if row.kind != "now"}
+        self._inherited = {other: row for other, row in self._inherited.items() if row.kind != "now"}
         return None
 
     async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]]) -> Any:
@@ -158,11 +136,11 @@ class JournalContext:
         )
         return decode(answer, texts)
 
-    def _count(self, kind: str, digest: bytes) -> int:
-        """How many equal calls came before."""
+    def _next_key(self, kind: str, digest: bytes = b"") -> _RequestKey:
+        """The key of a request that is made now."""
         ordinal = self._counted.get((kind, digest), 0)
         self._counted[kind, digest] = ordinal + 1
-        return ordinal
+        return kind, digest, ordinal
 
     def _call_event(self, kind: str, seconds: float, *, reused: bool) -> Draft:
         return {
@@ -175,15 +153,9 @@ class JournalContext:
         }
 
     def _row(
-        self,
-        kind: str,
-        digest: bytes,
-        ordinal: int,
-        status: CallStatus,
-        *,
-        request: bytes | None = None,
-        answer: bytes | None = None,
+        self, key: _RequestKey, status: CallStatus, *, request: bytes | None = None, answer: bytes | None = None
     ) -> CallRow:
+        kind, digest, ordinal = key
         return CallRow(
             seq=self._session.next_call(),
             key=self.address.key,
@@ -202,5 +174,5 @@ class JournalContext:
         )
 
 
-def _by_request(rows: Iterable[CallRow]) -> dict[_Request, CallRow]:
+def _by_request(rows: Iterable[CallRow]) -> dict[_RequestKey, CallRow]:
     return {(row.kind, row.request_hash, row.ordinal): row for row in rows}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -11,9 +10,8 @@ import orjson
 from graph_research.errors import GraphResearchError
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, NodeFailed, StoreDamaged
 from graph_research.graph.events import InputRequested, NodeFinished
-from graph_research.graph.events import NodeFailed as NodeFailedEvent
-from graph_research.graph.execution.attempts import Attempts
-from graph_research.graph.execution.fan_out import FanOut, item_scope, items_of
+from graph_research.graph.execution.attempts import run_attempts
+from graph_research.graph.execution.fan_out import FanOut
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
@@ -39,24 +37,23 @@ class NodeRun(NodeVisit):
         context: JournalContext | None = None
         failure: Failure | None = None
         delta: Delta | None = None
-        attempt = 1
         parts: Iterable[bytes] = ()
         try:
             if self.program.each is not None:
-                delta, parts = await FanOut(self, self._attempts).run()
+                delta, parts = await FanOut(self).run()
             elif self.spec.kind in _CALLING:
-                delta, context = await self._attempts.run(None, self.scope, self._update_of, began)
-                attempt, parts = context.attempt, self.chains.values()
+                delta, context = await run_attempts(self, None, self.scope, began, self._update_of)
+                parts = self.chains.values()
             else:
                 delta = self._own_update()
         except GaveUp as end:
-            failure, context, attempt = end.failure, end.context, end.attempt
+            failure, context = end.failure, end.context
         except GraphResearchError as problem:
             if isinstance(problem, StoreDamaged):
                 raise
             failure = self.failure(Cause.ERROR, problem, 1)
-        if self.session.replay is not None:
-            self.check_recorded(None, attempt)
+        attempt = context.attempt if context else 1
+        self.check_recorded(None, attempt)
         seconds = clock.monotonic() - began
         try:
             return self._result(started_at, seconds, attempt, context, delta, failure, parts)
@@ -64,51 +61,21 @@ class NodeRun(NodeVisit):
             failure = self.failure(Cause.ERROR, self.unstorable((delta or {}).values(), problem), attempt)
             return self._result(started_at, seconds, attempt, context, None, failure, ())
 
-    def items(self) -> list[Any]:
-        """What the node runs for, where it has `each`. Raises `GuardFailed`, `NodeFailed`."""
-        return items_of(self)
-
-    def next_handoff(self, item: int | None = None) -> dict[str, Any]:
-        """What the node is given; with `each` what it is given for one item. Raises `GuardFailed`, `HandoffInvalid`."""
-        return self.handoff(self.scope if item is None else item_scope(self, item, self.items()[item]))
-
-    async def call(self, handoff: Mapping[str, Any], item: int | None = None) -> Any:
-        """Make the next attempt alone, without a time limit; nothing that comes of it is written."""
-        attempt, _ = self._attempts.next_attempt(item)
-        return await self._attempts.call(handoff, await self._attempts.context(item, attempt))
-
-    async def finished_items(self) -> Delta | None:
-        """The update of the items that have finished so far, where the node has `each`."""
-        return await FanOut(self, self._attempts).finished_items()
-
-    @cached_property
-    def _attempts(self) -> Attempts:
-        return Attempts(self)
-
     async def _stored_result(self) -> NodeResult | None:
         """How the visit ended if it had: its update, or a failure that nothing has come of yet."""
         for row in reversed(self.earlier):
             if row.item is not None or row.delta is None:
                 continue
             if row.status == StepStatus.FINISHED:
-                return self._written(row, delta=await self.session.value(row.delta))
+                return self._written(row)._replace(delta=await self.session.value(row.delta))
             if row.status == StepStatus.FAILED and row.step > self.session.failures_cleared_at:
-                return self._written(row, failure=Failure.from_stored(await self.session.value(row.delta)))
+                failure = Failure.from_stored(await self.session.value(row.delta))
+                return self._written(row)._replace(failure=failure)
         return None
 
-    def _written(self, row: StepRow, *, delta: Delta | None = None, failure: Failure | None = None) -> NodeResult:
-        return NodeResult(
-            active=self.active,
-            step=row.step,
-            attempt=row.attempt,
-            started_at=row.started_at,
-            seconds=row.seconds,
-            hash=row.hash,
-            data=row.delta,
-            delta=delta,
-            failure=failure,
-            written=True,
-        )
+    def _written(self, row: StepRow) -> NodeResult:
+        data = row.delta
+        return NodeResult(self.active, row.step, row.attempt, row.started_at, row.seconds, row.hash, data, written=True)
 
     def _result(
         self,
@@ -135,8 +102,7 @@ class NodeRun(NodeVisit):
             events.append({"type": NodeFinished.type, "path": path, "visit": visit, "node": node, "seconds": seconds})
         else:
             data = encode(failure.stored, texts)
-            place = {"path": path, "visit": visit, "node": node, "error": failure.summary, "will_retry": False}
-            events.append({"type": NodeFailedEvent.type, **place, "attempt": attempt})
+            events.append(self.failed_event(failure, None, attempt, retry=False))
         return NodeResult(
             active, step, attempt, started_at, seconds, hashed, data, delta, failure, calls, events, texts
         )

@@ -26,11 +26,10 @@ Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, An
 class GaveUp(Exception):
     """The last attempt of a node or of one of its items has failed."""
 
-    def __init__(self, failure: Failure, context: JournalContext | None = None, attempt: int = 1) -> None:
+    def __init__(self, failure: Failure, context: JournalContext | None = None) -> None:
         super().__init__(failure.error["message"])
         self.failure = failure
         self.context = context
-        self.attempt = attempt
 
 
 class NodeVisit:
@@ -103,18 +102,15 @@ class NodeVisit:
         """The failure of this visit that `problem` is."""
         return failure_of(self.active, event, type(problem).__name__, str(problem), attempts)
 
-    def failed_event(self, context: JournalContext, failure: Failure, *, retry: bool) -> Draft:
+    def address(self, item: int | None = None, attempt: int = 1) -> Address:
+        """The address of an attempt, or of an item's."""
+        return Address(self.graph_run.namespace, self.active.node, self.active.visit, item, attempt)
+
+    def failed_event(self, failure: Failure, item: int | None, attempt: int, *, retry: bool) -> Draft:
         """The event of a failed attempt."""
-        return {
-            "type": NodeFailed.type,
-            "path": context.path,
-            "visit": context.visit,
-            "node": self.spec.name,
-            "error": failure.summary,
-            "will_retry": retry,
-            "attempt": context.attempt,
-            "item": context.item,
-        }
+        path, visit, node = self.address(item).path, self.active.visit, self.active.node
+        place = {"path": path, "visit": visit, "node": node, "error": failure.summary, "will_retry": retry}
+        return {"type": NodeFailed.type, **place, "attempt": attempt, "item": item}
 
     async def record_retry(self, context: JournalContext, failure: Failure, seconds: float) -> None:
         """Store an attempt that failed and that another follows."""
@@ -122,7 +118,7 @@ class NodeVisit:
         texts: dict[str, str] = {}
         data, chain = encode(failure.stored, texts), self.graph_run.position.chain
         row = self.row(context.item, context.attempt, StepStatus.RETRIED, seconds, chain, data)
-        failed = self.failed_event(context, failure, retry=True)
+        failed = self.failed_event(failure, context.item, context.attempt, retry=True)
         await self.graph_run.writer.record(row, calls, [*events, failed], texts)
 
     def row(
@@ -137,8 +133,7 @@ class NodeVisit:
     def check_recorded(self, item: int | None, attempt: int) -> None:
         """In a replay, raise `Unrecorded` if this attempt did not end in the recorded run."""
         if self.session.replay is not None:
-            namespace, (node, visit) = self.graph_run.namespace, self.active[:2]
-            self.session.replay.check_end(Address(namespace, node, visit, item, attempt))
+            self.session.replay.check_end(self.address(item, attempt))
 
     def hash(self, item: int | None, data: bytes, *parts: bytes) -> bytes:
         """The chain of hashes after this visit or one of its items."""

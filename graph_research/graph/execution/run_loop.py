@@ -9,9 +9,11 @@ from typing import Any
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.execution.attempts import first_of
 from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancelled
+from graph_research.graph.execution.fan_out import finished_items
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended, Unrecorded, failure_of
 from graph_research.graph.execution.node_run import NodeRun
+from graph_research.graph.execution.node_visit import NodeVisit
 from graph_research.graph.execution.step_writer import Ended
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode
@@ -128,7 +130,8 @@ class RunLoop:
         deltas = []
         for active in run.position.active:
             if run.graph.programs[active.node].each is not None and not active.done:
-                deltas.append(await NodeRun(run, self.child, active, await self._stored_rows(active)).finished_items())
+                visit = NodeVisit(run, self.child, active, await self._stored_rows(active))
+                deltas.append(await finished_items(visit))
         return [delta for delta in deltas if delta is not None]
 
     async def _run_together(self, waiting: Sequence[ActiveNode]) -> Sequence[NodeResult]:
@@ -187,7 +190,7 @@ class RunLoop:
     async def _child_run(self, name: str, handoff: Mapping[str, Any], address: Address) -> GraphRun:
         """The subgraph's run: that of the attempt if it can go on, else that of a next attempt."""
         graph, session = self.graph_run.graph.subgraphs[name], self.graph_run.session
-        while (namespace := f"{address.key}/") in session.history.visits:
+        while (namespace := f"{address.key}/") in session.earlier_visits:
             run = await GraphRun.load(graph, session, namespace)
             assert run is not None
             if run.ended is not None and not await self._failed_since(address, run.step):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,27 +14,12 @@ from graph_research.graph.context import Clock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Draft, Event, event_of, packed_events
 from graph_research.graph.execution.event_channel import EventChannel
-from graph_research.graph.execution.recorded_answers import (
-    AnswerSource,
-    ParentJournals,
-    Replay,
-    ancestors,
-)
+from graph_research.graph.execution.recorded_answers import AnswerSource, ParentJournals, Replay, ancestors
 from graph_research.graph.execution.routing import Routes
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.state.statuses import CLEARS_FAILURES, CallStatus
 from graph_research.graph.values.codec import decode, references
-
-
-@dataclass(frozen=True, kw_only=True)
-class History:
-    """What a run had done before this process took it over; empty for a new one."""
-
-    visits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Scope to node to its highest visit."""
-    call_keys: frozenset[str] = frozenset()
-    """Attempts with journal entries."""
 
 
 @dataclass(slots=True)
@@ -58,7 +43,10 @@ class RunSession:
         self.run_id = run_id
         self.clock = clock
         self.interactive = interactive
-        self.history = History()
+        self.earlier_visits: Mapping[str, Mapping[str, int]] = {}
+        """What the run had done before this process took it over: namespace to node to its highest visit."""
+        self._earlier_call_keys: frozenset[str] = frozenset()
+        """Attempts with journal entries from before."""
         self.seed = run_id
         """What ids and random numbers derive from."""
         self.answer_source: AnswerSource | None = None
@@ -89,8 +77,8 @@ class RunSession:
             if not row.node and not row.scope and row.status in CLEARS_FAILURES:
                 self.failures_cleared_at = row.step
         keys, self._call = await self.store.call_keys(self.run_id)
+        self.earlier_visits, self._earlier_call_keys = visits, frozenset(keys)
         self._seq = await self.store.last_seq(self.run_id)
-        self.history = History(visits=visits, call_keys=frozenset(keys))
         run = await self.store.run_row(self.run_id)
         self.seed = run.seed
         if self.answer_source is None and (parents := await ancestors(self.store, run)):
@@ -99,11 +87,11 @@ class RunSession:
     @property
     def remembers(self) -> bool:
         """Whether an attempt may have been made before, in this run or in one whose answers it inherits."""
-        return self.answer_source is not None or bool(self.history.call_keys)
+        return self.answer_source is not None or bool(self._earlier_call_keys)
 
     async def recorded(self, address: Address) -> list[CallRow]:
         """The answers in the journal of an attempt that was interrupted; empty for a new one."""
-        if address.key not in self.history.call_keys:
+        if address.key not in self._earlier_call_keys:
             return []
         return [
             row for row in await self.store.call_rows(self.run_id, address.key) if row.status == CallStatus.ANSWERED

@@ -116,7 +116,10 @@ def follow(
     taken = [edge for edge in taken if edge.edge.source == ANY][:1] or taken
     failed = next((edge.failure for edge in taken if edge.failure is not None), None)
     active, join_arrivals = _entered(taken, position.join_arrivals, routes, step, visits)
-    interruption = position.interruption if failed is None else _interruption(failed, *before)
+    interruption = position.interruption
+    if failed is not None:
+        left_at, (left, chain, left_loops, arrivals, *_) = before
+        interruption = Interruption(failed.event, left_at, chain.hex(), left, left_loops, arrivals, failed.error)
     if any(node.node in routes.can_complete for node in active):
         interruption = None
     _, chain, _, _, _, applied, abandoned = position
@@ -162,15 +165,3 @@ def _entered(
         cause = targets[target]
         active.append(ActiveNode(target, visits.get(target, 0) + 1, step, error=None if cause is None else cause.error))
     return tuple(active), arrived
-
-
-def _interruption(failure: Failure, step: int, position: Position) -> Interruption:
-    return Interruption(
-        cause=failure.event,
-        step=step,
-        chain=position.chain.hex(),
-        active=position.active,
-        loops=position.loops,
-        join_arrivals=position.join_arrivals,
-        error=failure.error,
-    )

@@ -102,11 +102,9 @@ class Runtime:
     ) -> str:
         """Store a run that stands at its start and return its id; `resume` drives it. Raises as `stream`."""
         name = check_name(run_id or self._new_run_id(), "run")
-        event_channel = EventChannel()
-        event_channel.close()
         lease = await self.checkpointer.lease(name)
         try:
-            await self._begin(self._session(name, event_channel), input, metadata or {})
+            await self._begin(self._session(name), input, metadata or {})
         finally:
             self._starting.pop(name, None)
             lease.release()
@@ -158,10 +156,7 @@ class Runtime:
     ) -> RunResult:
         """Start a run and drive it to its end or to a stop; errors inside the run are in the result."""
         name = check_name(run_id or self._new_run_id(), "run")
-        event_channel = EventChannel()
-        event_channel.close()
-        session = self._session(name, event_channel)
-        await self._drive(session, lambda session: self._begin(session, input, metadata or {}))
+        await self._drive(self._session(name), lambda session: self._begin(session, input, metadata or {}))
         return await self.result(name)
 
     def time_out(self, run_id: str) -> None:
@@ -205,7 +200,7 @@ class Runtime:
             if not drive.cancelled():
                 drive.exception()
 
-    def _session(self, run_id: str, event_channel: EventChannel) -> RunSession:
+    def _session(self, run_id: str, event_channel: EventChannel | None = None) -> RunSession:
         self._starting[run_id] = False
         return RunSession(
             store=self.checkpointer,

@@ -11,7 +11,6 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.ports import Lease, missing_text
 from graph_research.graph.errors import RunBusy, RunExists, UnknownRun
 from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
-from graph_research.graph.state.statuses import CallStatus
 
 
 @dataclass(kw_only=True)
@@ -95,12 +94,6 @@ class MemoryCheckpointer(Checkpointer):
     async def call_rows(self, run_id: str, key: str | None) -> list[CallRow]:
         calls = self._run(run_id).calls
         return [calls[seq] for seq in sorted(calls) if key is None or calls[seq].key == key]
-
-    async def lose_calls(self, run_id: str) -> int:
-        calls = self._run(run_id).calls
-        sent = [call for call in calls.values() if call.status == CallStatus.SENT]
-        calls.update((call.seq, call._replace(status=CallStatus.LOST)) for call in sent)
-        return len(sent)
 
     async def event_batches(self, run_id: str, after: int) -> list[bytes]:
         return [batch for last, batch in self._run(run_id).events if last > after]

@@ -11,6 +11,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.debugger.stop_locations import (
     StopLocation,
     edge_between,
+    edge_location,
     graph_at,
     location_at,
     plain_path,
@@ -154,17 +155,9 @@ def _edge_of(where: str, root: Graph) -> StopLocation | None:
     for graph in root.walk():
         edge = edge_between(graph, match["source"], match["target"])
         if edge is not None:
-            guarded = match["kind"] == "guard"
-            line = edge.when.place.line if guarded and edge.when else edge.place.line
-            return StopLocation(
-                kind="guard" if guarded else "edge",
-                graph=graph.spec.name,
-                file=graph.spec.file,
-                line=line,
-                last_line=line,
-                node=edge.source,
-                to=edge.target,
-            )
+            if match["kind"] == "guard":
+                return edge_location(graph, edge, "guard", (edge.when or edge).place.line)
+            return edge_location(graph, edge, "edge", edge.place.line)
     raise BreakpointInvalid(
         f"no edge {match['source']} -> {match['target']}", help="`list` shows the edges around the current node"
     )

@@ -11,7 +11,6 @@ from graph_research.graph.context import Clock
 from graph_research.graph.debugger.call_stack import Level
 from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.execution.attempts import attempt_context, call_node, next_attempt
-from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.fan_out import item_scope, items_of
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.node_visit import NodeVisit
@@ -87,9 +86,7 @@ async def _node_visit(
     level: Level, store: Checkpointer, run_id: str, clock: Clock, *, interactive: bool
 ) -> tuple[NodeVisit, _FirstCall]:
     """The visit as the run would begin it, in a session that nothing is written in."""
-    channel = EventChannel()
-    channel.close()
-    session = RunSession(store=store, run_id=run_id, clock=clock, interactive=interactive, event_channel=channel)
+    session = RunSession(store=store, run_id=run_id, clock=clock, interactive=interactive)
     row = await store.run_row(run_id)
     session.seed = row.seed
     session.answer_source = first_call = _FirstCall(store, [run_id, *await ancestors(store, row)])

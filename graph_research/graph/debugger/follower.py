@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -44,7 +45,11 @@ class Follower:
         stream = self._stream
         if stream is None:
             return None
-        while (event := await self._timed(stream)) is not None:
+        while True:
+            with self._time.running(lambda: self._runtime.time_out(self._run_id)):
+                event = await stream.next()
+            if event is None:
+                break
             self.tell(event)
             if event.seq is None:
                 continue
@@ -77,13 +82,6 @@ class Follower:
         stream, self._stream = self._stream, None
         if stream is not None:
             await stream.close()
-
-    async def _timed(self, stream: _Stream) -> Event | None:
-        stop = self._time.begin(lambda: self._runtime.time_out(self._run_id))
-        try:
-            return await stream.next()
-        finally:
-            stop()
 
 
 class _Stream:
@@ -132,10 +130,12 @@ class _TimeBudget:
     def __init__(self, seconds: float | None) -> None:
         self._left = seconds
 
-    def begin(self, used_up: Callable[[], None]) -> Callable[[], None]:
-        """Let the time run; `used_up` is called once when it is over. The answer stops it."""
+    @contextmanager
+    def running(self, used_up: Callable[[], None]) -> Iterator[None]:
+        """Let the time run; `used_up` is called once when it is over."""
         if self._left is None:
-            return lambda: None
+            yield
+            return
         loop = asyncio.get_running_loop()
         began = loop.time()
 
@@ -144,13 +144,12 @@ class _TimeBudget:
             used_up()
 
         timer = loop.call_later(self._left, over)
-
-        def stop() -> None:
+        try:
+            yield
+        finally:
             timer.cancel()
             if self._left is not None:
                 self._left = max(0.0, self._left - (loop.time() - began))
-
-        return stop
 
 
 def without_time_limits(graph: Graph) -> Graph:

@@ -17,7 +17,7 @@ from graph_research.graph.debugger.stop_locations import plain_path
 from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.debugger.timeline import Timeline
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.events import Event, NodeFailed, NodeFinished, NodeStarted, RunEnded
+from graph_research.graph.events import NodeFailed, NodeFinished, NodeStarted, RunEnded
 
 _MOST_CALLS = 3
 
@@ -121,38 +121,36 @@ class Inspector:
         return [call for call in records if plain_path(call.path) == path and call.visit == visit]
 
     async def work(self) -> list[Work]:
-        """The nodes that have begun and not ended, with the calls that each waits for."""
-        return await _work_of(self._timeline.events, self._store, self._timeline.run_id, self._clock.now())
-
-
-async def _work_of(events: Sequence[Event], store: Checkpointer, run_id: str, now: datetime) -> list[Work]:
-    """The nodes at work after `events`, the one that began last first; those that hold others are left
-    out."""
-    begun: dict[tuple[str, int], datetime] = {}
-    for event in events:
-        if isinstance(event, NodeStarted):
-            begun[event.path, event.visit] = event.at
-        elif isinstance(event, NodeFinished) or (
-            isinstance(event, NodeFailed) and event.item is None and not event.will_retry
-        ):
-            begun.pop((event.path, event.visit), None)
-        elif isinstance(event, RunEnded):
-            begun.clear()
-    sent = [call for call in await store.calls(run_id) if call.status == "sent"] if begun else []
-    return [
-        Work(
-            path=path,
-            visit=visit,
-            seconds=max(0.0, (now - at).total_seconds()),
-            calls=[
-                (call.kind, max(0.0, (now - call.started_at).total_seconds()))
-                for call in sent
-                if call.visit == visit and plain_path(call.path) == plain_path(path)
-            ],
+        """The nodes at work, the one that began last first, with the calls that each waits for; those that hold others
+        are left out."""
+        now = self._clock.now()
+        begun: dict[tuple[str, int], datetime] = {}
+        for event in self._timeline.events:
+            if isinstance(event, NodeStarted):
+                begun[event.path, event.visit] = event.at
+            elif isinstance(event, NodeFinished) or (
+                isinstance(event, NodeFailed) and event.item is None and not event.will_retry
+            ):
+                begun.pop((event.path, event.visit), None)
+            elif isinstance(event, RunEnded):
+                begun.clear()
+        sent = (
+            [call for call in await self._store.calls(self._timeline.run_id) if call.status == "sent"] if begun else []
         )
-        for (path, visit), at in sorted(begun.items(), key=lambda item: item[1], reverse=True)
-        if not any(_inside(other, path) for other, _ in begun)
-    ]
+        return [
+            Work(
+                path=path,
+                visit=visit,
+                seconds=max(0.0, (now - at).total_seconds()),
+                calls=[
+                    (call.kind, max(0.0, (now - call.started_at).total_seconds()))
+                    for call in sent
+                    if call.visit == visit and plain_path(call.path) == plain_path(path)
+                ],
+            )
+            for (path, visit), at in sorted(begun.items(), key=lambda item: item[1], reverse=True)
+            if not any(_inside(other, path) for other, _ in begun)
+        ]
 
 
 def _inside(inner: str, outer: str) -> bool:

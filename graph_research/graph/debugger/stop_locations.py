@@ -87,15 +87,16 @@ def _locations(root: Graph) -> Iterator[StopLocation]:
                 node=node.name,
             )
         for edge in spec.edges:
-            yield _edge_location(graph, edge, "edge", edge.place.line, lines.get(f"edges/{edge.index}", 0))
+            yield edge_location(graph, edge, "edge", edge.place.line, lines.get(f"edges/{edge.index}", 0))
             guarded = f"edges/{edge.index}/when:key"
             if guarded in spec.places and spec.places[guarded].line != edge.place.line:
-                yield _edge_location(graph, edge, "guard", spec.places[guarded].line, 0)
+                yield edge_location(graph, edge, "guard", spec.places[guarded].line)
 
 
-def _edge_location(
-    graph: Graph, edge: EdgeSpec, kind: Literal["edge", "guard"], line: int, last_line: int
+def edge_location(
+    graph: Graph, edge: EdgeSpec, kind: Literal["edge", "guard"], line: int, last_line: int = 0
 ) -> StopLocation:
+    """An edge or its guard, which stands in `line`."""
     return StopLocation(
         kind=kind,
         graph=graph.spec.name,

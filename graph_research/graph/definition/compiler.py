@@ -244,7 +244,7 @@ class _Compiler:
         found = {name: typed(schema_of(compiled.tree, scope), self.registry.types) for name, compiled in fields.items()}
         for name, schema in contract.properties.items() if contract else ():
             found[name] = typed(schema, self.registry.types) or found.get(name)
-        return {name: one for name, one in found.items() if one is not None}
+        return {name: type_ for name, type_ in found.items() if type_ is not None}
 
     def program(self, node: NodeSpec, contracts: Mapping[str, Contract]) -> NodeProgram:
         fields, optional = self._fields(node, contracts)
@@ -340,12 +340,7 @@ def _whole_hash(graph: Graph) -> str:
         for name in (node.target, f"{node.target}/system", f"{node.target}/user")
         if (found := prompting.find(name))
     }
-    parts: list[Any] = [
-        spec.hash,
-        schemas,
-        channels,
-        prompts,
-        {name: one.hash for name, one in graph.subgraphs.items()},
-    ]
+    subgraphs = {name: subgraph.hash for name, subgraph in graph.subgraphs.items()}
+    parts: list[Any] = [spec.hash, schemas, channels, prompts, subgraphs]
     parts += [[kind.name, kind.schema] for kind in graph.types_used()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -15,11 +15,11 @@ class EventChannel:
     """`wait_drained` returns when the consumer has received every event and waits for more. A closed channel has no
     consumer, and no producer waits for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, open: bool = True) -> None:
         self._events: deque[Event] = deque()
         self._consumer: asyncio.Future[None] | None = None
         self._producers: list[asyncio.Future[None]] = []
-        self.open = True
+        self.open = open
 
     def send(self, events: Iterable[Event]) -> None:
         """Send stored events."""

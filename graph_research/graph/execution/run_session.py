@@ -34,10 +34,17 @@ class _Batch:
 
 
 class RunSession:
-    """One process that drives one run. Steps and events get their numbers when a write is requested, in that order."""
+    """One process that drives one run. Steps and events get their numbers when a write is requested, in that order.
+    Without an `event_channel` nobody gets the events."""
 
     def __init__(
-        self, *, store: Checkpointer, run_id: str, clock: Clock, interactive: bool, event_channel: EventChannel
+        self,
+        *,
+        store: Checkpointer,
+        run_id: str,
+        clock: Clock,
+        interactive: bool,
+        event_channel: EventChannel | None = None,
     ) -> None:
         self.store = store
         self.run_id = run_id
@@ -58,7 +65,7 @@ class RunSession:
         """Nodes that failed up to this step are tried again: the run was resumed or forked since."""
         self.asked: str | None = None
         """The key of the node whose question the run stopped for."""
-        self._event_channel = event_channel
+        self._event_channel = event_channel or EventChannel(open=False)
         self._texts: dict[str, str] = {}
         self._known: set[str] = set()
         self._recent = TextCache()

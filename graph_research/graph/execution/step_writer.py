@@ -123,20 +123,8 @@ class StepWriter:
 
     def mark(self, step: int, status: StepStatus, position: Position, delta: bytes | None) -> StepRow:
         """A row of the graph itself."""
-        return StepRow(
-            step=step,
-            scope=self._namespace,
-            node="",
-            visit=0,
-            item=None,
-            attempt=1,
-            status=status,
-            started_at=self._session.clock.now().timestamp(),
-            seconds=0.0,
-            hash=position.chain,
-            delta=delta,
-            position=position.to_bytes(),
-        )
+        now = self._session.clock.now().timestamp()
+        return StepRow.of_graph(step, self._namespace, status, now, position, delta)
 
     def count(self, delta: bytes | None) -> None:
         """An update was added to the log."""

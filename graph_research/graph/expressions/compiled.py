@@ -76,7 +76,7 @@ class ExpressionGroup:
 
     def __init__(self, compiled: Mapping[str, Compiled]) -> None:
         self._compiled = compiled
-        functions = {name: call for one in compiled.values() for name, call in one.functions.items()}
+        functions = {name: call for expression in compiled.values() for name, call in expression.functions.items()}
         self._function = as_functions({name: one.tree for name, one in compiled.items()}, functions)
 
     def evaluate(self, scope: Mapping[str, Any]) -> dict[str, Any]:

@@ -209,7 +209,7 @@ def _row(kind: Any, line: bytes, where: str) -> Any:
 
 
 def _field(declared: Any, name: str, value: Any, where: str) -> Any:
-    kinds = {one.__name__ for one in get_args(declared) or (declared,)}
+    kinds = {kind.__name__ for kind in get_args(declared) or (declared,)}
     if value is None and "NoneType" in kinds:
         return None
     if "bytes" in kinds and isinstance(value, str):

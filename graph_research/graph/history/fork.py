@@ -121,8 +121,8 @@ async def _fork_point(store: Checkpointer, graph: Graph, run_id: str, step: int)
             hint=Hint(Action.SHOW_STEPS, run_id),
         )
     root = [row for row in rows if not row.scope]
-    taken = root[-1].step == step and root[-1].node and root[-1].updates
-    placed = [row for row in (root[:-1] if taken else root) if row.position is not None]
+    left = root[-1].step == step and root[-1].node and root[-1].updates
+    placed = [row for row in (root[:-1] if left else root) if row.position is not None]
     base = Position.from_bytes(placed[-1].position or b"", placed[-1].hash)
     ended = _ended(base, root)
     order = {name: place for place, name in enumerate(graph.spec.nodes)}
@@ -132,7 +132,7 @@ async def _fork_point(store: Checkpointer, graph: Graph, run_id: str, step: int)
     ended.sort(key=lambda row: order[row.node])
     active = sorted(base.active, key=lambda active: order[active.node])
     position = Position(
-        active=tuple(one.ended() for one in active),
+        active=tuple(node.ended() for node in active),
         chain=joined(base.chain, [row.hash for row in ended]),
         loops=base.loops,
         join_arrivals=base.join_arrivals,
@@ -194,44 +194,31 @@ def _mark(place: _ForkPoint, step: int, data: bytes | None, now: float) -> StepR
     chain = place.position.chain if data is None else digest(place.position.chain, data)
     applied = [*place.applied, *(() if data is None else (step + 1,))]
     position = place.position._replace(chain=chain, applied=applied)
-    return StepRow(
-        step=step + 1,
-        scope="",
-        node="",
-        visit=0,
-        item=None,
-        attempt=1,
-        status=StepStatus.FORKED,
-        started_at=now,
-        seconds=0.0,
-        hash=chain,
-        delta=data,
-        position=position.to_bytes(),
-    )
+    return StepRow.of_graph(step + 1, "", StepStatus.FORKED, now, position, data)
 
 
 def _calls(calls: Sequence[CallRow], steps: Sequence[StepRow]) -> list[CallRow]:
     """The journal of the attempts that had ended by then; what others recorded is lent when it is asked for."""
-    keys = {Address(row.scope, row.node, row.visit, row.item, row.attempt).key for row in steps if row.node}
+    keys = {row.address.key for row in steps if row.node}
     return [call for call in calls if call.key in keys]
 
 
 async def _events(store: Checkpointer, run_id: str, steps: Sequence[StepRow]) -> tuple[int, bytes | None]:
     """The events until those of the last of `steps`, as one batch, and the number of its last. Where that one's node
-    is done and not left, the edges that were taken then are not told."""
+    is done and not left, the edges that were taken then are left out."""
     last = next((row for row in reversed(steps) if row.node), None)
-    told: list[dict[str, Any]] = []
+    copied: list[dict[str, Any]] = []
     kept = 0
     for batch in await store.event_batches(run_id, 0):
         events = list(unpacked_events(batch))
         place = next((place for place, event in enumerate(events) if last is None or _tells(event, last)), None)
         if place is not None:
             left = last is None or last.position is not None
-            kept = len(told) + (len(events) if left else place + 1)
-        told.extend(events)
+            kept = len(copied) + (len(events) if left else place + 1)
+        copied.extend(events)
         if last is None:
             break
-    return (told[kept - 1]["seq"], orjson.dumps(told[:kept])) if kept else (0, None)
+    return (copied[kept - 1]["seq"], orjson.dumps(copied[:kept])) if kept else (0, None)
 
 
 def _tells(event: Mapping[str, Any], row: StepRow) -> bool:

@@ -71,10 +71,10 @@ class RecordedRun:
         """By graph run."""
         self._expiring: dict[str, int] = {}
         """By subgraph run whose node runs out of time the step that says so."""
-        self._gave_up = {_address(step).key for step in log if step.item is None and step.status in FAILURES}
+        self._gave_up = {step.address.key for step in log if step.item is None and step.status in FAILURES}
         for step in log:
             if _is_compared(step):
-                self._attempts[_address(step).key].append(step)
+                self._attempts[step.address.key].append(step)
         for interruption in _interruptions(log):
             self._interruptions[interruption.namespace].append(interruption)
         self.first: Difference | None = None
@@ -144,9 +144,9 @@ class RecordedRun:
         self._rows += bool(step.node) or step.status in (StepStatus.STARTED, StepStatus.PAUSED)
         if not _is_compared(step):
             return
-        rows = self._attempts.get(_address(step).key)
+        rows = self._attempts.get(step.address.key)
         if not rows or rows[0].status != step.status:
-            instead = "did not" if self.ended(_address(step)) else "never ran"
+            instead = "did not" if self.ended(step.address) else "never ran"
             raise self.differ(step, f"it {step.status} here, in the recorded run it {instead}")
         expected = rows.popleft()
         if expected.hash != step.hash:
@@ -157,7 +157,7 @@ class RecordedRun:
     def differ(self, at: StepRow | Address, difference: str, call: str | None = None) -> Differs:
         """Note the first difference; the error ends the replay."""
         if self.first is None:
-            address = _address(at) if isinstance(at, StepRow) else at
+            address = at.address if isinstance(at, StepRow) else at
             node = address._replace(item=None).path or "the start"
             self.first = Difference(node=node, visit=at.visit, item=at.item, call=call, difference=difference)
         return Differs(difference)
@@ -195,7 +195,9 @@ def _standing(log: Sequence[StepRow]) -> _Interruption | None:
     for step in reversed(log):
         if not step.scope and step.position is not None:
             active = Position.from_bytes(step.position, step.hash).active
-            return _Interruption("", step.step, Cause.ERROR, {one.node: one.visit for one in active if not one.done})
+            return _Interruption(
+                "", step.step, Cause.ERROR, {node.node: node.visit for node in active if not node.done}
+            )
     return None
 
 
@@ -217,7 +219,7 @@ def _was_noticed(namespace: str, later: Iterable[StepRow]) -> bool:
     for step in later:
         if step.scope.startswith(namespace):
             return False
-        if f"{_address(step).key}/" == namespace:
+        if f"{step.address.key}/" == namespace:
             return True
     return False
 
@@ -228,7 +230,3 @@ def _is_compared(step: StepRow) -> bool:
 
 def _event_of(step: StepRow) -> str:
     return str(orjson.loads(step.delta or b"{}").get("event", Cause.ERROR))
-
-
-def _address(step: StepRow) -> Address:
-    return Address(step.scope, step.node, step.visit, step.item, step.attempt)

@@ -14,7 +14,6 @@ from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
-from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.node_result import Suspended, Unrecorded
 from graph_research.graph.execution.run_loop import RunLoop
@@ -67,11 +66,7 @@ async def replay(
     start = max((place for place, step in enumerate(log) if step.status == StepStatus.FORKED), default=-1) + 1
     recorded = RecordedRun(log[start:], row.status)
     scratch = _Scratch(store, recorded)
-    channel = EventChannel()
-    channel.close()
-    session = RunSession(
-        store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive, event_channel=channel
-    )
+    session = RunSession(store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive)
     session.seed = row.seed
     session.answer_source = _RecordedCalls(store, run_id, recorded, failures or {})
     session.replay = recorded
@@ -137,7 +132,7 @@ class _RecordedCalls:
             raise make(error["message"]) if make else type(error["type"], (GraphResearchError,), {})(error["message"])
         if entry is not None:
             await asyncio.Event().wait()  # the handler ended without waiting for this call, and does so again
-        near = min(await self._requests(address, kind), key=lambda one: apart(one, request), default=None)
+        near = min(await self._requests(address, kind), key=lambda recorded: apart(recorded, request), default=None)
         shown = f": {canonical(request).decode(errors='replace')[:_SHOWN_CHARS]}"
         if near is not None:
             shown = first_difference(near, request)

@@ -58,8 +58,8 @@ def _entries(value: Any) -> Mapping[str, Any] | None:
 
 def _names(entries: Sequence[Any]) -> list[str]:
     ids = [entry.get("id") if isinstance(entry, Mapping) else None for entry in entries]
-    if all(isinstance(one, str) for one in ids) and len(set(ids)) == len(ids):
-        return [str(one) for one in ids]
+    if all(isinstance(id_, str) for id_ in ids) and len(set(ids)) == len(ids):
+        return [str(id_) for id_ in ids]
     return [str(place) for place in range(len(entries))]
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from graph_research.graph.state.address import Address
+from graph_research.graph.state.position import Position
 from graph_research.graph.state.statuses import FAILURES
 
 
@@ -45,6 +47,18 @@ class StepRow(NamedTuple):
     hash: bytes
     delta: bytes | None
     position: bytes | None
+
+    @classmethod
+    def of_graph(
+        cls, step: int, scope: str, status: str, started_at: float, position: Position, delta: bytes | None
+    ) -> StepRow:
+        """A row of the graph itself, which stands at `position` then."""
+        return cls(step, scope, "", 0, None, 1, status, started_at, 0.0, position.chain, delta, position.to_bytes())
+
+    @property
+    def address(self) -> Address:
+        """The attempt that the row belongs to."""
+        return Address(self.scope, self.node, self.visit, self.item, self.attempt)
 
     @property
     def updates(self) -> bool:

@@ -134,10 +134,7 @@ class SqliteCheckpointer(Checkpointer):
         return [read_call(run_id, row) for row in rows]
 
     async def lose_calls(self, run_id: str) -> int:
-        span = _span(await self._number(run_id))
-        return await self._writer.run(
-            lambda connection: connection.execute(_query("lose_calls"), span).rowcount, writes=True
-        )
+        return await self._change("lose_calls", _span(await self._number(run_id)))
 
     async def event_batches(self, run_id: str, after: int) -> list[bytes]:
         number = await self._number(run_id)
@@ -180,10 +177,7 @@ class SqliteCheckpointer(Checkpointer):
         return int((await self._all("size", {}))[0][0])
 
     async def request_cancel(self, run_id: str) -> None:
-        number = await self._number(run_id)
-        await self._writer.run(
-            lambda connection: connection.execute(_query("request_cancel"), {"run": number}).rowcount, writes=True
-        )
+        await self._change("request_cancel", {"run": await self._number(run_id)})
 
     async def cancel_requested(self, run_id: str) -> bool:
         rows = await self._all("cancel_requested", {"run": await self._number(run_id)})
@@ -202,6 +196,9 @@ class SqliteCheckpointer(Checkpointer):
 
     async def _all(self, name: str, values: dict[str, Any]) -> list[Any]:
         return await self._writer.run(lambda connection: connection.execute(_query(name), values).fetchall())
+
+    async def _change(self, name: str, values: dict[str, Any]) -> int:
+        return await self._writer.run(lambda connection: connection.execute(_query(name), values).rowcount, writes=True)
 
 
 def _open(path: Path, synchronous: str) -> sqlite3.Connection:

@@ -22,11 +22,6 @@ def node_rows(node: NodeSpec) -> tuple[str, ...]:
     return _line(detail), _line(f"each {node.each.text}{at_once}")
 
 
-def node_detail(node: NodeSpec) -> str:
-    """The rows of a node in one line."""
-    return " · ".join(node_rows(node))
-
-
 def edge_rows(edge: EdgeSpec, spec: GraphSpec) -> tuple[str, ...]:
     """Events, guard and loop of an edge, a row each, and one for the loop's condition; none for a plain edge."""
     rows = [f"on {', '.join(edge.on)}"] if edge.on else []

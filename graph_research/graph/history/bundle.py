@@ -245,9 +245,12 @@ def _event(line: bytes) -> dict[str, Any]:
 
 
 def _check_run(run: RunRow) -> None:
-    for name, what in ((run.run_id, "run"), (run.seed, "run"), (run.parent, "run"), (run.graph, "graph")):
-        if name is not None:
-            _named(name, what)
+    try:
+        for name, what in ((run.run_id, "run"), (run.seed, "run"), (run.parent, "run"), (run.graph, "graph")):
+            if name is not None:
+                check_name(name, what)
+    except UserMistake as problem:
+        raise BundleInvalid(problem.message) from problem
     definition = orjson.loads(run.definition)
     good = isinstance(definition, dict) and all(
         name.partition(" ")[0] in _FOLDERS and _is_part(entry) for name, entry in definition.items()
@@ -262,13 +265,6 @@ def _is_part(entry: Any) -> bool:
         return False
     file = entry.get("file", "graph.yaml")
     return isinstance(file, str) and 0 < len(file) <= _MOST_NAME_CHARS and file.isprintable() and "/" not in file
-
-
-def _named(name: str, what: str) -> None:
-    try:
-        check_name(name, what)
-    except UserMistake as problem:
-        raise BundleInvalid(problem.message) from problem
 
 
 def _check_rows(first: Write) -> None:

@@ -9,7 +9,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.providers.clients import Clients
 from graph_research.providers.http.circuit_breaker import BreakerPolicy
 from graph_research.providers.http.client import Http, HttpClient
-from graph_research.providers.search.tavily import tavily_endpoint, tavily_search
+from graph_research.providers.search.tavily import TavilyOptions, TavilySearch, tavily_endpoint
 from graph_research.providers.search.tavily_pages import TavilyPages
 from graph_research.providers.web.fetcher import Fetcher, FetchLimits
 from graph_research.providers.web.page_cache import KeptPages
@@ -36,7 +36,8 @@ def _reader(web: WebPages, http: Http, settings: Settings, environ: Mapping[str,
     key = environ.get("TAVILY_API_KEY")
     if not settings.tavily_extract or not key:
         return web
-    return TavilyPages(tavily=tavily_search(http, tavily_endpoint(key), settings), otherwise=web)
+    options = TavilyOptions.from_settings(settings)
+    return TavilyPages(tavily=TavilySearch(http=http, endpoint=tavily_endpoint(key), options=options), otherwise=web)
 
 
 def _fetcher(settings: Settings) -> Fetcher:

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar
 from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderRefused
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
-from graph_research.providers.search.support.http_json import ask_xml
+from graph_research.providers.search.support.hit import RawHit, make_hits, web_address
 from graph_research.providers.search.support.json_fields import line
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml import text_at
@@ -42,14 +39,11 @@ def arxiv_endpoint(*, contact: str | None = None, base_url: str = "https://expor
     return Endpoint(name=NAME, base_url=base_url, headers={"User-Agent": user_agent(contact)}, per_second=PER_SECOND)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArxivSearch:
+class ArxivSearch(HttpSearch):
     """Preprints, by abstract."""
 
-    http: Http = field(repr=False)
-    endpoint: Endpoint
-    name: str = NAME
-    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+    name = NAME
+    serves = frozenset({"academic"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """Papers that have all of the question's words, or if there is none, any of them."""
@@ -67,7 +61,7 @@ class ArxivSearch:
             "sortBy": "relevance",
             "sortOrder": "descending",
         }
-        return arxiv_hits(await ask_xml(self.http, self.endpoint, "/api/query", root="feed", params=params), request)
+        return arxiv_hits(await self.ask_xml("/api/query", root="feed", params=params), request)
 
 
 def arxiv_hits(feed: Element, request: SearchRequest) -> list[SearchHit]:
@@ -76,25 +70,21 @@ def arxiv_hits(feed: Element, request: SearchRequest) -> list[SearchHit]:
     for entry in entries:
         if "/api/errors" in text_at(entry, "id"):
             raise ProviderRefused(f"arxiv: {line(text_at(entry, 'summary'))[:200]}", provider=NAME)
-    hits = (_hit(entry, rank, request) for rank, entry in enumerate(entries))
-    return usable(hits, request.max_results)
+    return make_hits(NAME, request, map(_raw_hit, entries))
 
 
-def _hit(entry: Element, rank: int, request: SearchRequest) -> SearchHit | None:
-    known = _ID.fullmatch(text_at(entry, "id").strip())
-    if known is None:
+def _raw_hit(entry: Element) -> RawHit | None:
+    address = _ID.fullmatch(text_at(entry, "id").strip())
+    if address is None:
         return None
-    number = known["id"]
-    version = known["version"] or ""
+    number = address["id"]
+    version = address["version"] or ""
     category = entry.find("primary_category")
-    return make_hit(
-        provider=NAME,
-        query=request.query,
+    return RawHit(
         title=text_at(entry, "title"),
         url=f"https://arxiv.org/abs/{number}{version}",
         body=text_at(entry, "summary"),
         extent="abstract",
-        relevance=by_rank(rank),
         authors=[text_at(author, "name") for author in entry.iterfind("author")],
         publisher="arXiv",
         published_at=iso_date(text_at(entry, "updated")) or iso_date(text_at(entry, "published")),
@@ -124,10 +114,8 @@ def _pdf(entry: Element) -> str | None:
 
 
 SPEC = SearchSpec(
-    name=NAME,
+    adapter=ArxivSearch,
     summary="preprints",
     content="abstracts",
-    serves=ArxivSearch.serves,
     endpoint=lambda clients: arxiv_endpoint(contact=clients.settings.contact_email),
-    build=lambda clients, endpoint: ArxivSearch(http=clients.http, endpoint=endpoint),
 )

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
-from graph_research.providers.search.support.http_json import ask_json
+from graph_research.providers.search.support.hit import RawHit, make_hits, web_address
 from graph_research.providers.search.support.json_fields import count, line, lines, mapping, rows, text
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_from_parts
@@ -60,14 +58,11 @@ def crossref_endpoint(*, contact: str | None = None, base_url: str = "https://ap
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CrossrefSearch:
+class CrossrefSearch(HttpSearch):
     """Registered works, by abstract where the publisher gave one."""
 
-    http: Http = field(repr=False)
-    endpoint: Endpoint
-    name: str = NAME
-    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+    name = NAME
+    serves = frozenset({"academic"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """One request; the API sorts by relevance."""
@@ -76,28 +71,24 @@ class CrossrefSearch:
             "rows": str(min(request.max_results, MOST_RESULTS)),
             "select": FIELDS,
         }
-        answer = await ask_json(self.http, self.endpoint, "/works", holds=("message",), params=params)
+        answer = await self.ask_json("/works", holds=("message",), params=params)
         return crossref_hits(answer, request)
 
 
 def crossref_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The works of a reply in its order."""
     works = rows(mapping(answer.get("message")).get("items"))
-    hits = (_hit(work, rank, request) for rank, work in enumerate(works))
-    return usable(hits, request.max_results)
+    return make_hits(NAME, request, map(_raw_hit, works))
 
 
-def _hit(work: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+def _raw_hit(work: Mapping[str, Any]) -> RawHit:
     doi = normal_doi(work.get("DOI"))
-    return make_hit(
-        provider=NAME,
-        query=request.query,
+    return RawHit(
         title=next(iter(lines(work.get("title"))), ""),
         url=f"https://doi.org/{doi}" if doi else work.get("URL"),
         body=_html(text(work.get("abstract"))),
         form="text/html",
         extent="abstract",
-        relevance=by_rank(rank),
         authors=[_name(author) for author in rows(work.get("author"))],
         publisher=next(iter(lines(work.get("container-title"))), "") or work.get("publisher"),
         published_at=_date(work.get("published")) or _date(work.get("issued")),
@@ -134,10 +125,8 @@ def _pdf(work: Mapping[str, Any]) -> str | None:
 
 
 SPEC = SearchSpec(
-    name=NAME,
+    adapter=CrossrefSearch,
     summary="works with a DOI",
     content="abstracts, often none",
-    serves=CrossrefSearch.serves,
     endpoint=lambda clients: crossref_endpoint(contact=clients.settings.contact_email),
-    build=lambda clients, endpoint: CrossrefSearch(http=clients.http, endpoint=endpoint),
 )

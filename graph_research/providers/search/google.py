@@ -7,17 +7,16 @@ Format: developers.google.com/custom-search/v1. The API takes no new customers a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.http_search import HttpSearch, message_in
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.providers.search.support.hit import by_rank, make_hit, usable
-from graph_research.providers.search.support.http_json import ask_json, message_in
+from graph_research.providers.search.support.hit import RawHit, make_hits
 from graph_research.providers.search.support.json_fields import line, mapping, rows
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date
@@ -51,14 +50,12 @@ def google_endpoint(key: str, engine: str, *, base_url: str = "https://www.googl
 
 
 @dataclass(frozen=True, kw_only=True)
-class GoogleSearch:
+class GoogleSearch(HttpSearch):
     """Web pages, by snippet; `date_restrict` is the API's (`d7`, `w2`, `m6`, `y1`), for news `d30` without one."""
 
-    http: Http = field(repr=False)
-    endpoint: Endpoint
+    name = NAME
+    serves = frozenset({"web", "news"})
     date_restrict: str | None = None
-    name: str = NAME
-    serves: ClassVar[frozenset[str]] = frozenset({"web", "news"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """Ten results a request, one after the other until there are enough or no more."""
@@ -74,7 +71,7 @@ class GoogleSearch:
             }
             if restrict:
                 params["dateRestrict"] = restrict
-            answer = await ask_json(self.http, self.endpoint, "/customsearch/v1", holds=_HOLDS, params=params)
+            answer = await self.ask_json("/customsearch/v1", holds=_HOLDS, params=params)
             found += google_hits(answer, request, first_rank=start - 1)
             start = _next_start(answer, start)
         return found[: request.max_results]
@@ -82,21 +79,17 @@ class GoogleSearch:
 
 def google_hits(answer: Mapping[str, Any], request: SearchRequest, *, first_rank: int = 0) -> list[SearchHit]:
     """The items of a reply, whose first has the rank `first_rank`, 0 for the best of all."""
-    hits = (_hit(row, first_rank + place, request) for place, row in enumerate(rows(answer.get("items"))))
-    return usable(hits, request.max_results)
+    return make_hits(NAME, request, map(_raw_hit, rows(answer.get("items"))), first_rank=first_rank)
 
 
-def _hit(item: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+def _raw_hit(item: Mapping[str, Any]) -> RawHit:
     tags = _metatags(item)
-    return make_hit(
-        provider=NAME,
-        query=request.query,
+    return RawHit(
         title=tags.get("og:title") or item.get("title"),
         url=item.get("link"),
         body=item.get("snippet"),
         extent="snippet",
         snippet=item.get("snippet"),
-        relevance=by_rank(rank),
         authors=(tags.get("author") or tags.get("citation_author"),),
         publisher=tags.get("og:site_name"),
         published_at=next((found for name in _DATES if (found := iso_date(tags.get(name)))), None),
@@ -138,14 +131,11 @@ def _classify(reply: Response) -> ProviderError | None:
 
 
 SPEC = SearchSpec(
-    name=NAME,
+    adapter=GoogleSearch,
     summary="the web and news, for old customers (Google takes no new ones, and ends it on 2027-01-01)",
     content="snippets",
-    serves=GoogleSearch.serves,
     keys=("GOOGLE_API_KEY", "GOOGLE_CSE_ID"),
     in_web=True,
     endpoint=lambda clients: google_endpoint(clients.key("GOOGLE_API_KEY") or "", clients.key("GOOGLE_CSE_ID") or ""),
-    build=lambda clients, endpoint: GoogleSearch(
-        http=clients.http, endpoint=endpoint, date_restrict=clients.settings.google_date_restrict
-    ),
+    options=lambda settings: {"date_restrict": settings.google_date_restrict},
 )

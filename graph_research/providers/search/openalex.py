@@ -6,18 +6,16 @@ Format: developers.openalex.org.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
-from graph_research.providers.search.support.http_json import ask_json
+from graph_research.providers.search.support.hit import RawHit, make_hits, web_address
 from graph_research.providers.search.support.json_fields import count, line, mapping, number, rows
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.text.language.dates import iso_date, iso_from_parts
@@ -57,14 +55,11 @@ def openalex_endpoint(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenAlexSearch:
+class OpenAlexSearch(HttpSearch):
     """Scholarly works, by abstract."""
 
-    http: Http = field(repr=False)
-    endpoint: Endpoint
-    name: str = NAME
-    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+    name = NAME
+    serves = frozenset({"academic"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """One request for the question's words, in small letters, so that none is an operator."""
@@ -76,14 +71,13 @@ class OpenAlexSearch:
             "per_page": str(min(request.max_results, MOST_RESULTS)),
             "select": FIELDS,
         }
-        answer = await ask_json(self.http, self.endpoint, "/works", holds=("results",), params=params)
+        answer = await self.ask_json("/works", holds=("results",), params=params)
         return openalex_hits(answer, request)
 
 
 def openalex_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The works of a reply in its order, which is by relevance."""
-    hits = (_hit(work, rank, request) for rank, work in enumerate(rows(answer.get("results"))))
-    return usable(hits, request.max_results)
+    return make_hits(NAME, request, map(_raw_hit, rows(answer.get("results"))))
 
 
 def abstract_of(index: Any) -> str:
@@ -96,18 +90,15 @@ def abstract_of(index: Any) -> str:
     return " ".join(places[place] for place in sorted(places))
 
 
-def _hit(work: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+def _raw_hit(work: Mapping[str, Any]) -> RawHit:
     primary = mapping(work.get("primary_location"))
     journal = mapping(primary.get("source"))
     doi = normal_doi(work.get("doi"))
-    return make_hit(
-        provider=NAME,
-        query=request.query,
+    return RawHit(
         title=work.get("title"),
         url=(f"https://doi.org/{doi}" if doi else None) or primary.get("landing_page_url") or work.get("id"),
         body=abstract_of(work.get("abstract_inverted_index")),
         extent="abstract",
-        relevance=by_rank(rank),
         authors=[mapping(one.get("author")).get("display_name") for one in rows(work.get("authorships"))],
         publisher=journal.get("display_name"),
         published_at=iso_date(work.get("publication_date")) or iso_from_parts(work.get("publication_year")),
@@ -145,11 +136,9 @@ def _classify(reply: Response) -> ProviderError | None:
 
 
 SPEC = SearchSpec(
-    name=NAME,
+    adapter=OpenAlexSearch,
     summary="scholarly works of all fields",
     content="abstracts",
-    serves=OpenAlexSearch.serves,
     optional_keys={"OPENALEX_API_KEY": "ten times as many searches a day"},
     endpoint=lambda clients: openalex_endpoint(clients.key("OPENALEX_API_KEY"), contact=clients.settings.contact_email),
-    build=lambda clients, endpoint: OpenAlexSearch(http=clients.http, endpoint=endpoint),
 )

@@ -6,18 +6,16 @@ Format: ncbi.nlm.nih.gov/books/NBK25499 (E-utilities) and the PubMed DTD.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.http_search import HttpSearch, message_in
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.providers.search.support.hit import by_rank, make_hit, usable
-from graph_research.providers.search.support.http_json import ask_json, ask_xml, message_in
+from graph_research.providers.search.support.hit import RawHit, make_hits
 from graph_research.providers.search.support.json_fields import line, lines, mapping
 from graph_research.providers.search.support.query_text import keywords
 from graph_research.providers.search.support.xml import text_at
@@ -53,14 +51,11 @@ def pubmed_endpoint(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class PubmedSearch:
+class PubmedSearch(HttpSearch):
     """Articles, by abstract."""
 
-    http: Http = field(repr=False)
-    endpoint: Endpoint
-    name: str = NAME
-    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+    name = NAME
+    serves = frozenset({"academic"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """Articles that have all of the question's words, or if there is none, any of them. Two or three requests."""
@@ -74,50 +69,45 @@ class PubmedSearch:
             return []
         params = {"id": ",".join(ids), "retmode": "xml"}
         place = f"{_PLACE}/efetch.fcgi"
-        articles = await ask_xml(self.http, self.endpoint, place, root="PubmedArticleSet", params=params)
+        articles = await self.ask_xml(place, root="PubmedArticleSet", params=params)
         return pubmed_hits(articles, ids, request)
 
     async def _ids(self, term: str, request: SearchRequest) -> list[str]:
         most = min(request.max_results, MOST_RESULTS)
         params = {"term": term, "retmode": "json", "sort": "relevance", "retmax": str(most)}
         holds = ("esearchresult", "error")
-        answer = await ask_json(self.http, self.endpoint, f"{_PLACE}/esearch.fcgi", holds=holds, params=params)
+        answer = await self.ask_json(f"{_PLACE}/esearch.fcgi", holds=holds, params=params)
         return pubmed_ids(answer)[:most]
 
 
 def pubmed_ids(answer: Any) -> list[str]:
     """The ids of a reply to esearch, best first. `ProviderUnavailable` where it tells a failure with status 200."""
-    told = message_in(answer, "esearchresult", "ERROR") or message_in(answer, "error")
-    if told:
-        raise ProviderUnavailable(f"pubmed: {told}", provider=NAME)
+    failure = message_in(answer, "esearchresult", "ERROR") or message_in(answer, "error")
+    if failure:
+        raise ProviderUnavailable(f"pubmed: {failure}", provider=NAME)
     return [one for one in lines(mapping(mapping(answer).get("esearchresult")).get("idlist")) if one.isdecimal()]
 
 
 def pubmed_hits(articles: Element, ids: Sequence[str], request: SearchRequest) -> list[SearchHit]:
     """The articles of a reply to efetch in the order of `ids`, since it has one of its own."""
-    found: dict[str, Element] = {}
+    by_id: dict[str, Element] = {}
     for article in articles:
         body = _first(article, "MedlineCitation", "BookDocument")
         if body is not None:
-            found.setdefault(text_at(body, "PMID").strip(), article)
-    known = [one for one in ids if one in found]
-    hits = (_hit(found[one], one, rank, request) for rank, one in enumerate(known))
-    return usable(hits, request.max_results)
+            by_id.setdefault(text_at(body, "PMID").strip(), article)
+    return make_hits(NAME, request, (_raw_hit(by_id[number], number) for number in ids if number in by_id))
 
 
-def _hit(entry: Element, pubmed_id: str, rank: int, request: SearchRequest) -> SearchHit | None:
+def _raw_hit(entry: Element, pubmed_id: str) -> RawHit:
     article = _first(entry, "MedlineCitation/Article", "BookDocument")
     article = entry if article is None else article
     ids = {one.get("IdType", ""): text_at(one) for one in _identifiers(entry)}
     types = lines([text_at(one) for one in article.iter("PublicationType")])
-    return make_hit(
-        provider=NAME,
-        query=request.query,
+    return RawHit(
         title=text_at(article, "ArticleTitle") or text_at(article, "Book/BookTitle"),
         url=f"https://pubmed.ncbi.nlm.nih.gov/{pubmed_id}/",
         body=_abstract(article),
         extent="abstract",
-        relevance=by_rank(rank),
         authors=[_name(author) for author in article.iter("Author")],
         publisher=text_at(article, "Journal/Title") or text_at(article, "Book/Publisher/PublisherName"),
         published_at=_date(article),
@@ -170,11 +160,9 @@ def _date(article: Element) -> str | None:
 
 
 SPEC = SearchSpec(
-    name=NAME,
+    adapter=PubmedSearch,
     summary="medicine and the life sciences",
     content="abstracts",
-    serves=PubmedSearch.serves,
     optional_keys={"NCBI_API_KEY": "a higher rate limit"},
     endpoint=lambda clients: pubmed_endpoint(clients.key("NCBI_API_KEY"), contact=clients.settings.contact_email),
-    build=lambda clients, endpoint: PubmedSearch(http=clients.http, endpoint=endpoint),
 )

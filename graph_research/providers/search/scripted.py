@@ -14,7 +14,7 @@ import yaml
 from graph_research.errors import UserMistake, why_unreadable
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchRequest
-from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
+from graph_research.providers.search.support.hit import find_passages
 from graph_research.text.readers import READERS
 
 _ERRORS: Mapping[str, type[ProviderError]] = {"unavailable": ProviderUnavailable, "refused": ProviderRefused}
@@ -100,8 +100,7 @@ class ScriptedSearch:
     def _hit(self, hit: Mapping[str, Any], request: SearchRequest, rank: int) -> SearchHit:
         [kind] = _FORMS.keys() & hit.keys()
         document = READERS[_FORMS[kind]](hit[kind])
-        found = select_evidence(document, request.query)
-        passages = tuple(Passage(start=one.start, end=one.end, score=one.score / HIGHEST_SCORE) for one in found)
+        passages = find_passages(document, request.query)
         first = passages[0] if passages else Passage(start=0, end=_SNIPPET_CHARS, score=0.0)
         return SearchHit(
             provider=self.name,

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
+from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
-from graph_research.providers.search.support.http_json import ask_json
+from graph_research.providers.search.support.hit import RawHit, make_hits, web_address
 from graph_research.providers.search.support.json_fields import line, lines, rows
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date
@@ -43,14 +41,11 @@ def searxng_endpoint(url: str) -> Endpoint:
     return Endpoint(name=NAME, base_url=url.rstrip("/"), classify=_classify, per_second=PER_SECOND)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearxngSearch:
+class SearxngSearch(HttpSearch):
     """What the server's engines find, by snippet. The kinds of sources asked for choose its categories."""
 
-    http: Http = field(repr=False)
-    endpoint: Endpoint
-    name: str = NAME
-    serves: ClassVar[frozenset[str]] = SOURCE_TYPES
+    name = NAME
+    serves = SOURCE_TYPES
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """Page after page until there are enough or no more; the server fixes how many stand on one."""
@@ -63,7 +58,7 @@ class SearxngSearch:
                 "categories": ",".join(dict.fromkeys(kinds)) or _CATEGORIES["web"],
                 "pageno": str(page),
             }
-            answer = await ask_json(self.http, self.endpoint, "/search", holds=("results",), params=params)
+            answer = await self.ask_json("/search", holds=("results",), params=params)
             more = searxng_hits(answer, request, first_rank=len(found))
             fresh = [hit for hit in more if hit.url not in {one.url for one in found}]
             if not found and not fresh:
@@ -76,21 +71,17 @@ class SearxngSearch:
 
 def searxng_hits(answer: Mapping[str, Any], request: SearchRequest, *, first_rank: int = 0) -> list[SearchHit]:
     """The results of a reply in its order, whose scores have no fixed scale; `first_rank` is the first one's rank."""
-    hits = (_hit(row, first_rank + place, request) for place, row in enumerate(rows(answer.get("results"))))
-    return usable(hits, request.max_results)
+    return make_hits(NAME, request, map(_raw_hit, rows(answer.get("results"))), first_rank=first_rank)
 
 
-def _hit(row: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+def _raw_hit(row: Mapping[str, Any]) -> RawHit | None:
     if web_address(row.get("url")) is None:
         return None
-    return make_hit(
-        provider=NAME,
-        query=request.query,
+    return RawHit(
         title=row.get("title"),
         url=row.get("url"),
         body=row.get("content"),
         extent="snippet",
-        relevance=by_rank(rank),
         authors=lines(row.get("authors")) or lines(row.get("author")),
         publisher=row.get("journal") or row.get("publisher"),
         published_at=iso_date(row.get("publishedDate")),
@@ -134,12 +125,10 @@ def _probe(endpoint: Endpoint) -> Probe:
 
 
 SPEC = SearchSpec(
-    name=NAME,
+    adapter=SearxngSearch,
     summary="the web, papers and news, by your own SearXNG server",
     content="snippets",
-    serves=SearxngSearch.serves,
     required_settings=("searxng_url",),
     endpoint=lambda clients: searxng_endpoint(clients.settings.searxng_url or ""),
-    build=lambda clients, endpoint: SearxngSearch(http=clients.http, endpoint=endpoint),
     probe=lambda _, endpoint: _probe(endpoint),
 )

@@ -6,18 +6,16 @@ Format: api.semanticscholar.org/api-docs/graph.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.providers.search.support.hit import by_rank, make_hit, usable, web_address
-from graph_research.providers.search.support.http_json import ask_json
+from graph_research.providers.search.support.hit import RawHit, make_hits, web_address
 from graph_research.providers.search.support.json_fields import count, line, lines, mapping, rows
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.text.language.dates import iso_date, iso_from_parts
@@ -54,14 +52,11 @@ def semantic_scholar_endpoint(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SemanticScholarSearch:
+class SemanticScholarSearch(HttpSearch):
     """Papers, by abstract."""
 
-    http: Http = field(repr=False)
-    endpoint: Endpoint
-    name: str = NAME
-    serves: ClassVar[frozenset[str]] = frozenset({"academic"})
+    name = NAME
+    serves = frozenset({"academic"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """One request; hyphens become spaces, since the API matches no hyphenated word."""
@@ -70,29 +65,23 @@ class SemanticScholarSearch:
             "limit": str(min(request.max_results, MOST_RESULTS)),
             "fields": FIELDS,
         }
-        answer = await ask_json(
-            self.http, self.endpoint, "/graph/v1/paper/search", holds=("data", "total"), params=params
-        )
+        answer = await self.ask_json("/graph/v1/paper/search", holds=("data", "total"), params=params)
         return semantic_scholar_hits(answer, request)
 
 
 def semantic_scholar_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The papers of a reply in its order, which is by relevance."""
-    hits = (_hit(row, rank, request) for rank, row in enumerate(rows(answer.get("data"))))
-    return usable(hits, request.max_results)
+    return make_hits(NAME, request, map(_raw_hit, rows(answer.get("data"))))
 
 
-def _hit(paper: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
+def _raw_hit(paper: Mapping[str, Any]) -> RawHit:
     ids = mapping(paper.get("externalIds"))
     venue = line(mapping(paper.get("journal")).get("name")) or line(paper.get("venue"))
-    return make_hit(
-        provider=NAME,
-        query=request.query,
+    return RawHit(
         title=paper.get("title"),
         url=paper.get("url"),
         body=paper.get("abstract"),
         extent="abstract",
-        relevance=by_rank(rank),
         authors=[author.get("name") for author in rows(paper.get("authors"))],
         publisher=venue,
         published_at=iso_date(paper.get("publicationDate")) or iso_from_parts(paper.get("year")),
@@ -125,14 +114,12 @@ def _classify(reply: Response) -> ProviderError | None:
 
 
 SPEC = SearchSpec(
-    name=NAME,
+    adapter=SemanticScholarSearch,
     summary="papers of all fields",
     content="abstracts",
-    serves=SemanticScholarSearch.serves,
     optional_keys={"SEMANTIC_SCHOLAR_API_KEY": "a rate limit of your own"},
     in_web=True,
     endpoint=lambda clients: semantic_scholar_endpoint(
         clients.key("SEMANTIC_SCHOLAR_API_KEY"), contact=clients.settings.contact_email
     ),
-    build=lambda clients, endpoint: SemanticScholarSearch(http=clients.http, endpoint=endpoint),
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from graph_research.providers.clients import Clients
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.health_check import Probe
-from graph_research.providers.search.base import SearchProvider
+from graph_research.providers.search.http_search import HttpSearch
 from graph_research.settings.config import Settings
 
 
@@ -24,21 +25,33 @@ class SearchSpec:
 
     `summary` says what it finds and `content` which text comes with a result. Without each of `keys` (variables of the
     environment) and `required_settings` it cannot be used; `optional_keys` maps a key to what it adds. `in_web` makes
-    it one of the searches that `web` stands for. `endpoint` gives its server, also without the keys, and `build` the
-    provider at that server; `probe` is a request that shows at no cost that the server answers.
+    it one of the searches that `web` stands for. `endpoint` gives its server, also without the keys; `options` are the
+    arguments of `adapter` that come from the settings; `probe` is a request free of charge that shows that the server
+    answers.
     """
 
-    name: str
+    adapter: type[HttpSearch]
     summary: str
     content: str
-    serves: frozenset[str]
     endpoint: Callable[[Clients], Endpoint]
-    build: Callable[[Clients, Endpoint], SearchProvider]
+    options: Callable[[Settings], Mapping[str, Any]] = lambda _: {}
     probe: Callable[[Clients, Endpoint], Probe] = _any_answer
     keys: Sequence[str] = ()
     optional_keys: Mapping[str, str] = field(default_factory=dict)
     required_settings: Sequence[str] = ()
     in_web: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.adapter.name
+
+    @property
+    def serves(self) -> frozenset[str]:
+        return self.adapter.serves
+
+    def build(self, clients: Clients, endpoint: Endpoint) -> HttpSearch:
+        """The provider at an endpoint."""
+        return self.adapter(http=clients.http, endpoint=endpoint, **self.options(clients.settings))
 
     @property
     def needs(self) -> str:

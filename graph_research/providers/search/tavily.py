@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.http_search import HttpSearch, message_in
 from graph_research.providers.search.spec import SearchSpec
-from graph_research.providers.search.support.hit import by_rank, make_hit, usable
-from graph_research.providers.search.support.http_json import ask_json, message_in
+from graph_research.providers.search.support.hit import RawHit, make_hits
 from graph_research.providers.search.support.json_fields import line, number, rows, text
 from graph_research.providers.search.support.query_text import shortened
 from graph_research.settings.config import Settings
@@ -58,6 +57,16 @@ class TavilyOptions:
     exclude_domains: tuple[str, ...] = ()
     time_range: str | None = None
 
+    @classmethod
+    def from_settings(cls, settings: Settings) -> TavilyOptions:
+        return cls(
+            search_depth=settings.tavily_search_depth,
+            include_raw_content=settings.tavily_include_raw_content,
+            include_domains=settings.tavily_include_domains,
+            exclude_domains=settings.tavily_exclude_domains,
+            time_range=settings.tavily_time_range,
+        )
+
     def body(self) -> dict[str, Any]:
         """What of them is sent."""
         raw = "markdown" if self.include_raw_content else False
@@ -72,14 +81,12 @@ class TavilyOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TavilySearch:
+class TavilySearch(HttpSearch):
     """Web pages, or news where a query asks for news alone. `extract` reads pages."""
 
-    http: Http = field(repr=False)
-    endpoint: Endpoint
+    name = NAME
+    serves = frozenset({"web", "news"})
     options: TavilyOptions = field(default_factory=TavilyOptions)
-    name: str = NAME
-    serves: ClassVar[frozenset[str]] = frozenset({"web", "news"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """One request, whatever the number of results, of which it gives 20 at most."""
@@ -89,51 +96,33 @@ class TavilySearch:
             "topic": "news" if news else "general",
             "max_results": min(request.max_results, MOST_RESULTS),
         }
-        answer = await ask_json(
-            self.http, self.endpoint, "/search", holds=("results",), json={**query, **self.options.body()}
-        )
+        answer = await self.ask_json("/search", holds=("results",), json={**query, **self.options.body()})
         return tavily_hits(answer, request)
 
     async def extract(self, urls: Sequence[str]) -> Mapping[str, str]:
         """The texts of pages in Markdown by address, at most 20 at once; a page that it cannot read is not in it."""
         body = {"urls": list(urls)[:EXTRACT_URLS], "format": "markdown", "extract_depth": self.options.search_depth}
-        answer = await ask_json(self.http, self.endpoint, "/extract", holds=("results",), json=body)
+        answer = await self.ask_json("/extract", holds=("results",), json=body)
         asked = frozenset(urls)
         found = {line(row.get("url")): text(row.get("raw_content")) for row in rows(answer.get("results"))}
         return {url: page for url, page in found.items() if url in asked and page.strip()}
 
 
-def tavily_search(http: Http, endpoint: Endpoint, settings: Settings) -> TavilySearch:
-    """The search with the user's options."""
-    options = TavilyOptions(
-        search_depth=settings.tavily_search_depth,
-        include_raw_content=settings.tavily_include_raw_content,
-        include_domains=settings.tavily_include_domains,
-        exclude_domains=settings.tavily_exclude_domains,
-        time_range=settings.tavily_time_range,
-    )
-    return TavilySearch(http=http, endpoint=endpoint, options=options)
-
-
 def tavily_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The results of a reply to `/search`; `score` is its own measure, 0 to 1."""
-    hits = (_hit(row, rank, request) for rank, row in enumerate(rows(answer.get("results"))))
-    return usable(hits, request.max_results)
+    return make_hits(NAME, request, map(_raw_hit, rows(answer.get("results"))))
 
 
-def _hit(row: Mapping[str, Any], rank: int, request: SearchRequest) -> SearchHit | None:
-    score = number(row.get("score"))
+def _raw_hit(row: Mapping[str, Any]) -> RawHit:
     whole = text(row.get("raw_content"))
-    return make_hit(
-        provider=NAME,
-        query=request.query,
+    return RawHit(
         title=row.get("title"),
         url=row.get("url"),
         body=whole if whole.strip() else row.get("content"),
         extent="full" if whole.strip() else "snippet",
         form="text/markdown" if whole.strip() else "text/plain",
         snippet=row.get("content"),
-        relevance=by_rank(rank) if score is None else score,
+        relevance=number(row.get("score")),
         published_at=iso_date(row.get("published_date")),
     )
 
@@ -158,14 +147,13 @@ def _words(reply: Response) -> str:
 
 
 SPEC = SearchSpec(
-    name=NAME,
+    adapter=TavilySearch,
     summary="the web and news",
     content="whole pages",
-    serves=TavilySearch.serves,
     keys=("TAVILY_API_KEY",),
     in_web=True,
     endpoint=lambda clients: tavily_endpoint(clients.key("TAVILY_API_KEY") or ""),
-    build=lambda clients, endpoint: tavily_search(clients.http, endpoint, clients.settings),
+    options=lambda settings: {"options": TavilyOptions.from_settings(settings)},
     probe=lambda clients, endpoint: Probe(
         endpoint=endpoint, path="/usage", tells_key=bool(clients.key("TAVILY_API_KEY"))
     ),

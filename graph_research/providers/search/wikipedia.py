@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.user_agent import user_agent
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.http_search import HttpSearch, message_in
 from graph_research.providers.search.spec import SearchSpec
-from graph_research.providers.search.support.hit import by_rank, make_hit, usable
-from graph_research.providers.search.support.http_json import ask_json, message_in
+from graph_research.providers.search.support.hit import RawHit, make_hits
 from graph_research.providers.search.support.json_fields import mapping, number, rows, text
 from graph_research.providers.search.support.query_text import keywords, shortened
 from graph_research.text.language.dates import iso_date
@@ -50,14 +49,12 @@ def wikipedia_endpoint(language: str = "en", *, contact: str | None = None, base
 
 
 @dataclass(frozen=True, kw_only=True)
-class WikipediaSearch:
+class WikipediaSearch(HttpSearch):
     """Articles, whole. `language` is the peer's."""
 
-    http: Http = field(repr=False)
-    endpoint: Endpoint
+    name = NAME
+    serves = frozenset({"web"})
     language: str = "en"
-    name: str = NAME
-    serves: ClassVar[frozenset[str]] = frozenset({"web"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         """Articles that have all of the question's words, or if there is none, any of them. One request for the list
@@ -102,7 +99,7 @@ class WikipediaSearch:
 
     async def _ask(self, params: Mapping[str, str]) -> Mapping[str, Any]:
         given = {"action": "query", "format": "json", "formatversion": "2", **params}
-        answer = await ask_json(self.http, self.endpoint, _PATH, holds=_HOLDS, params=given)
+        answer = await self.ask_json(_PATH, holds=_HOLDS, params=given)
         code = message_in(answer, "error", "code")
         if code:
             kind = ProviderUnavailable if code.startswith(_TRY_AGAIN) else ProviderRefused
@@ -121,21 +118,17 @@ def wikipedia_hits(
     pages: Sequence[Mapping[str, Any]], whole: Mapping[str, str], request: SearchRequest
 ) -> list[SearchHit]:
     """Hits of articles; `whole` are texts by page id, for which an introduction stands where there is none."""
-    hits = (_hit(page, whole.get(_key(page), ""), rank, request) for rank, page in enumerate(pages))
-    return usable(hits, request.max_results)
+    return make_hits(NAME, request, (_raw_hit(page, whole.get(_key(page), "")) for page in pages))
 
 
-def _hit(page: Mapping[str, Any], whole: str, rank: int, request: SearchRequest) -> SearchHit | None:
+def _raw_hit(page: Mapping[str, Any], whole: str) -> RawHit:
     revision = next(iter(rows(page.get("revisions"))), {})
     body = _plain(whole)
-    return make_hit(
-        provider=NAME,
-        query=request.query,
+    return RawHit(
         title=page.get("title"),
         url=page.get("canonicalurl") or page.get("fullurl"),
         body=body or text(page.get("extract")),
         extent="full" if body else "snippet",
-        relevance=by_rank(rank),
         publisher="Wikipedia",
         published_at=iso_date(revision.get("timestamp")),
         tier="SECONDARY",
@@ -156,14 +149,11 @@ def _plain(extract: str) -> str:
 
 
 SPEC = SearchSpec(
-    name=NAME,
+    adapter=WikipediaSearch,
     summary="the encyclopedia, in the language of wikipedia_language",
     content="whole articles",
-    serves=WikipediaSearch.serves,
     endpoint=lambda clients: wikipedia_endpoint(
         clients.settings.wikipedia_language, contact=clients.settings.contact_email
     ),
-    build=lambda clients, endpoint: WikipediaSearch(
-        http=clients.http, endpoint=endpoint, language=clients.settings.wikipedia_language
-    ),
+    options=lambda settings: {"language": settings.wikipedia_language},
 )

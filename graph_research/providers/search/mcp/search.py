@@ -8,7 +8,7 @@ import hashlib
 import importlib
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
@@ -16,13 +16,11 @@ import orjson
 from graph_research.errors import GraphResearchError
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.redaction import redact, withhold
-from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
+from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.providers.search.support.hit import web_address, words_of
+from graph_research.providers.search.support.hit import MOST_AUTHORS, find_passages, web_address, words_of
 from graph_research.providers.search.support.json_fields import line, lines
 from graph_research.providers.search.support.json_fields import text as loose_text
-from graph_research.text.document import Document
-from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.language.dates import iso_date
 from graph_research.text.readers.plain import plain_document
 
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult, Tool
 
 _MOST_DEPTH = 20
-_MOST_AUTHORS = 50
 _MOST_PAGES = 100
 _MOST_NAMES = 50
 _NAME_CHARS = 80
@@ -314,7 +311,11 @@ def _value(result: CallToolResult) -> Any:
     """The structured answer, else the JSON in its texts, else the texts."""
     if result.structured_content is not None:
         return result.structured_content
-    text = "\n".join(block.text for block in result.content if block.type == "text")
+    return _parsed("\n".join(block.text for block in result.content if block.type == "text"))
+
+
+def _parsed(text: str) -> Any:
+    """The JSON value of the text, or the text itself if it is not JSON."""
     try:
         return orjson.loads(text)
     except ValueError:
@@ -333,30 +334,23 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        return text
-
-
 def _hit(row: Mapping[str, Any], rank: int, query: str, provider: str) -> SearchHit | None:
     text = loose_text(_first(row, _TEXT_NAMES))
     title = words_of(_first(row, _TITLE_NAMES))
     document = plain_document(text or title)
     if not document.text.strip():
         return None
-    document = Document(text=document.text, blocks=document.blocks, pages=document.pages, title=title or document.title)
-    found = select_evidence(document, query)
+    document = replace(document, title=title or document.title)
+    passages = find_passages(document, query)
     return SearchHit(
         provider=provider,
         title=document.title,
         url=web_address(_first(row, _URL_NAMES)),
-        snippet=document.text[found[0].start : found[0].end] if found else document.text[:_SNIPPET_CHARS],
+        snippet=document.text[passages[0].start : passages[0].end] if passages else document.text[:_SNIPPET_CHARS],
         relevance=1 / (1 + rank),
         document=document,
-        passages=tuple(Passage(start=one.start, end=one.end, score=one.score / HIGHEST_SCORE) for one in found),
-        authors=tuple(lines(row.get("authors")))[:_MOST_AUTHORS],
+        passages=passages,
+        authors=tuple(lines(row.get("authors")))[:MOST_AUTHORS],
         published_at=iso_date(_first(row, _DATE_NAMES)),
         doi=normal_doi(_first(row, ("doi",))),
         metadata={"id": line(str(row["id"]))} if isinstance(row.get("id"), str | int) else {},

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
@@ -16,12 +15,12 @@ from graph_research.app.request import request_for
 from graph_research.app.wiring.search import select_searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.catalog import SEARCHES
+from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
-from graph_research.providers.search.support.hit import make_hit
+from graph_research.providers.search.support.hit import RawHit, make_hits
 from graph_research.settings.config import SettingInvalid
 from tests.support.network.http_client_stubs import Everybody
 from tests.support.network.http_server import Answer, WireServer
@@ -30,41 +29,28 @@ QUESTION = "How do salmon smolts pass tidal turbines?"
 KEY = "TIDES_API_KEY"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TidesSearch:
+class TidesSearch(HttpSearch):
     """A made-up provider with one document."""
 
-    http: Http
-    endpoint: Endpoint
-    name: str = "tides"
-    serves: ClassVar[frozenset[str]] = frozenset({"web"})
+    name = "tides"
+    serves = frozenset({"web"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         text = (await self.http.ask(self.endpoint, "GET", "/find", params={"q": request.query})).text()
-        hit = make_hit(
-            provider=self.name,
-            query=request.query,
-            title="Smolts",
-            url="https://tides.example/smolts",
-            body=text,
-            extent="full",
-            relevance=1.0,
-        )
-        return [hit] if hit else []
+        raw = RawHit(title="Smolts", url="https://tides.example/smolts", body=text, extent="full")
+        return make_hits(self.name, request, [raw])
 
 
 def spec(url: str = "http://127.0.0.1:9") -> SearchSpec:
     return SearchSpec(
-        name="tides",
+        adapter=TidesSearch,
         summary="everything about tides",
         content="whole pages",
-        serves=TidesSearch.serves,
         keys=(KEY,),
         in_web=True,
         endpoint=lambda clients: Endpoint(
             name="tides", base_url=url, headers={"x-key": clients.key(KEY) or ""}, secrets=(clients.key(KEY) or "-",)
         ),
-        build=lambda clients, endpoint: TidesSearch(http=clients.http, endpoint=endpoint),
     )
 
 

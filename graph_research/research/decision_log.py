@@ -43,11 +43,11 @@ def evaluation(
     phase: str, iteration: int, metrics: Mapping[str, Any], gate: Mapping[str, Any], ctx: Context
 ) -> dict[str, Any]:
     """The supervisor's evaluation of a phase: `quality_ok`, the phase's numbers, and the gate's issues and score."""
-    told = "; ".join(gate["issues"]) or "nothing to object"
-    return Decision(
-        agent="supervisor",
+    issues = "; ".join(gate["issues"]) or "nothing to object"
+    return _of_supervisor(
+        ctx,
         action="evaluate_phase",
-        rationale=f"Gate of {phase}: {told} (score {gate['quality_score']:.1f} of 10).",
+        rationale=f"Gate of {phase}: {issues} (score {gate['quality_score']:.1f} of 10).",
         inputs={"phase": phase, "iteration": iteration},
         outputs={
             "quality_ok": gate["valid"],
@@ -55,46 +55,45 @@ def evaluation(
             "issues": list(gate["issues"]),
             "quality_score": gate["quality_score"],
         },
-        timestamp=_timestamp(ctx),
-    ).to_json()
+    )
 
 
 def pause(phase: str, iteration: int, prompt: str, guidance: str | None, ctx: Context) -> dict[str, Any]:
     """A think pause and the guidance that came of it."""
-    return Decision(
-        agent="supervisor",
+    return _of_supervisor(
+        ctx,
         action="think_pause",
         rationale="Guidance was given." if guidance else "No guidance was given; going on.",
         inputs={"phase": phase, "iteration": iteration, "prompt": prompt},
         outputs={"guidance": guidance},
-        timestamp=_timestamp(ctx),
-    ).to_json()
+    )
 
 
 def verdict(answer: Mapping[str, Any], inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
     """The supervisor's verdict on a phase; `inputs.wanted` is what its model asked for before the retries ran out."""
-    return Decision(
-        agent="supervisor",
+    return _of_supervisor(
+        ctx,
         action="judge_phase",
         rationale=answer["rationale"],
         inputs=dict(inputs),
         outputs=dict(answer),
-        timestamp=_timestamp(ctx),
-    ).to_json()
+    )
 
 
 def iteration_decision(gap_count: int, iteration: int, max_iterations: int, ctx: Context) -> dict[str, Any]:
     """Iterate while gaps are open and iterations are left."""
     again = gap_count > 0 and iteration < max_iterations
-    left = max_iterations - iteration
-    return Decision(
-        agent="supervisor",
+    return _of_supervisor(
+        ctx,
         action="decide_iteration",
-        rationale=f"Open gaps: {gap_count}; iterations left: {left}.",
+        rationale=f"Open gaps: {gap_count}; iterations left: {max_iterations - iteration}.",
         inputs={"gap_count": gap_count, "iteration": iteration, "max_iterations": max_iterations},
         outputs={"should_iterate": again, "next_phase": "refinement" if again else "COMPLETED"},
-        timestamp=_timestamp(ctx),
-    ).to_json()
+    )
+
+
+def _of_supervisor(ctx: Context, **record: Any) -> dict[str, Any]:
+    return Decision(agent="supervisor", timestamp=_timestamp(ctx), **record).to_json()
 
 
 def _timestamp(ctx: Context) -> str:

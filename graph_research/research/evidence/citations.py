@@ -121,7 +121,7 @@ class Archive:
         if not quote:
             return Proof(problem="the quote is empty")
         if text[start:end] != quote:
-            return Proof(problem=f"the archived text has there: {_shown(text[start:end])}")
+            return Proof(problem=f"the archived text has there: {shortened(text[start:end], _SHOWN_CHARS)!r}")
         return Proof(start=start, end=end)
 
     def problem_of(self, archive_hash: str) -> str:
@@ -159,17 +159,17 @@ def cite(
     One number is one piece of evidence. An id that no evidence has is dropped and listed as fabricated.
     `trust_connectives` is true where connectives come from code's own templates; a model's are judged as facts.
     """
-    clerk = _Clerk(evidence, sources, archive, trust_connectives)
+    numbering = _Numbering(evidence, sources, archive, trust_connectives)
     return Cited(
-        short_answer=clerk.statements(draft.summary),
+        short_answer=numbering.statements(draft.summary),
         sections=[
-            CitedSection(heading=section.heading, statements=clerk.statements(section.statements))
+            CitedSection(heading=section.heading, statements=numbering.statements(section.statements))
             for section in draft.sections
         ],
-        contradictions=[clerk.contradiction(one) for one in contradictions],
-        conclusions=clerk.statements(draft.conclusions),
-        more_evidence=clerk.statements(draft.more),
-        citations=clerk.citations,
+        contradictions=[numbering.contradiction(one) for one in contradictions],
+        conclusions=numbering.statements(draft.conclusions),
+        more_evidence=numbering.statements(draft.more),
+        citations=numbering.citations,
     )
 
 
@@ -181,7 +181,7 @@ def writes_from_templates(models: Mapping[str, str]) -> bool:
     return models.get("report") == "extractive"
 
 
-class _Clerk:
+class _Numbering:
     """Gives out numbers in the order it is asked."""
 
     def __init__(
@@ -219,7 +219,8 @@ class _Clerk:
         text, marked, fabricated = _without_markers(statement)
         numbers, unknown = self._number_all([*statement.evidence_ids, *marked])
         kind = self._kind(statement)
-        problem = "" if kind is StatementKind.CONNECTIVE else self._why_unsupported(text, kind, numbers)
+        cited = [self.citations[n - 1] for n in numbers]
+        problem = "" if kind is StatementKind.CONNECTIVE else why_unsupported(text, kind, cited)
         return CitedStatement(
             id=f"s{self._statements}",
             text=text,
@@ -233,9 +234,6 @@ class _Clerk:
     def _kind(self, statement: Statement) -> StatementKind:
         asserts = any(character.isdigit() for character in statement.text) or not self._trust_connectives
         return StatementKind.FACT if statement.kind is StatementKind.CONNECTIVE and asserts else statement.kind
-
-    def _why_unsupported(self, text: str, kind: StatementKind, numbers: Sequence[int]) -> str:
-        return why_unsupported(text, kind, [self.citations[n - 1] for n in numbers])
 
     def _number_all(self, evidence_ids: Iterable[str]) -> tuple[list[int], list[str]]:
         known, unknown = [], []
@@ -279,7 +277,3 @@ def _without_markers(statement: Statement) -> tuple[str, list[str], list[str]]:
     text = _EVIDENCE_MARKER.sub("", statement.text)
     made_up = [hit.strip() for hit in _NUMBER_MARKER.findall(text)]
     return _NUMBER_MARKER.sub("", text).strip(), marked, made_up
-
-
-def _shown(text: str) -> str:
-    return repr(shortened(text, _SHOWN_CHARS))

@@ -18,19 +18,6 @@ _STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|,(?=\s*[
 _OPENING = re.compile(r"[{\[]")
 
 
-class NoJson(ValueError):
-    """A reply without a JSON object or array in it."""
-
-
-def extract_json(text: str) -> Any:
-    """The object or array in `text`: the whole of it, else a fenced block's, else the longest that stands in the prose,
-    else what can be read of one that is written carelessly or breaks off. Raises `NoJson`.
-    """
-    for found in json_candidates(text):
-        return found
-    raise NoJson("the reply holds no JSON object or array")
-
-
 def json_candidates(text: str) -> Iterator[Any]:
     """Every object or array that `text` may mean as its answer, the likeliest first.
 

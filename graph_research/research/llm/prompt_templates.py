@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from types import CodeType
 from typing import Any, TypeVar
 
-from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateError, TemplateNotFound
+from jinja2 import FunctionLoader, StrictUndefined, TemplateError, TemplateNotFound
 from jinja2.bccache import Bucket, BytecodeCache
 from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context
@@ -54,7 +54,7 @@ class PromptRenderer:
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
         self._environment = _Sandbox(
-            loader=_ResolverLoader(resolver),
+            loader=FunctionLoader(partial(_source, resolver)),
             undefined=StrictUndefined,
             autoescape=False,
             trim_blocks=True,
@@ -165,21 +165,10 @@ def _compiled() -> _Compiled:
     return _Compiled()
 
 
-class _ResolverLoader(BaseLoader):
-    def __init__(self, resolver: Resolver) -> None:
-        self._resolver = resolver
-
-    def get_source(
-        self,
-        environment: Environment,  # noqa: ARG002 -- the base class' argument
-        template: str,
-    ) -> tuple[str, str | None, Callable[[], bool] | None]:
-        found = self._resolver.find(_bare(template))
-        if found is None:
-            raise TemplateNotFound(_bare(template))
-        text, file = found
-        return text, file, lambda: True
-
-
-def _bare(name: str) -> str:
-    return name.removesuffix(".j2")
+def _source(resolver: Resolver, template: str) -> tuple[str, str, Callable[[], bool]]:
+    """What Jinja's loader returns: a template's text, its file, and whether that is still current."""
+    name = template.removesuffix(".j2")
+    located = resolver.find(name)
+    if located is None:
+        raise TemplateNotFound(name)
+    return *located, lambda: True

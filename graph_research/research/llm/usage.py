@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 Price = Callable[[str, int, int, int], float | None]
@@ -18,7 +18,7 @@ _counted: ContextVar[list[Mapping[str, Any]] | None] = ContextVar("_counted", de
 
 @dataclass(frozen=True, kw_only=True)
 class Spending:
-    """What some model calls took. `cost_usd` is None where the price of one of them is not known."""
+    """The calls, tokens and cost of some model calls. `cost_usd` is None where the price of one is not known."""
 
     calls: int = 1
     input_tokens: int = 0
@@ -39,24 +39,24 @@ def spending_of(answer: Any, price: Price | None = None) -> Spending | None:
     if not isinstance(answer, Mapping) or "input_tokens" not in answer:
         return None
     names = ("input_tokens", "output_tokens", "cached_input_tokens")
-    given, made, cached = (int(answer.get(name) or 0) for name in names)
+    input_tokens, output_tokens, cached_tokens = (int(answer.get(name) or 0) for name in names)
     model = str(answer.get("model") or "")
-    if model == "extractive" or not (given or made):
+    if model == "extractive" or not (input_tokens or output_tokens):
         cost: float | None = answer.get("cost_usd", 0.0)
     else:
-        cost = answer.get("cost_usd") if price is None else price(model, given, made, cached)
-    return Spending(input_tokens=given, output_tokens=made, cost_usd=cost)
+        cost = answer.get("cost_usd") if price is None else price(model, input_tokens, output_tokens, cached_tokens)
+    return Spending(input_tokens=input_tokens, output_tokens=output_tokens, cost_usd=cost)
 
 
 def total(spendings: Iterable[Spending]) -> Spending:
     """The sum, the same in whatever order."""
-    every = list(spendings)
-    costs = [each.cost_usd for each in every if each.cost_usd is not None]
+    rows = list(spendings)
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     return Spending(
-        calls=sum(each.calls for each in every),
-        input_tokens=sum(each.input_tokens for each in every),
-        output_tokens=sum(each.output_tokens for each in every),
-        cost_usd=math.fsum(costs) if len(costs) == len(every) else None,
+        calls=sum(row.calls for row in rows),
+        input_tokens=sum(row.input_tokens for row in rows),
+        output_tokens=sum(row.output_tokens for row in rows),
+        cost_usd=math.fsum(costs) if len(costs) == len(rows) else None,
     )
 
 
@@ -90,15 +90,5 @@ def usage_rows(answers: Iterable[Mapping[str, Any]], path: str) -> list[dict[str
     for answer in answers:
         if (spending := spending_of(answer)) is not None:
             by_role.setdefault(str(answer["role"]), []).append(spending)
-    return [
-        {
-            "phase": phase_of_path(path),
-            "role": role,
-            "calls": taken.calls,
-            "input_tokens": taken.input_tokens,
-            "output_tokens": taken.output_tokens,
-            "cost_usd": taken.cost_usd,
-        }
-        for role in sorted(by_role)
-        for taken in [total(by_role[role])]
-    ]
+    phase = phase_of_path(path)
+    return [{"phase": phase, "role": role, **asdict(total(by_role[role]))} for role in sorted(by_role)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
 
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.events import Event, Note
@@ -15,13 +14,14 @@ from graph_research.research.report.model import ModelFailure, Retries, RoleUse,
 RETRIED = "wire:retried"
 """The note of a try that failed and is made again."""
 
-_WHY: Mapping[str, str] = {
+_FAILURES: Mapping[str, str] = {
     "ProviderUnavailable": "did not answer",
     "ProviderRefused": "refused the request",
     "TimeoutError": "took too long",
+    "exceeded": "found the prompt too long",
+    "withheld": "declined to answer",
 }
-_TOO_LONG = "found the prompt too long"
-_WITHHELD = "declined to answer"
+"""By an error's type, or by the key of a recorded answer that is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,82 +57,60 @@ def usage_of(calls: Iterable[CallRecord], price: Price = lambda _model, _input, 
 
     The phase is the root node of the call's path: `gather` of `gather[0]/reflect`. `extractive` costs nothing.
     """
-    rows: dict[tuple[str, str], list[tuple[Spending, float]]] = {}
+    spendings: dict[tuple[str, str], list[Spending]] = {}
+    seconds: dict[tuple[str, str], float] = {}
     for call in calls:
         if call.kind == "model" and (spending := spending_of(call.answer, price)) is not None:
-            key = (str(call.answer.get("role", "")), phase_of_path(call.path))
-            rows.setdefault(key, []).append((spending, call.seconds or 0.0))
-    phases = list(dict.fromkeys(phase for _, phase in rows))
-    table = [_usage(role, phase, taken) for (role, phase), taken in rows.items()]
-    return sorted(table, key=lambda row: (phases.index(row.phase), row.role))
-
-
-def _usage(role: str, phase: str, taken: Sequence[tuple[Spending, float]]) -> Usage:
-    spent = total(spending for spending, _ in taken)
-    return Usage(
-        role=role,
-        phase=phase,
-        calls=spent.calls,
-        seconds=round(sum(seconds for _, seconds in taken), 6),
-        input_tokens=spent.input_tokens,
-        output_tokens=spent.output_tokens,
-        cost_usd=spent.cost_usd,
-    )
+            key = (phase_of_path(call.path), str(call.answer.get("role", "")))
+            spendings.setdefault(key, []).append(spending)
+            seconds[key] = seconds.get(key, 0.0) + (call.seconds or 0.0)
+    phases = list(dict.fromkeys(phase for phase, _ in spendings))
+    return [
+        Usage(role=role, phase=phase, seconds=round(seconds[phase, role], 6), **asdict(total(spendings[phase, role])))
+        for phase, role in sorted(spendings, key=lambda key: (phases.index(key[0]), key[1]))
+    ]
 
 
 def roles_served(calls: Iterable[CallRecord], price: Price) -> dict[str, RoleUse]:
     """By role, in the order in which they were first asked. No error's own words are in it, which may hold paths."""
-    tallies: dict[str, _Tally] = {}
+    by_role: dict[str, list[CallRecord]] = {}
     for call in calls:
-        if call.kind != "model" or not isinstance(call.request, Mapping):
-            continue
-        tally = tallies.setdefault(str(call.request.get("role") or ""), _Tally())
-        if call.status == "answered" and isinstance(call.answer, Mapping):
-            tally.answered(call.request, call.answer, price)
-        elif call.status == "failed" and isinstance(call.answer, Mapping):
-            told = str(call.answer.get("type"))
-            tally.failures[str(call.request.get("model")), _WHY.get(told, f"failed ({told})")] += 1
-    return {role: tally.use() for role, tally in tallies.items()}
+        if call.kind == "model" and isinstance(call.request, Mapping):
+            by_role.setdefault(str(call.request.get("role") or ""), []).append(call)
+    return {role: _role_use(of_role, price) for role, of_role in by_role.items()}
 
 
-@dataclass
-class _Tally:
-    """One role's numbers while they are added up."""
+def _role_use(calls: Sequence[CallRecord], price: Price) -> RoleUse:
+    calls = [call for call in calls if call.status in ("answered", "failed") and isinstance(call.answer, Mapping)]
+    failures = Counter((_model(call), reason) for call in calls if (reason := _failure(call)))
+    replies = [call for call in calls if call.status == "answered" and "exceeded" not in call.answer]
+    models = Counter(_model(call) for call in replies if "withheld" not in call.answer)
+    answers = [{"input_tokens": 0, **call.answer, "model": _model(call)} for call in replies]
+    spent = total(filter(None, (spending_of(answer, price) for answer in answers)))
+    return RoleUse(
+        models=dict(models),
+        calls=models.total(),
+        repair_turns=sum(int(call.request.get("attempt") or 1) > 1 for call in replies),
+        too_long=sum(call.status == "answered" and "exceeded" in call.answer for call in calls),
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+        cost_usd=None if spent.cost_usd is None else round(spent.cost_usd, 6),
+        failures=[
+            ModelFailure(model=model, reason=reason, calls=number) for (model, reason), number in failures.items()
+        ],
+    )
 
-    models: Counter[str] = field(default_factory=Counter)
-    failures: Counter[tuple[str, str]] = field(default_factory=Counter)
-    repair_turns: int = 0
-    too_long: int = 0
-    spendings: list[Spending] = field(default_factory=list)
 
-    def answered(self, request: Mapping[str, Any], answer: Mapping[str, Any], price: Price) -> None:
-        model = str(answer.get("model") or request.get("model"))
-        if "exceeded" in answer:
-            self.failures[model, _TOO_LONG] += 1
-            self.too_long += 1
-            return
-        if "withheld" in answer:
-            self.failures[model, _WITHHELD] += 1
-        else:
-            self.models[model] += 1
-        self.repair_turns += int(request.get("attempt") or 1) > 1
-        self.spendings += filter(None, [spending_of({"input_tokens": 0, **answer, "model": model}, price)])
+def _model(call: CallRecord) -> str:
+    return str(call.answer.get("model") or call.request.get("model"))
 
-    def use(self) -> RoleUse:
-        spent = total(self.spendings)
-        return RoleUse(
-            models=dict(self.models),
-            calls=sum(self.models.values()),
-            repair_turns=self.repair_turns,
-            too_long=self.too_long,
-            input_tokens=spent.input_tokens,
-            output_tokens=spent.output_tokens,
-            cost_usd=None if spent.cost_usd is None else round(spent.cost_usd, 6),
-            failures=[
-                ModelFailure(model=model, reason=reason, calls=count)
-                for (model, reason), count in self.failures.items()
-            ],
-        )
+
+def _failure(call: CallRecord) -> str:
+    """Why the call gave no answer, in a few words; empty where it gave one."""
+    if call.status == "failed":
+        error = str(call.answer.get("type"))
+        return _FAILURES.get(error, f"failed ({error})")
+    return next((reason for key, reason in _FAILURES.items() if key in call.answer), "")
 
 
 def retries_of(events: Iterable[Event]) -> list[Retries]:
@@ -140,8 +118,8 @@ def retries_of(events: Iterable[Event]) -> list[Retries]:
     counts: Counter[tuple[str, str, str]] = Counter()
     for event in events:
         if isinstance(event, Note) and event.name == RETRIED:
-            told = event.data
-            counts[str(told.get("kind") or "request"), str(told.get("peer") or ""), str(told.get("role") or "")] += 1
+            data = event.data
+            counts[str(data.get("kind") or "request"), str(data.get("peer") or ""), str(data.get("role") or "")] += 1
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     return [
         Retries(kind=kind, provider=provider, role=role or None, requests=number)

@@ -50,8 +50,9 @@ def verify(
     checked = [_proved(citation, archive, known) for citation in report.citations]
     problems = [Problem(where=f"[{one.n}]", what=one.problem) for one in checked if not one.valid]
     proved = {one.n: one for one in checked}
-    judged = [_Judged(statement, proved) for statement in _factual(report)]
-    problems += [Problem(where=one.where, what=one.problem) for one in judged if one.problem]
+    facts = _factual(report)
+    unsupported = [Problem(where=_where(one), what=why) for one in facts if (why := _why_unsupported(one, proved))]
+    problems += unsupported
     fabricated = [(_where(one), name) for one in report.statements() for name in _fabricated(one, proved)]
     fabricated += [
         (contradiction.id, f"[{n}]")
@@ -61,28 +62,24 @@ def verify(
         if n not in proved
     ]
     problems += [Problem(where=where, what=f"{name} names no evidence") for where, name in fabricated]
-    supported = sum(not one.problem for one in judged)
+    supported = len(facts) - len(unsupported)
     valid = sum(one.valid for one in checked)
     return Verification(
         citations=len(checked),
         valid=valid,
         invalid=len(checked) - valid,
-        statements=len(judged),
+        statements=len(facts),
         supported=supported,
-        unsupported=len(judged) - supported,
+        unsupported=len(unsupported),
         fabricated=len(fabricated) + report.fabricated_dropped,
-        coverage=round(supported / len(judged), 4) if judged else 1.0,
+        coverage=round(supported / len(facts), 4) if facts else 1.0,
         problems=problems,
     )
 
 
-class _Judged:
-    """A factual statement and why it is unsupported, if it is."""
-
-    def __init__(self, statement: CitedStatement, proved: Mapping[int, Citation]) -> None:
-        cited = [proved[n] for n in statement.citations if n in proved]
-        self.where = _where(statement)
-        self.problem = why_unsupported(statement.text, statement.kind, cited)
+def _why_unsupported(statement: CitedStatement, proved: Mapping[int, Citation]) -> str:
+    cited = [proved[n] for n in statement.citations if n in proved]
+    return why_unsupported(statement.text, statement.kind, cited)
 
 
 def _proved(citation: Citation, archive: Archive, known_sources: Iterable[str]) -> Citation:

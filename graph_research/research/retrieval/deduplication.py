@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -75,52 +75,29 @@ class Identity:
     @classmethod
     def of_hit(cls, hit: SearchHit) -> Identity:
         """Of a search result."""
-        whole = hit.metadata.get("extent", "full") == "full" and hit.document.text.strip()
-        return cls._of(
-            hit.provider,
-            hit.url,
-            hit.doi,
-            hit.title,
-            hit.published_at,
-            hit.authors,
-            hit.document.hash if whole else None,
-        )
+        is_whole = hit.metadata.get("extent", "full") == "full" and hit.document.text.strip()
+        row = {name: getattr(hit, name) for name in ("provider", "url", "doi", "title", "published_at", "authors")}
+        return cls._of(row, hit.document.hash if is_whole else None)
 
     @classmethod
     def of_source(cls, row: Mapping[str, Any]) -> Identity:
         """Of a source of the state (`schemas/source.json`)."""
-        facts = (
-            row.get("url"),
-            row.get("doi"),
-            row.get("title") or "",
-            row.get("published_at"),
-            row.get("authors") or (),
-        )
-        whole = (row.get("metadata") or {}).get("extent", "full") == "full"
-        return cls._of(str(row.get("provider") or ""), *facts, row.get("archive_hash") if whole else None)
+        is_whole = (row.get("metadata") or {}).get("extent", "full") == "full"
+        return cls._of(row, row.get("archive_hash") if is_whole else None)
 
     @classmethod
-    def _of(
-        cls,
-        provider: str,
-        url: str | None,
-        doi: str | None,
-        title: str,
-        published_at: str | None,
-        authors: Iterable[str],
-        text: str | None,
-    ) -> Identity:
+    def _of(cls, row: Mapping[str, Any], text: str | None) -> Identity:
+        url = row.get("url")
         address = canonical_url(url) if url and "://" in url else None
-        words = " ".join(re.findall(r"\w+", title.casefold()))
-        first = next(iter(authors), "")
+        words = " ".join(re.findall(r"\w+", (row.get("title") or "").casefold()))
         return cls(
-            provider=provider,
+            provider=str(row.get("provider") or ""),
             url=address,
-            doi=normal_doi(doi) or _doi_of(address),
+            doi=normal_doi(row.get("doi")) or _doi_of(address),
             text=text,
             title=words,
-            year=(published_at or "")[:4] or None,
-            author=_surname(first),
+            year=(row.get("published_at") or "")[:4] or None,
+            author=_surname(next(iter(row.get("authors") or ()), "")),
             numbers=frozenset(re.findall(r"\d+", words)),
         )
 

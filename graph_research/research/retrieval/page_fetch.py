@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -112,7 +113,7 @@ async def _read(
 ) -> Mapping[str, Any] | ProviderError:
     async with slots:
         try:
-            page: Mapping[str, Any] = await ctx.call("fetch", {"url": url}, _fetching(url, policy))
+            page: Mapping[str, Any] = await ctx.call("fetch", {"url": url}, partial(_fetch, url, policy))
         except ProviderError as error:
             return error
         return page
@@ -125,24 +126,21 @@ def _at_least(page: Mapping[str, Any] | ProviderError, hit: SearchHit) -> Mappin
     return ProviderRefused("the page has less text than the search told of it", provider="fetch")
 
 
-def _fetching(url: str, policy: PagePolicy) -> Callable[[], Awaitable[dict[str, Any]]]:
-    async def fetch() -> dict[str, Any]:
-        try:
-            async with asyncio.timeout(policy.seconds):
-                with request_purpose("page"):
-                    page = await policy.pages.read(url)
-        except TimeoutError as error:
-            raise ProviderUnavailable(
-                f"the page took longer than {policy.seconds:g} seconds", provider="fetch", help="raise page_timeout"
-            ) from error
-        return {
-            "url": page.url,
-            "content_type": page.content_type,
-            "text": page.document.text,
-            "layout": page.document.layout(),
-        }
-
-    return fetch
+async def _fetch(url: str, policy: PagePolicy) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(policy.seconds):
+            with request_purpose("page"):
+                page = await policy.pages.read(url)
+    except TimeoutError as error:
+        raise ProviderUnavailable(
+            f"the page took longer than {policy.seconds:g} seconds", provider="fetch", help="raise page_timeout"
+        ) from error
+    return {
+        "url": page.url,
+        "content_type": page.content_type,
+        "text": page.document.text,
+        "layout": page.document.layout(),
+    }
 
 
 def _with_page(one: FusedHit, page: Mapping[str, Any] | ProviderError | None, query: str) -> FusedHit:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -118,28 +119,23 @@ async def _ask(
         "folders": list(request.folders),
     }
     try:
-        answer = await ctx.call("search", recorded, _searching(provider, request, seconds))
+        answer = await ctx.call("search", recorded, partial(_search, provider, request, seconds))
     except ProviderError as error:
         return error
     return [_hit(row) for row in answer]
 
 
-def _searching(
-    provider: SearchProvider, request: SearchRequest, seconds: float
-) -> Callable[[], Awaitable[list[dict[str, Any]]]]:
-    async def search() -> list[dict[str, Any]]:
-        try:
-            async with asyncio.timeout(seconds):
-                with request_purpose("search"):
-                    return [_row(hit) for hit in await provider.search(request)]
-        except TimeoutError as error:
-            raise ProviderUnavailable(
-                f"{provider.name} took longer than {seconds:g} seconds",
-                provider=provider.name,
-                help="raise search_timeout, or leave this provider out",
-            ) from error
-
-    return search
+async def _search(provider: SearchProvider, request: SearchRequest, seconds: float) -> list[dict[str, Any]]:
+    try:
+        async with asyncio.timeout(seconds):
+            with request_purpose("search"):
+                return [_row(hit) for hit in await provider.search(request)]
+    except TimeoutError as error:
+        raise ProviderUnavailable(
+            f"{provider.name} took longer than {seconds:g} seconds",
+            provider=provider.name,
+            help="raise search_timeout, or leave this provider out",
+        ) from error
 
 
 def _failure(provider: str, query: str, error: ProviderError) -> dict[str, str]:

@@ -12,7 +12,7 @@ from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import Analysed, Known, analyse
-from graph_research.research.evidence.quotes import find_quote
+from graph_research.research.evidence.quotes import any_quote_stands, find_quote
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
@@ -178,12 +178,7 @@ def _with_a_finding(
     best passage stands for one, unless an earlier round found something or code itself found nothing to quote."""
     answer = _attributed(result, known, documents)
     result = replace(result, output=answer)
-    proved = any(
-        quote["source_id"] in documents and find_quote(documents[quote["source_id"]].text, quote["quote"])
-        for row in answer["findings"]
-        for quote in row["evidence"]
-    )
-    if proved or known.findings or result.by_code:
+    if any_quote_stands(answer["findings"], documents) or known.findings or result.by_code:
         return result
     passage = {**answer, "findings": _best_passage(shown, documents)["findings"]}
     reason = "no finding of the answer stands in a source; the best passage was taken for one"

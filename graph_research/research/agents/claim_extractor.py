@@ -11,7 +11,7 @@ from graph_research.graph.registry import Handler
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.claims import Ground, levelled, scored_claim
 from graph_research.research.evidence.contradictions import by_place, disagreements
-from graph_research.research.evidence.quotes import QuoteFinder, find_quote
+from graph_research.research.evidence.quotes import QuoteFinder, any_quote_stands
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
@@ -57,12 +57,7 @@ def claim_extractor(services: Services) -> Handler:
 def _with_a_claim(result: AgentResult, sources: Sequence[Source], documents: Mapping[str, Document]) -> AgentResult:
     """The result, or where none of its quotes stands in a source what the best ones say; but code that finds nothing
     is believed."""
-    proved = any(
-        quote["source_id"] in documents and find_quote(documents[quote["source_id"]].text, quote["quote"])
-        for row in result.output["claims"]
-        for quote in row.get("evidence") or []
-    )
-    if proved or result.by_code:
+    if any_quote_stands(result.output["claims"], documents) or result.by_code:
         return result
     output = {"claims": [*result.output["claims"], *_best_passages(sources, documents)["claims"]]}
     reason = "no claim of the answer is proved by a source; the best passages were taken for claims"

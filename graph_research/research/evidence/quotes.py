@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,12 @@ def find_quote(text: str, quote: str, start: int | None = None) -> tuple[int, in
     if not places:
         return None
     return places[0] if start is None else min(places, key=lambda place: (abs(place[0] - start), place[0]))
+
+
+def any_quote_stands(rows: Iterable[Mapping[str, Any]], documents: Mapping[str, Document]) -> bool:
+    """Whether a quote of any row's `evidence` stands in the document of its source."""
+    quotes = [quote for row in rows for quote in row.get("evidence") or [] if quote["source_id"] in documents]
+    return any(find_quote(documents[quote["source_id"]].text, quote["quote"]) for quote in quotes)
 
 
 def _forgiving(quote: str) -> str:

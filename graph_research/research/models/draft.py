@@ -50,3 +50,8 @@ class Draft(Record):
     sections: list[DraftSection] = Field(default_factory=list)
     conclusions: list[Statement] = Field(default_factory=list)
     more: list[Statement] = Field(default_factory=list)
+
+    def statements(self) -> list[Statement]:
+        """Every statement, in reading order."""
+        in_sections = [statement for section in self.sections for statement in section.statements]
+        return [*self.summary, *in_sections, *self.conclusions, *self.more]

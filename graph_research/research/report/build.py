@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
-from graph_research.research.evidence.citations import Archive, Citation, Cited, cite, writes_from_templates
+from graph_research.research.evidence.citations import Archive, Citation, cite, writes_from_templates
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft
@@ -60,154 +60,121 @@ def build_report(
     `texts` maps archive hash to canonical text, `layouts` the same hashes to `Document.layout()`; a missing
     text makes its citations invalid and raises no error.
     """
-    sources = [Source.model_validate(one) for one in state.get("sources") or []]
-    draft = state.get("draft")
+    sources = [Source.model_validate(row) for row in state.get("sources") or []]
+    draft = Draft.model_validate(state.get("draft") or {})
     cited = cite(
-        Draft.model_validate(draft or {}),
-        evidence=[Evidence.model_validate(one) for one in state.get("evidence") or []],
+        draft,
+        evidence=[Evidence.model_validate(row) for row in state.get("evidence") or []],
         sources=sources,
-        contradictions=[Contradiction.model_validate(one) for one in state.get("contradictions") or []],
+        contradictions=[Contradiction.model_validate(row) for row in state.get("contradictions") or []],
         archive=Archive(texts, layouts),
         trust_connectives=writes_from_templates(run.models),
     )
-    found_by = {source.id: texts[source.archive_hash] for source in sources if source.archive_hash in texts}
-    reported = _report_sources(sources, cited.citations, origins(sources, found_by))
-    return _Building(state, run, reported, cited, Draft.model_validate(draft) if draft else None).report()
+    source_texts = {source.id: texts[source.archive_hash] for source in sources if source.archive_hash in texts}
+    reported = _report_sources(sources, cited.citations, origins(sources, source_texts))
+    origin_count = len({source.origin for source in reported if source.citations})
+    gaps = [Gap.model_validate(row) for row in state.get("gaps") or []]
+    claims = [Claim.model_validate(row) for row in state.get("claims") or []]
+    sub_queries = _outcomes(state)
+    decisions = [_decision(Decision.model_validate(row)) for row in state.get("decisions") or []]
+    degraded = state.get("degraded") or []
+    gathered = gathering_of(state, run.search)
+    fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
+    notices = (_how_it_ended(state, run), _how_it_searched(state, reported, sub_queries), draft.notice)
+    return Report(
+        run_id=run.run_id,
+        graph=run.graph,
+        question=str(state.get("question") or run.question),
+        status=run.status,
+        cause=run.cause,
+        error=run.error,
+        partial=run.status != "completed",
+        model=", ".join(dict.fromkeys(", ".join(run.models.values()).split(", "))),
+        models=dict(sorted(run.models.items())),
+        search=list(run.search),
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        iterations=int(state.get("iteration") or 1),
+        notice=" ".join(filter(None, notices)),
+        found=draft.found,
+        written=state.get("draft") is not None,
+        searched=draft.searched or [outcome.query for outcome in sub_queries],
+        research_brief=str(state.get("research_brief") or ""),
+        short_answer=cited.short_answer,
+        sections=cited.sections,
+        contradictions=cited.contradictions,
+        gaps=[
+            ReportGap(**gap.model_dump()) for gap in sorted(gaps, key=lambda gap: (gap.addressed, gap.priority, gap.id))
+        ],
+        conclusions=cited.conclusions,
+        confidence=confidence_of(
+            state.get("confidence") or {}, claims=claims, gaps=gaps, cited=cited, origins=origin_count
+        ),
+        claims=_report_claims(state, claims, cited.citations),
+        citations=cited.citations,
+        sources=reported,
+        more_evidence=cited.more_evidence,
+        limitations=limitations_of(
+            state,
+            run,
+            cited=cited,
+            sources=reported,
+            gaps=gaps,
+            sub_queries=sub_queries,
+            decisions=decisions,
+            fabricated_dropped=fabricated_dropped,
+            origins=origin_count,
+            gathered=gathered,
+        ),
+        statistics=statistics_of(
+            run, reported, origin_count, token_limit_retries=token_limit_retries(degraded), gathering=gathered
+        ),
+        sub_queries=sub_queries,
+        decisions=decisions,
+        degraded=list(dict.fromkeys(f"{row['agent']}: {row['reason']}" for row in degraded)),
+        quotes_dropped=int(state.get("quotes_dropped") or 0),
+        fabricated_dropped=fabricated_dropped,
+    )
 
 
-class _Building:
-    """One report in the making: the parts that need more than one channel."""
+def _how_it_searched(
+    state: Mapping[str, Any], sources: Sequence[ReportSource], sub_queries: Sequence[SubQueryOutcome]
+) -> str:
+    failed = bool(sub_queries) and all(outcome.status == "failed" for outcome in sub_queries)
+    if sources or not failed or not state.get("search_failures"):
+        return ""
+    return "No search provider answered, so the missing results say nothing about the question."
 
-    def __init__(
-        self,
-        state: Mapping[str, Any],
-        run: RunFacts,
-        sources: list[ReportSource],
-        cited: Cited,
-        draft: Draft | None,
-    ) -> None:
-        self.state = state
-        self.run = run
-        self.cited = cited
-        self.draft = draft or Draft()
-        self.written = draft is not None
-        self.sources = sources
-        self.origins = len({source.origin for source in self.sources if source.citations})
-        self.gaps = [Gap.model_validate(one) for one in state.get("gaps") or []]
-        self.claims = [Claim.model_validate(one) for one in state.get("claims") or []]
-        self.decisions = [_decision(Decision.model_validate(one)) for one in state.get("decisions") or []]
-        self.sub_queries = _outcomes(state)
-        self.gathered = gathering_of(state, run.search)
-        told = [f"{one['agent']}: {one['reason']}" for one in state.get("degraded") or []]
-        self.degraded = list(dict.fromkeys(told))
-        self.fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
 
-    def report(self) -> Report:
-        state, run, cited = self.state, self.run, self.cited
-        return Report(
-            run_id=run.run_id,
-            graph=run.graph,
-            question=str(state.get("question") or run.question),
-            status=run.status,
-            cause=run.cause,
-            error=run.error,
-            partial=run.status != "completed",
-            model=", ".join(dict.fromkeys(", ".join(run.models.values()).split(", "))),
-            models=dict(sorted(run.models.items())),
-            search=list(run.search),
-            started_at=run.started_at,
-            finished_at=run.finished_at,
-            iterations=int(state.get("iteration") or 1),
-            notice=self._notice(),
-            found=self.draft.found,
-            written=self.written,
-            searched=self.draft.searched or [one.query for one in self.sub_queries],
-            research_brief=str(state.get("research_brief") or ""),
-            short_answer=cited.short_answer,
-            sections=cited.sections,
-            contradictions=cited.contradictions,
-            gaps=[_gap(gap) for gap in self._gaps_by_priority()],
-            conclusions=cited.conclusions,
-            confidence=confidence_of(
-                state.get("confidence") or {}, claims=self.claims, gaps=self.gaps, cited=cited, origins=self.origins
-            ),
-            claims=self._report_claims(),
-            citations=cited.citations,
-            sources=self.sources,
-            more_evidence=cited.more_evidence,
-            limitations=self._limitations(),
-            statistics=statistics_of(
-                run,
-                self.sources,
-                self.origins,
-                token_limit_retries=token_limit_retries(state.get("degraded") or []),
-                gathering=self.gathered,
-            ),
-            sub_queries=self.sub_queries,
-            decisions=self.decisions,
-            degraded=self.degraded,
-            quotes_dropped=int(state.get("quotes_dropped") or 0),
-            fabricated_dropped=self.fabricated_dropped,
+def _how_it_ended(state: Mapping[str, Any], run: RunFacts) -> str:
+    if run.status == "completed":
+        return ""
+    phase = (state.get("metadata") or {}).get("abort_phase") or state.get("phase")
+    endings = {"cancelled": "was cancelled", "timeout": "ran out of time", "error": "failed"}
+    how = endings.get(run.cause or "", "has not ended")
+    how += f" ({run.error})" if run.error and run.cause in {"cancelled", "timeout"} else ""
+    where = f" in the phase “{phase}”" if phase else ""
+    rest = (
+        "This report was written before that and may lack what was still to come."
+        if state.get("draft") is not None
+        else "No report had been written; what had been collected until then is listed here."
+    )
+    return f"Partial: the run {how}{where}. {rest}"
+
+
+def _report_claims(
+    state: Mapping[str, Any], claims: Iterable[Claim], citations: Iterable[Citation]
+) -> list[ReportClaim]:
+    numbers = {citation.evidence_id: citation.n for citation in citations}
+    findings = [Finding.model_validate(row) for row in state.get("findings") or []]
+    evidence_of = {finding.id: finding.evidence_ids for finding in findings}
+    return [
+        ReportClaim(
+            **claim.model_dump(exclude={"finding_id"}),
+            citations=sorted(numbers[name] for name in evidence_of.get(claim.finding_id, ()) if name in numbers),
         )
-
-    def _notice(self) -> str:
-        """What the writer says of itself, after how the run ended and searched where it did not do so well."""
-        return " ".join(part for part in (self._how_it_ended(), self._how_it_searched(), self.draft.notice) if part)
-
-    def _how_it_searched(self) -> str:
-        failed = bool(self.sub_queries) and all(one.status == "failed" for one in self.sub_queries)
-        if self.sources or not failed or not self.state.get("search_failures"):
-            return ""
-        return "No search provider answered, so the missing results say nothing about the question."
-
-    def _how_it_ended(self) -> str:
-        if self.run.status == "completed":
-            return ""
-        facts = self.state.get("metadata") or {}
-        phase = facts.get("abort_phase") or self.state.get("phase")
-        how = {"cancelled": "was cancelled", "timeout": "ran out of time", "error": "failed"}.get(
-            self.run.cause or "", "has not ended"
-        )
-        how += f" ({self.run.error})" if self.run.error and self.run.cause in {"cancelled", "timeout"} else ""
-        where = f" in the phase “{phase}”" if phase else ""
-        rest = (
-            "This report was written before that and may lack what was still to come."
-            if self.written
-            else "No report had been written; what had been collected until then is listed here."
-        )
-        return f"Partial: the run {how}{where}. {rest}"
-
-    def _gaps_by_priority(self) -> list[Gap]:
-        return sorted(self.gaps, key=lambda gap: (gap.addressed, gap.priority, gap.id))
-
-    def _report_claims(self) -> list[ReportClaim]:
-        numbers = {citation.evidence_id: citation.n for citation in self.cited.citations}
-        findings = [Finding.model_validate(one) for one in self.state.get("findings") or []]
-        evidence_of = {finding.id: finding.evidence_ids for finding in findings}
-        return [
-            ReportClaim(
-                **claim.model_dump(exclude={"finding_id"}),
-                citations=sorted(numbers[one] for one in evidence_of.get(claim.finding_id, ()) if one in numbers),
-            )
-            for claim in self.claims
-        ]
-
-    def _limitations(self) -> list[str]:
-        return limitations_of(
-            cited=self.cited,
-            sources=self.sources,
-            gaps=[_gap(gap) for gap in self.gaps],
-            sub_queries=self.sub_queries,
-            decisions=self.decisions,
-            search=self.run.search,
-            skipped_searches=self.run.skipped_searches,
-            search_failures=self.state.get("search_failures") or [],
-            degraded=self.state.get("degraded") or [],
-            quotes_dropped=int(self.state.get("quotes_dropped") or 0),
-            fabricated_dropped=self.fabricated_dropped,
-            origins=self.origins,
-            gathered=self.gathered,
-        )
+        for claim in claims
+    ]
 
 
 def _report_sources(
@@ -236,10 +203,6 @@ def _source(source: Source, numbers: list[int], behind: str) -> ReportSource:
     )
 
 
-def _gap(gap: Gap) -> ReportGap:
-    return ReportGap(**gap.model_dump())
-
-
 def _decision(decision: Decision) -> ReportDecision:
     return ReportDecision(
         agent=decision.agent,
@@ -252,10 +215,11 @@ def _decision(decision: Decision) -> ReportDecision:
 
 
 def _outcomes(state: Mapping[str, Any]) -> list[SubQueryOutcome]:
-    found = {topic["sub_query_id"]: len(topic.get("source_ids") or []) for topic in state.get("topics") or []}
+    source_counts = {topic["sub_query_id"]: len(topic.get("source_ids") or []) for topic in state.get("topics") or []}
     return [
         SubQueryOutcome(
-            **one.model_dump(include={"id", "query", "status", "iteration", "error"}), sources=found.get(one.id, 0)
+            **sub_query.model_dump(include={"id", "query", "status", "iteration", "error"}),
+            sources=source_counts.get(sub_query.id, 0),
         )
-        for one in map(SubQuery.model_validate, state.get("sub_queries") or [])
+        for sub_query in map(SubQuery.model_validate, state.get("sub_queries") or [])
     ]

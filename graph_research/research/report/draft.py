@@ -9,8 +9,6 @@ from typing import Any
 from graph_research.research.models.draft import Draft, DraftSection, Statement
 from graph_research.research.report.labels import ENGLISH
 
-_CERTAINTY = ("confirmed", "high", "medium", "low", "speculation")
-
 _SUMMARY_LEVELS: Mapping[str, str] = {
     "confirmed": "high",
     "high": "high",
@@ -18,6 +16,7 @@ _SUMMARY_LEVELS: Mapping[str, str] = {
     "low": "low",
     "speculation": "low",
 }
+"""By the confidence of a finding, the surest first."""
 
 
 def checked_draft(draft: Draft, known: Collection[str]) -> tuple[Draft, int]:
@@ -25,13 +24,7 @@ def checked_draft(draft: Draft, known: Collection[str]) -> tuple[Draft, int]:
 
     A statement that loses all its evidence stays; the report marks it as unsupported.
     """
-    every = [
-        *draft.summary,
-        *(statement for section in draft.sections for statement in section.statements),
-        *draft.conclusions,
-        *draft.more,
-    ]
-    fabricated = sum(1 for statement in every for one in statement.evidence_ids if one not in known)
+    fabricated = sum(name not in known for statement in draft.statements() for name in statement.evidence_ids)
 
     def kept(statements: Sequence[Statement]) -> list[Statement]:
         return [
@@ -59,7 +52,8 @@ def checked_draft(draft: Draft, known: Collection[str]) -> tuple[Draft, int]:
 def findings_draft(handoff: Mapping[str, Any]) -> dict[str, Any]:
     """A report by code from the findings of a `synthesizer.input`: the surest first as summary, all by category with
     their evidence, the sides of each contradiction side by side."""
-    ordered = sorted(handoff["findings"], key=lambda row: _CERTAINTY.index(row["confidence"]))
+    certainty = list(_SUMMARY_LEVELS)
+    ordered = sorted(handoff["findings"], key=lambda row: certainty.index(row["confidence"]))
     statements = [_finding(row) for row in ordered]
     sections: dict[str, list[dict[str, Any]]] = {}
     for row in ordered:
@@ -69,11 +63,12 @@ def findings_draft(handoff: Mapping[str, Any]) -> dict[str, Any]:
     ]
     if disputed:
         sections[ENGLISH.disagreements] = disputed
+    nothing = {"text": "Nothing was found that answers the question.", "evidence_ids": [], "kind": "connective"}
     return {
         "notice": "The report could not be written by a model; these are the findings as they were extracted.",
         "found": bool(statements),
         "searched": [row["query"] for row in handoff.get("sub_queries") or []],
-        "summary": statements[:3] or [_said("Nothing was found that answers the question.")],
+        "summary": statements[:3] or [nothing],
         "sections": [{"heading": heading, "statements": rows} for heading, rows in sections.items()],
     }
 
@@ -85,10 +80,6 @@ def _finding(row: Mapping[str, Any]) -> dict[str, Any]:
 def _side(side: Mapping[str, Any], contradiction: Mapping[str, Any]) -> dict[str, Any]:
     text = f"{contradiction['topic']}: {side['value']}" if side.get("value") else contradiction["topic"]
     return {"text": text, "evidence_ids": list(side["evidence_ids"]), "kind": "fact"}
-
-
-def _said(text: str) -> dict[str, Any]:
-    return {"text": text, "evidence_ids": [], "kind": "connective"}
 
 
 def draft_markdown(question: str, draft: Draft) -> str:
@@ -111,12 +102,10 @@ def report_metadata(
 ) -> dict[str, Any]:
     """Headings, words, citations (each evidence id as often as it is cited) and findings by confidence."""
     levels = Counter(_SUMMARY_LEVELS[row["confidence"]] for row in findings)
-    statements = [*draft.summary, *draft.conclusions, *draft.more]
-    statements += [statement for section in draft.sections for statement in section.statements]
     return {
         "sections": [section.heading for section in draft.sections],
         "word_count": len(report.split()),
-        "citations_count": sum(len(statement.evidence_ids) for statement in statements),
+        "citations_count": sum(len(statement.evidence_ids) for statement in draft.statements()),
         "confidence_summary": {level: levels[level] for level in ("high", "medium", "low")},
         "fabricated_citations": fabricated,
         "iteration": iteration,

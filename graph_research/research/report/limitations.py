@@ -7,14 +7,10 @@ from typing import Any
 
 from graph_research.providers.search.base import provider_name
 from graph_research.research.evidence.citations import Cited
+from graph_research.research.models.finding import Gap
 from graph_research.research.report.labels import ENGLISH
-from graph_research.research.report.model import (
-    GatheringStatistics,
-    ReportDecision,
-    ReportGap,
-    ReportSource,
-    SubQueryOutcome,
-)
+from graph_research.research.report.model import GatheringStatistics, ReportDecision, ReportSource, SubQueryOutcome
+from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted
 
@@ -22,32 +18,30 @@ _STANDING = "A proved citation shows that the source says so, word for word. It 
 
 
 def limitations_of(
+    state: Mapping[str, Any],
+    run: RunFacts,
     *,
     cited: Cited,
     sources: Sequence[ReportSource],
-    gaps: Sequence[ReportGap],
+    gaps: Sequence[Gap],
     sub_queries: Sequence[SubQueryOutcome],
     decisions: Sequence[ReportDecision],
-    search: Sequence[str],
-    skipped_searches: Sequence[str],
-    search_failures: Sequence[Mapping[str, Any]],
-    degraded: Sequence[Mapping[str, Any]],
-    quotes_dropped: int,
     fabricated_dropped: int,
     origins: int,
     gathered: GatheringStatistics,
 ) -> list[str]:
     """One sentence each, the standing one first, then what happened; no error's own words, which may hold paths."""
+    degraded = state.get("degraded") or []
     return [
         _STANDING,
         *_about_sources(sources, origins),
-        *_about_the_search(sub_queries, search, search_failures),
-        *_about_the_skipped(skipped_searches),
+        *_about_the_search(sub_queries, run.search, state.get("search_failures") or []),
+        *([f"Search providers not used: {'; '.join(run.skipped_searches)}."] if run.skipped_searches else []),
         *about_the_gathering(gathered),
         *_about_the_writing(cited, degraded),
         *_about_the_windows(degraded),
         *_about_the_models(degraded),
-        *_about_the_dropped(quotes_dropped, fabricated_dropped),
+        *_about_the_dropped(int(state.get("quotes_dropped") or 0), fabricated_dropped),
         *_about_the_gates(decisions, gaps),
     ]
 
@@ -80,10 +74,6 @@ def _about_the_search(
         named = dict.fromkeys(f"{who[one['provider']]} on “{one['query']}” ({one['error']})" for one in failures)
         said.append(f"Failed searches: {'; '.join(named)}.")
     return said
-
-
-def _about_the_skipped(searches: Sequence[str]) -> list[str]:
-    return [f"Search providers not used: {'; '.join(searches)}."] if searches else []
 
 
 def about_the_gathering(gathered: GatheringStatistics) -> list[str]:
@@ -133,14 +123,14 @@ def _about_the_windows(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
         if row.get("kind") == "window":
             refused[row["model"]] = refused.get(row["model"], 0) + row["retries"]
     cuts = dict.fromkeys(f"{row['agent']}: {row['reason']}" for row in degraded if row.get("kind") == "cut")
-    said = [f"The context window of {model} was too small; {_prompts_cut(count)}." for model, count in refused.items()]
+    outcomes = {
+        model: f"{counted(count, 'prompt')} shortened and sent again"
+        if count
+        else "the prompt could not be shortened any further"
+        for model, count in refused.items()
+    }
+    said = [f"The context window of {model} was too small; {outcome}." for model, outcome in outcomes.items()]
     return [*said, *(f"Prompt shortened for the {cut}." for cut in cuts)]
-
-
-def _prompts_cut(count: int) -> str:
-    if count == 0:
-        return "the prompt could not be shortened any further"
-    return f"{counted(count, 'prompt')} shortened and sent again"
 
 
 def _about_the_models(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -161,7 +151,7 @@ def _about_the_dropped(quotes: int, fabricated: int) -> list[str]:
     return said
 
 
-def _about_the_gates(decisions: Sequence[ReportDecision], gaps: Sequence[ReportGap]) -> list[str]:
+def _about_the_gates(decisions: Sequence[ReportDecision], gaps: Sequence[Gap]) -> list[str]:
     last = {decision.phase: decision.issues for decision in decisions if decision.action == "evaluate_phase"}
     issues = dict.fromkeys(issue for issues in last.values() for issue in issues)
     said = [f"Quality checks not met: {'; '.join(issues)}."] if issues else []

@@ -17,13 +17,7 @@ CREDIBILITY: Mapping[Tier, float] = {
 }
 """The credibility of a source by its tier, 0 to 1."""
 
-AUTHORITY: Mapping[Tier, float] = {
-    Tier.PRIMARY_SOURCE: 100.0,
-    Tier.AUTHORITATIVE: 85.0,
-    Tier.SECONDARY: 65.0,
-    Tier.UNVERIFIED: 30.0,
-    Tier.FLAGGED: 0.0,
-}
+AUTHORITY: Mapping[Tier, float] = {tier: 100 * credibility for tier, credibility in CREDIBILITY.items()}
 """The authority of a source by its tier, 0 to 100."""
 
 _QUALITY: Mapping[Tier, Quality] = {

@@ -43,7 +43,7 @@ def analyzer(services: Services) -> Handler:
         known = Known.of(handoff)
         documents = await read_documents(list(known.sources.values()), ctx)
         if known.sources:
-            shown = _shown_first(known, handoff["iteration"])
+            shown = sorted(known.sources.values(), key=lambda source: _reading_order(source, handoff["iteration"]))
             agent = _agent(services, shown, documents)
             rows = _rows(services, handoff, shown, documents, fitted=agent.fits_windows(services, ctx))
             result = await agent.call(
@@ -152,12 +152,9 @@ def _material(handoff: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) ->
     }
 
 
-def _shown_first(known: Known, iteration: int) -> list[Source]:
+def _reading_order(source: Source, iteration: int) -> tuple[bool, float, str]:
     """Sources new in this iteration first, then by composite score."""
-    return sorted(
-        known.sources.values(),
-        key=lambda source: (source.iteration != iteration, -source.score.composite, source.id),
-    )
+    return source.iteration != iteration, -source.score.composite, source.id
 
 
 def _best_passage(shown: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, Any]:
@@ -169,10 +166,7 @@ def _best_passage(shown: Sequence[Source], documents: Mapping[str, Document]) ->
 
 
 def _with_a_finding(
-    result: AgentResult,
-    known: Known,
-    documents: Mapping[str, Document],
-    shown: Sequence[Source],
+    result: AgentResult, known: Known, documents: Mapping[str, Document], shown: Sequence[Source]
 ) -> AgentResult:
     """The result with its quotes under their sources. Where no quote stands in any source there is no finding; then the
     best passage stands for one, unless an earlier round found something or code itself found nothing to quote."""

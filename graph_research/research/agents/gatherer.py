@@ -33,18 +33,17 @@ _FIDELITY: Mapping[str, str] = {"abstract": "key_points", "snippet": "headline",
 def gatherer(services: Services) -> Handler:
     """Search once for `query`. Raises when every provider failed: then the graph marks the sub-query as failed.
 
-    `query` alone is enough; without a `sub_query` it is its own, and at most 5 sources are kept. At most `max_results`
-    are taken from this search. `known` are the sources of the sub-query's earlier searches: together no more than
-    `max_sources_per_query` are kept, those of the best scores; `dropped` are the ids of known ones that better ones
-    replace. Where local documents
-    may have been read, queries over the web are limited to public words (`research.outgoing`).
+    At most `max_results` sources are taken from this search. Together with `known`, those of the sub-query's earlier
+    searches, the best `max_sources_per_query` are kept (5 without a `sub_query`); `dropped` are the ids of known ones
+    that better ones replace. Where local documents may have been read, web queries are limited to public words.
     """
 
     async def search(handed: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         handoff = {**_ALONE, **handed}
         in_all = handoff["max_sources_per_query"]
         most = min(handoff.get("max_results") or in_all, in_all)
-        limits = _is_limited(services, handoff)
+        is_watched = _is_watched(services)
+        limits = is_watched and handoff.get("local_read", True)
         reading = _reading(services, most)
         searched = await search_everywhere(
             services.search,
@@ -82,15 +81,10 @@ def gatherer(services: Services) -> Handler:
                 for failure in (*searched.failures, *followed.failures)
             ],
             "searches": [_account(handoff, searched, followed)],
-            "web_words": _web_words(handoff, searched, followed, ctx, limits) if _is_watched(services) else [],
+            "web_words": _web_words(handoff, searched, followed, ctx, limits) if is_watched else [],
         }
 
     return search
-
-
-def _is_limited(services: Services, handoff: Mapping[str, Any]) -> bool:
-    """Whether texts of local documents may have been read before this query was made."""
-    return _is_watched(services) and handoff.get("local_read", True)
 
 
 def _is_watched(services: Services) -> bool:
@@ -166,18 +160,14 @@ def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:
     kept: list[FusedHit] = []
     for candidate in fused:
         hit = candidate.hit
-        identities = [Identity.of_hit(hit), *_read_at(hit)]
+        address = hit.metadata.get("read_at")
+        identities = [Identity.of_hit(hit), *([Identity(url=canonical_url(address))] if address else [])]
         if not hit.document.text.strip() or any(known.find(one, titles=False) for one in identities):
             continue
         for identity in identities:
             known.add(identity, hit.url or hit.document.hash)
         kept.append(candidate)
     return kept
-
-
-def _read_at(hit: SearchHit) -> list[Identity]:
-    address = hit.metadata.get("read_at")
-    return [Identity(url=canonical_url(address))] if address else []
 
 
 def _account(handoff: Mapping[str, Any], searched: Searched, followed: FetchedPages) -> dict[str, Any]:

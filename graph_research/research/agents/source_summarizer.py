@@ -51,7 +51,8 @@ def source_summarizer(services: Services) -> Handler:
         settings = services.settings
         wanted = settings.fetch_time_summarization and condenses(services.models, ctx.role or agent.role, agent.phase)
         sources = [Source.model_validate(row) for row in handoff["sources"]] if wanted else []
-        long = [one for one in sources if one.characters >= settings.summarization_min_chars and not _is_done(one)]
+        at_least = settings.summarization_min_chars
+        long = [source for source in sources if source.characters >= at_least and "summary" not in source.metadata]
         if not long:
             return {"sources": [], "condensed": [], "tokens": 0, "degraded": []}
         hurried = replace(
@@ -60,19 +61,15 @@ def source_summarizer(services: Services) -> Handler:
         documents = await read_documents(long, ctx)
         slots = asyncio.Semaphore(settings.max_concurrent)
 
-        async def one(source: Source) -> _Summary:
+        async def summarize_one(source: Source) -> _Summary:
             async with slots:
                 return await _summary(agent, hurried, source, documents[source.id], handoff, ctx)
 
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(source)) for source in long]
+            tasks = [group.create_task(summarize_one(source)) for source in long]
         return _output([task.result() for task in tasks], handoff)
 
     return summarize
-
-
-def _is_done(source: Source) -> bool:
-    return "summary" in source.metadata
 
 
 async def _summary(

@@ -32,7 +32,8 @@ def supervisor(services: Services) -> Handler:
     async def review(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         phase, iteration, gate = handoff["current_phase"], handoff["iteration"], handoff["gate"]
         log = [*_dispatched(handoff, ctx), decision_log.evaluation(phase, iteration, handoff["metrics"], gate, ctx)]
-        facts = _pause_facts(handoff)
+        progress = {name: handoff[name] for name in ("iteration", "max_iterations")}
+        facts = {"phase": phase, **progress, **handoff["metrics"]}
         prompt = await services.prompts.off_loop(lambda: services.prompts.render("supervisor/pause", facts))
         guidance = await _think_pause(services, handoff, prompt, ctx)
         log.append(decision_log.pause(phase, iteration, prompt, guidance, ctx))
@@ -56,11 +57,13 @@ def supervisor(services: Services) -> Handler:
             phase=phase,
             windows=handoff.get("model_windows"),
         )
-        verdict = {**result.output, "action": _action(result.output["action"], handoff)}
+        wanted = result.output["action"]
+        verdict = {**result.output, "action": _action(wanted, handoff)}
+        log.append(decision_log.verdict(verdict, {"phase": phase, "iteration": iteration, "wanted": wanted}, ctx))
         return {
             "phase": phase,
             "decision": verdict,
-            "decisions": [*log, _verdict_record(handoff, verdict, result.output["action"], ctx)],
+            "decisions": log,
             "guidance": "\n".join(filter(None, (guidance, _advice(verdict, gate)))) or None,
             "think_pauses": [{"phase": phase, "iteration": iteration, "prompt": prompt, "guidance": guidance}],
             "degraded": [*result.degradations(agent.name, ctx), *_passed_with_issues(handoff, verdict, ctx)],
@@ -111,15 +114,6 @@ async def _think_pause(services: Services, handoff: Mapping[str, Any], prompt: s
     return str(answer) if answer else None
 
 
-def _pause_facts(handoff: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "phase": handoff["current_phase"],
-        "iteration": handoff["iteration"],
-        "max_iterations": handoff["max_iterations"],
-        **handoff["metrics"],
-    }
-
-
 def _dispatched(handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]]:
     """The dispatch record of a phase that code carried out (gathering), which has no agent to write it."""
     dispatched = handoff.get("dispatched")
@@ -163,10 +157,3 @@ def _passed_with_issues(handoff: Mapping[str, Any], verdict: Mapping[str, Any], 
         return []
     issues = "; ".join(handoff["gate"]["issues"])
     return [{"node": ctx.path, "agent": "gate", "reason": f"{handoff['current_phase']}: {issues}"}]
-
-
-def _verdict_record(
-    handoff: Mapping[str, Any], verdict: Mapping[str, Any], wanted: str, ctx: Context
-) -> dict[str, Any]:
-    inputs = {"phase": handoff["current_phase"], "iteration": handoff["iteration"], "wanted": wanted}
-    return decision_log.verdict(verdict, inputs, ctx)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,14 +34,13 @@ class LearnedWindow:
         return replace(self, prompt_chars=min(shorter, self.prompt_chars or shorter))
 
 
-def learned_windows(given: Mapping[str, Any] | None) -> dict[str, LearnedWindow]:
+def learned_windows(given: Mapping[str, Any] | None) -> defaultdict[str, LearnedWindow]:
     """From `model_windows` in a handoff, by model spec; anything but a positive integer counts as not known."""
-    rows = given.items() if isinstance(given, Mapping) else ()
-    return {
-        str(spec): LearnedWindow(tokens=_number(row, "tokens"), prompt_chars=_number(row, "prompt_chars"))
-        for spec, row in rows
-        if isinstance(row, Mapping)
-    }
+    windows = defaultdict(LearnedWindow)
+    for spec, row in given.items() if isinstance(given, Mapping) else ():
+        if isinstance(row, Mapping):
+            windows[str(spec)] = LearnedWindow(tokens=_number(row, "tokens"), prompt_chars=_number(row, "prompt_chars"))
+    return windows
 
 
 def model_windows(

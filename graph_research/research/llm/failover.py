@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -73,7 +74,7 @@ class ModelSession:
 
     services: Services
     ctx: Context
-    windows: dict[str, LearnedWindow] = field(default_factory=dict)
+    windows: defaultdict[str, LearnedWindow] = field(default_factory=lambda: defaultdict(LearnedWindow))
     tokens: int = 0
     notes: list[dict[str, Any]] = field(default_factory=list)
     truncations: tuple[Truncation, ...] = ()
@@ -103,7 +104,9 @@ class ModelSession:
                 except ProviderError as error:
                     failures.append((model, error))
                     break
-                self._note_failures(request, failures, model)
+                for failed, failure in failures:
+                    reason = f"{failed.spec} did not answer ({type(failure).__name__}); {model.spec} did"
+                    self._note(request, "failover", reason, model=failed.spec)
                 text = str(reply["text"])
                 value, problem = read(text)
                 if reply.get("cut") and value is None:
@@ -130,7 +133,7 @@ class ModelSession:
         or at once to the limit that the server reports, at most `TOKEN_LIMIT_RETRIES` times for this model."""
         prompt_of = partial(request.prompt, rejection)
         off_loop = self.services.prompts.off_loop
-        prompt, output_tokens = await off_loop(lambda: self._fitted(request, model, prompt_of))
+        prompt, output_tokens = await off_loop(partial(self._fitted, request, model, prompt_of))
         retries = 0
         while True:
             reply = await self._call(request, model, prompt.text, output_tokens, turn)
@@ -142,8 +145,7 @@ class ModelSession:
             learned = self._learn(request, model, prompt, reply["exceeded"]["limit_tokens"])
             most_chars = int(len(prompt.text) * _SHORTER)
             if learned:
-                fit = partial(self._fitted, request, model, prompt_of, most_chars)
-                shorter, output_tokens = await off_loop(fit)
+                shorter, output_tokens = await off_loop(partial(self._fitted, request, model, prompt_of, most_chars))
             else:
                 shorter = await off_loop(partial(prompt_of, most_chars))
             if self._shortened.get(model.spec, 0) == TOKEN_LIMIT_RETRIES or len(shorter.text) >= len(prompt.text):
@@ -158,11 +160,10 @@ class ModelSession:
 
     def _learn(self, request: PromptRequest, model: Model, prompt: FittedPrompt, limit_tokens: int | None) -> bool:
         """Remember that the prompt was too long; whether the server reported a window that was not known."""
-        before = self.windows.get(model.spec, LearnedWindow())
+        before = self.windows[model.spec]
         tokens = _COUNTER.tokens(request.system) + _COUNTER.tokens(prompt.text)
-        after = before.refused(len(request.system) + len(prompt.text), tokens, limit_tokens)
-        self.windows[model.spec] = after
-        return after.tokens != before.tokens
+        self.windows[model.spec] = before.refused(len(request.system) + len(prompt.text), tokens, limit_tokens)
+        return self.windows[model.spec].tokens != before.tokens
 
     def _fitted(
         self,
@@ -181,7 +182,7 @@ class ModelSession:
             output_tokens = budget.output_tokens
             room = _room(_COUNTER.tokens(request.system), prompt_of, budget)
             limits += [] if room is None else [room]
-        accepted_chars = self.windows.get(model.spec, LearnedWindow()).prompt_chars
+        accepted_chars = self.windows[model.spec].prompt_chars
         if accepted_chars is not None:
             limits.append(max(accepted_chars - len(request.system), 0))
         return prompt_of(min(limits, default=None)), output_tokens
@@ -192,7 +193,7 @@ class ModelSession:
         settings = self.services.settings
         if model.in_process:
             return None
-        reported = self.windows.get(model.spec, LearnedWindow()).tokens
+        reported = self.windows[model.spec].tokens
         if reported is not None or not settings.token_management_enabled:
             return reported
         assumed = settings.default_context_tokens if "@" in model.spec else _LARGE_WINDOW_TOKENS
@@ -220,15 +221,8 @@ class ModelSession:
         count(reply)
         return reply
 
-    def _note_failures(
-        self, request: PromptRequest, failures: Sequence[tuple[Model, ProviderError]], to: Model
-    ) -> None:
-        for failed, error in failures:
-            reason = f"{failed.spec} did not answer ({type(error).__name__}); {to.spec} did"
-            self._note(request, "failover", reason, model=failed.spec)
-
     def _note_window(self, request: PromptRequest, model: Model, retries: int, *, answered: bool) -> None:
-        learned = self.windows.get(model.spec, LearnedWindow())
+        learned = self.windows[model.spec]
         size = f"; its window is {learned.tokens:,} tokens" if learned.tokens else ""
         outcome = "and was answered" if answered else "and was refused again"
         again = f"was cut and sent again {_times(retries)} {outcome}" if retries else "could not be cut any further"
@@ -244,7 +238,7 @@ class ModelSession:
 
     def _size(self, model: Model) -> str:
         """How large a model's window is, and how that is known."""
-        learned, window = self.windows.get(model.spec, LearnedWindow()), self._window(model)
+        learned, window = self.windows[model.spec], self._window(model)
         if learned.tokens is None and model.window_tokens is None:
             if learned.prompt_chars is not None:
                 return f" (prompts of about {learned.prompt_chars:,} characters, as its refusals showed)"
@@ -338,26 +332,24 @@ async def _complete(model: Model, request: ModelRequest) -> dict[str, Any]:
 
 
 class _AnswerStream:
-    """Shows an answer while it is written, a few lines at a time; nothing of it is stored."""
+    """Emits an answer's text while it is written, in pieces of a few lines; nothing of it is stored."""
 
     def __init__(self, ctx: Context, origin: Mapping[str, str]) -> None:
         self._ctx = ctx
         self._origin = origin
-        self._pieces: list[str] = []
-        self._length = 0
+        self._text = ""
 
     def add(self, piece: str) -> None:
-        """The next piece; pieces are shown once they are long enough together."""
-        self._pieces.append(piece)
-        self._length += len(piece)
-        if self._length >= _SHOWN_EVERY_CHARS:
+        """The next piece of the answer."""
+        self._text += piece
+        if len(self._text) >= _SHOWN_EVERY_CHARS:
             self.flush()
 
     def flush(self) -> None:
-        """Show the pieces that still wait."""
-        if self._pieces:
-            self._ctx.progress("model:text", **self._origin, text="".join(self._pieces))
-        self._pieces, self._length = [], 0
+        """Emit the text that was not emitted yet."""
+        if self._text:
+            self._ctx.progress("model:text", **self._origin, text=self._text)
+        self._text = ""
 
 
 def _times(number: int) -> str:

@@ -94,16 +94,13 @@ class Agent:
     ) -> AgentResult:
         """Ask the role's models until an answer fits.
 
-        `material` is JSON and is what the templates see; `local` joins it for models that run in this process
-        (documents), and never reaches a prompt. `windows` is what the run has learned of its models' windows. Raises
-        the models' `ProviderError` when none can be reached. Where no reply fits, the prompt fits no window, or the
-        models decline, the `fallback` answers; without one it is `AnswerUnreadable`, `ContextExceeded` or
-        `AnswerWithheld`.
+        Templates see `material`, which is JSON. Models in this process also get `local` (documents). `windows` is what
+        the run has learned of its models' windows. Raises the models' `ProviderError` when none can be reached. Where
+        no reply fits, the prompt fits no window, or the models decline, the `fallback` answers; without one it is
+        `AnswerUnreadable`, `ContextExceeded` or `AnswerWithheld`.
 
-        A call makes at most `models * (1 + repairs + TOKEN_LIMIT_RETRIES)` requests: each model of the role's list is
-        asked once and once for each repair turn, and is sent a shortened prompt three times at most. A node makes at
-        most its `retry.attempts` times as many. A provider's client may send each request again within its own limits
-        (`http_retries`) where the network or the server fails.
+        A call makes at most `models * (1 + repairs + TOKEN_LIMIT_RETRIES)` requests, a node at most its
+        `retry.attempts` times as many; a provider's client may send each again (`http_retries`).
         """
         contract = contract or services.schemas.get(self.answer or f"{self.name}.answer")
         request = await self._request(services, material, ctx, contract, local or {}, phase)

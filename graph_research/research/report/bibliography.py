@@ -65,10 +65,6 @@ def _cell(value: Any) -> str:
     return "'" + text if text.startswith(_FORMULA) else text
 
 
-def _bibtex(sources: Sources) -> str:
-    return "\n".join(_bibtex_entry(source) for source in sources)
-
-
 def _bibtex_entry(source: Mapping[str, Any]) -> str:
     year, *_ = _date(source)
     fields = {
@@ -87,10 +83,6 @@ def _bibtex_entry(source: Mapping[str, Any]) -> str:
 
 def _tex(text: str) -> str:
     return "".join(_TEX.get(character, character) for character in one_line(text))
-
-
-def _ris(sources: Sources) -> str:
-    return "".join(_ris_entry(source) for source in sources)
 
 
 def _ris_entry(source: Mapping[str, Any]) -> str:
@@ -139,8 +131,8 @@ def _date(source: Mapping[str, Any]) -> tuple[str, ...]:
 
 RENDERERS: Mapping[str, Callable[[Sources], str]] = {
     "csv": _csv,
-    "bibtex": _bibtex,
-    "ris": _ris,
+    "bibtex": lambda sources: "\n".join(map(_bibtex_entry, sources)),
+    "ris": lambda sources: "".join(map(_ris_entry, sources)),
     "csl-json": _csl_json,
 }
 """Renderers of the `sources` of a `report.json`, by the name of the format."""

@@ -166,11 +166,8 @@ def _whole_texts(report: Report, archive: Archive, proved: Mapping[int, Mark]) -
         size = len(text.encode())
         fits = size <= left
         left -= size if fits else 0
-        marks = [proved[one.n] for one in _quotes(report, source) if one.n in proved]
+        quoted = [citation.n for citation in report.citations if citation.archive_hash == source.archive_hash]
+        marks = [proved[n] for n in quoted if n in proved]
         shown = paragraphs(text, archive.layout(source.archive_hash), marks) if fits else []
         carried.append(_WholeText(source=source, paragraphs=shown))
     return carried
-
-
-def _quotes(report: Report, source: ReportSource) -> list[Citation]:
-    return [one for one in report.citations if one.archive_hash == source.archive_hash]

@@ -38,14 +38,16 @@ def statistics_of(
     token_limit_retries: int = 0,
     gathering: GatheringStatistics | None = None,
 ) -> ReportStatistics:
-    """The run's numbers; `origins` counts who stands behind the cited sources."""
+    """The run's numbers; `origins` counts who stands behind the cited sources. Where nothing that the run calls costs
+    money, no call can have been paid twice."""
+    is_free = _FREE.issuperset({*run.models.values(), *run.search})
     return ReportStatistics(
         wall_seconds=round(run.wall_seconds, 3),
         model_seconds=round(sum(row.seconds for row in run.usage), 3),
         calls=sum(row.calls for row in run.usage),
         searches=run.searches,
         retries=list(run.retries),
-        possibly_paid_twice=0 if _is_free(run) else run.possibly_paid_twice,
+        possibly_paid_twice=0 if is_free else run.possibly_paid_twice,
         usage=list(run.usage),
         totals=_totals(run.usage),
         model_roles=dict(run.model_roles),
@@ -56,11 +58,6 @@ def statistics_of(
         sources_cited=sum(bool(source.citations) for source in sources),
         origins_cited=origins,
     )
-
-
-def _is_free(run: RunFacts) -> bool:
-    """Whether nothing that the run calls costs money, so that no call can have been paid twice."""
-    return _FREE.issuperset({*run.models.values(), *run.search})
 
 
 def _totals(rows: Sequence[Usage]) -> UsageTotals:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -18,7 +18,6 @@ from graph_research.errors import Action, Hint, NameInvalid, UserMistake
 from graph_research.graph.debugger.stepper import Debugged, Debugger
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.events import Event
-from graph_research.providers.llm.model_data import Prices
 from graph_research.research.llm.usage import spending_of
 
 
@@ -114,7 +113,7 @@ def _debugger(workspace: Workspace, run: Run, stack: AsyncExitStack) -> Debugger
     """A debugger that writes the audit log of each run it drives, forks too."""
     logs: dict[str, AuditLog] = {}
 
-    def told(event: Event) -> None:
+    def write_to_log(event: Event) -> None:
         run.budget.run_id = event.run_id
         if event.seq is None:
             return
@@ -122,23 +121,19 @@ def _debugger(workspace: Workspace, run: Run, stack: AsyncExitStack) -> Debugger
             logs[event.run_id] = stack.enter_context(AuditLog(workspace.home.audit_file(event.run_id)))
         logs[event.run_id].write(event.to_json())
 
+    def cost(answer: Any) -> float | None:
+        spending = spending_of(answer, run.budget.prices)
+        return None if spending is None else spending.cost_usd
+
     debugger = Debugger(
         run.graph,
         run.store,
         clock=make_clock(run.request.now),
         interactive=run.request.interactive,
-        listener=told,
-        cost=_costs(run.budget.prices),
+        listener=write_to_log,
+        cost=cost,
         new_run_id=new_run_id,
         timeout_seconds=run.request.timeout_seconds,
     )
     stack.push_async_callback(debugger.close)
     return debugger
-
-
-def _costs(prices: Prices) -> Callable[[Any], float | None]:
-    def cost(answer: Any) -> float | None:
-        spending = spending_of(answer, prices)
-        return None if spending is None else spending.cost_usd
-
-    return cost

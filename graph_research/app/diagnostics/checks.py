@@ -67,13 +67,20 @@ async def examine(
     which has to work. `NoProvider` for a name of none."""
     async with open_clients(workspace) as opened:
         clients = opened if http is None else replace(opened, http=http)
-        known = providers_of(workspace, sorted({spec for specs in _specs(workspace).values() for spec in specs}))
+        providers = providers_of(workspace, sorted({spec for specs in _specs(workspace).values() for spec in specs}))
         if names:
-            found = await check_providers(with_names(workspace, names, known), clients, network=network)
-            return [replace(_provider(one), optional=False) for one in found]
-        health = {one.provider.name: one for one in await check_providers(known, clients, network=network)}
+            named = await check_providers(with_names(workspace, names, providers), clients, network=network)
+            return [replace(_provider(checked), optional=False) for checked in named]
+        every = await check_providers(providers, clients, network=network)
+    health = {checked.provider.name: checked for checked in every}
     return [
-        *await _machine(workspace),
+        _python(),
+        _full_text_search(),
+        _room(workspace),
+        await _store(workspace),
+        await _index(workspace),
+        await _pdf(),
+        _pages(workspace),
         await _models(workspace, health),
         await _searches(workspace, health),
         *map(_provider, health.values()),
@@ -122,18 +129,6 @@ def _specs(workspace: Workspace) -> dict[str, tuple[str, ...]]:
     own = {**({} if named else default_roles(workspace.environ)), **workspace.configuration.role_specs()}
     phases = {phase: own[phase] for phase in PHASES if phase in own}
     return {**{role: own.get(role, default) for role in ROLES}, **phases}
-
-
-async def _machine(workspace: Workspace) -> list[Check]:
-    return [
-        _python(),
-        _full_text_search(),
-        _room(workspace),
-        await _store(workspace),
-        await _index(workspace),
-        await _pdf(),
-        _pages(workspace),
-    ]
 
 
 def _provider(health: ProviderHealth) -> Check:

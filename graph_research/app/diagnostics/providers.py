@@ -32,7 +32,7 @@ HealthCheck = Callable[[Clients], Awaitable[HealthResult]]
 @dataclass(frozen=True, kw_only=True)
 class Provider:
     """A provider as it is set up. `lacks` is what it cannot be used without, such as `TAVILY_API_KEY is not set`;
-    `adds` what that, or a key it does without, would add. `look` is None where there is nobody to reach."""
+    `adds` what that, or a key it does without, would add. `check` is None where there is nobody to reach."""
 
     name: str
     kind: str
@@ -44,7 +44,7 @@ class Provider:
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderHealth:
-    """A provider and what came of the look for it, None where none was taken."""
+    """A provider and the result of its check, None where it was not checked."""
 
     provider: Provider
     result: HealthResult | None = None
@@ -58,38 +58,38 @@ class ProviderHealth:
 
 def providers_of(workspace: Workspace, specs: Sequence[str]) -> list[Provider]:
     """Every provider there is: models, of which `specs` are those in use, then searches."""
-    return [*_models(workspace, specs), *_searches(workspace)]
+    return [
+        *_models(workspace, specs),
+        *(_search(workspace, spec) for spec in workspace.searches.specs),
+        *(_mcp(workspace, name) for name in mcp_names(workspace)),
+    ]
 
 
 def with_names(workspace: Workspace, names: Sequence[str], known: Sequence[Provider]) -> list[Provider]:
     """The providers that are named; beside the `known` ones, any model by its spec. `NoProvider` for a name of none."""
-    by_name = {one.name: one for one in known}
+    by_name = {provider.name: provider for provider in known}
     return [by_name[name] if name in by_name else _other(workspace, name, list(by_name)) for name in names]
 
 
 async def check_providers(providers: Sequence[Provider], clients: Clients, *, network: bool) -> list[ProviderHealth]:
-    """Check all of them at the same time, each within a few seconds; without `network` for none. What asks them is
-    loaded before, so that their milliseconds are theirs."""
-    checked = [one.name for one in providers if network and one.check is not None]
-    if checked:
-        await _load(checked)
+    """Check all of them at the same time, each within a few seconds; without `network` none. The HTTP and MCP
+    clients are loaded before, so that loading does not count as latency."""
+    names = [provider.name for provider in providers if network and provider.check is not None]
+    if names:
+        from graph_research.providers.http.transport import load_client
 
-    async def one(provider: Provider) -> ProviderHealth:
+        await load_client()
+    if any(name.startswith(f"{MCP}:") for name in names):
+        load_mcp_client()
+
+    async def check(provider: Provider) -> ProviderHealth:
         if provider.check is None or not network:
             return ProviderHealth(provider=provider)
         return ProviderHealth(provider=provider, result=await provider.check(clients))
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(provider)) for provider in providers]
+        tasks = [group.create_task(check(provider)) for provider in providers]
     return [task.result() for task in tasks]
-
-
-async def _load(names: Sequence[str]) -> None:
-    from graph_research.providers.http.transport import load_client
-
-    await load_client()
-    if any(name.startswith(f"{MCP}:") for name in names):
-        load_mcp_client()
 
 
 def name_of_model(spec: str) -> str:
@@ -108,7 +108,7 @@ def _models(workspace: Workspace, specs: Sequence[str]) -> Iterator[Provider]:
         yield _command(workspace, command)
     for spec in dict.fromkeys(specs):
         if _has_address(spec):
-            yield _own_server(spec)
+            yield Provider(name=spec, kind="model", check=_check_model(spec))
 
 
 def _has_address(spec: str) -> bool:
@@ -140,17 +140,6 @@ def _command(workspace: Workspace, command: str) -> Provider:
     )
 
 
-def _own_server(spec: str) -> Provider:
-    return Provider(name=spec, kind="model", check=_check_model(spec))
-
-
-def _searches(workspace: Workspace) -> Iterator[Provider]:
-    for spec in workspace.searches.specs:
-        yield _search(workspace, spec)
-    for name in mcp_names(workspace):
-        yield _mcp(workspace, name)
-
-
 def _search(workspace: Workspace, spec: SearchSpec) -> Provider:
     async def check(clients: Clients) -> HealthResult:
         return await check_health(clients.http, spec.probe(clients, spec.endpoint(clients)))
@@ -176,10 +165,9 @@ def _mcp(workspace: Workspace, name: str) -> Provider:
     if unset:
         return Provider(name=name, kind="search", lacks=_not_set(*unset))
 
-    async def check(clients: Clients) -> HealthResult:  # noqa: ARG001 -- an MCP server is reached in its own way
-        return await _check_mcp(workspace, name)
-
-    return Provider(name=name, kind="search", text=f"its tool {_tool(workspace, name)!r} searches", check=check)
+    tool = workspace.settings.mcp_servers[name.partition(":")[2]].search_tool
+    text = f"its tool {tool!r} searches"
+    return Provider(name=name, kind="search", text=text, check=lambda _: _check_mcp(workspace, name))
 
 
 async def _check_mcp(workspace: Workspace, name: str) -> HealthResult:
@@ -222,7 +210,7 @@ def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:
     if served in known:
         return next(one for one in providers_of(workspace, ()) if one.name == served)
     if served and served == name:
-        return _own_server(name)
+        return Provider(name=name, kind="model", check=_check_model(name))
     near = difflib.get_close_matches(name, known, n=1)
     hint = f'did you mean "{near[0]}"? ' if near else ""
     raise NoProvider(f"no provider {name[:80]!r}", help=f"{hint}there are {', '.join(known)}, and models by their spec")
@@ -230,10 +218,6 @@ def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:
 
 def _not_set(*names: str) -> tuple[str, ...]:
     return (f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} not set",)
-
-
-def _tool(workspace: Workspace, name: str) -> str:
-    return workspace.settings.mcp_servers[name.partition(":")[2]].search_tool
 
 
 def _since(began: float) -> int:

@@ -173,11 +173,6 @@ async def _visit(
 ) -> NodeVisit:
     path = path_of(row.scope) + row.node
     where = path if row.item is None else f"{path}[{row.item}]"
-    own = [
-        call
-        for call in calls
-        if call.path in (path, where) and (call.visit, call.item, call.attempt) == (row.visit, row.item, row.attempt)
-    ]
     return NodeVisit(
         where=where,
         visit=row.visit,
@@ -195,7 +190,9 @@ async def _visit(
                 "request": call.request,
                 "answer": call.answer,
             }
-            for call in own
+            for call in calls
+            if call.path in (path, where)
+            and (call.visit, call.item, call.attempt) == (row.visit, row.item, row.attempt)
         ],
     )
 

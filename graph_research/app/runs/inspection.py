@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from graph_research.app.graphs.catalog import graph_file
 from graph_research.app.runs.bundles import opened_bundle
-from graph_research.app.store import Store
 from graph_research.app.wiring.models import hosts_of
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace, with_neighbours
@@ -73,14 +72,16 @@ async def _bundle(workspace: Workspace, name: str) -> Inspection:
             schemas=await definition_texts(store, packed.run_id, "schema"),
             prompts=await definition_texts(store, packed.run_id, "prompt"),
         )
-        told = _definition(graphs.texts.get(record.graph, ""), graphs.file(record.graph), registry, graphs)
+        fields = _definition(graphs.texts.get(record.graph, ""), graphs.file(record.graph), registry, graphs)
         asked = next((one for one in record.metadata.values() if isinstance(one, Mapping)), {})
         roles = asked.get("roles")
         specs = [*_texts(asked.get("models")), *(_texts(roles.values()) if isinstance(roles, Mapping) else ())]
         state = await store.state(packed.run_id)
+        calls = await store.call_rows(packed.run_id, None)
+        kinds = Counter(call.kind for call in calls if call.kind not in ("now", "note"))
         sources = [one.get("url") for one in state.get("sources") or [] if isinstance(one, Mapping)]
         return Inspection(
-            **told,
+            **fields,
             models=sorted(set(specs)),
             searches=_texts(asked.get("search")),
             folders=_texts(asked.get("library")),
@@ -93,14 +94,10 @@ async def _bundle(workspace: Workspace, name: str) -> Inspection:
                 "question": asked.get("question"),
                 "created_at": record.created_at.isoformat(),
                 "steps": len(await store.steps(packed.run_id)),
-                "calls": await _calls(store, packed.run_id),
+                "calls": dict(kinds),
                 "texts": len(await store.text_hashes(packed.run_id)),
             },
         )
-
-
-async def _calls(store: Store, run_id: str) -> dict[str, int]:
-    return dict(Counter(row.kind for row in await store.call_rows(run_id, None) if row.kind not in ("now", "note")))
 
 
 def _definition(text: str, file: str, registry: Registry, graphs: Resolver) -> dict[str, Any]:
@@ -123,10 +120,10 @@ def _definition(text: str, file: str, registry: Registry, graphs: Resolver) -> d
                 waiting.append(found)
             else:
                 missing.append(f"graph {name}")
-    return _told(specs, registry, missing)
+    return _facts_of(specs, registry, missing)
 
 
-def _told(specs: Sequence[GraphSpec], registry: Registry, missing: Sequence[str]) -> dict[str, Any]:
+def _facts_of(specs: Sequence[GraphSpec], registry: Registry, missing: Sequence[str]) -> dict[str, Any]:
     first = specs[0]
     nodes = [node for spec in specs for node in spec.nodes.values()]
     handlers, prompts = (sorted({name for spec in specs for name in _named(spec, kind)}) for kind in ("run", "prompt"))

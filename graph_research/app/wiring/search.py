@@ -80,9 +80,10 @@ async def select_searches(workspace: Workspace, names: Sequence[str], folders: S
     usable = tuple(name for name, without in lacking.items() if not without)
     skipped = tuple(_left_out(name, without) for name, without in lacking.items() if without)
     if not usable:
+        keyless = ", ".join(workspace.searches.keyless)
         raise NoProvider(
             f"no search can be used: {'; '.join(skipped)}",
-            help=f"set what is missing, or name a search that needs no key: {_keyless(workspace)}, or local",
+            help=f"set what is missing, or name a search that needs no key: {keyless}, or local",
         )
     return Selection(names=usable, skipped=skipped)
 
@@ -155,10 +156,6 @@ def _lacking(workspace: Workspace, name: str) -> tuple[str, ...]:
         return unset_of_mcp(workspace, name)
     spec = workspace.searches.find(name)
     return () if spec is None else spec.missing(workspace.environ, workspace.settings)
-
-
-def _keyless(workspace: Workspace) -> str:
-    return ", ".join(workspace.searches.keyless)
 
 
 def _left_out(name: str, lacking: Sequence[str]) -> str:

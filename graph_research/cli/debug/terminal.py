@@ -7,12 +7,13 @@ import contextlib
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import orjson
 
 from graph_research.cli.debug import render
-from graph_research.cli.display.output import say, show
+from graph_research.cli.display.output import say, show, show_lines
 from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded
 from graph_research.cli.hints import resume_command
 from graph_research.errors import GraphResearchError, UserMistake
@@ -32,12 +33,16 @@ class UnknownCommand(UserMistake):
     code = "unknown-command"
 
 
+_Run = Callable[[str], Awaitable[Stop | None]]
+"""Runs a command with the rest of its line; a stop that it comes to is shown."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Command:
     short: str
     usage: str
     does: str
-    run: Callable[[str], Awaitable[None]]
+    run: _Run
 
 
 class Terminal:
@@ -87,14 +92,15 @@ class Terminal:
         if rest.strip() and not self._commands[command].usage:
             raise UnknownCommand(f"`{command}` takes no argument, not {rest.strip()[:40]!r}", help="leave it out")
         async with self._interruptible():
-            await self._commands[command].run(rest.strip())
+            stop = await self._commands[command].run(rest.strip())
+            if stop is not None:
+                await self.show_stop(stop)
         return not self._over
 
     async def show_stop(self, stop: Stop) -> None:
         """Where the run is held now, and what is watched."""
         self._level = 0
-        for line in render.stopped(stop, await self._debugger.inspector.levels(), self._debugger.run_id):
-            show(line)
+        show_lines(render.stopped(stop, await self._debugger.inspector.levels(), self._debugger.run_id))
         for text in self._debugger.triggers.watches:
             show(f"  {text} = {await self._value(text)}")
 
@@ -110,25 +116,19 @@ class Terminal:
     def _table(self) -> Mapping[str, _Command]:
         debugger = self._debugger
 
-        def moving(move: Callable[[], Awaitable[Stop]]) -> Callable[[str], Awaitable[None]]:
-            async def run(_: str) -> None:
-                await self.show_stop(await move())
+        def moving(move: Callable[[], Awaitable[Stop]]) -> _Run:
+            return lambda _: move()
 
-            return run
+        def counted(move: Callable[[int], Awaitable[Stop]]) -> _Run:
+            return lambda rest: move(_count(rest))
 
-        def counted(move: Callable[[int], Awaitable[Stop]]) -> Callable[[str], Awaitable[None]]:
-            async def run(rest: str) -> None:
-                await self.show_stop(await move(_count(rest)))
-
-            return run
-
-        rows: list[tuple[str, str, str, str, Callable[[str], Awaitable[None]]]] = [
+        rows: list[tuple[str, str, str, str, _Run]] = [
             ("step", "s", "[COUNT]", "to the next moment: before a node or behind it", counted(debugger.step)),
             ("next", "n", "[COUNT]", "to the next node of this graph; subgraphs run through", counted(debugger.next)),
             ("into", "i", "[COUNT]", "to the next node, into subgraphs too", counted(debugger.into)),
             ("out", "o", "", "until this subgraph has ended", moving(debugger.out)),
             ("continue", "c", "", "to the next breakpoint, failure or question", moving(debugger.proceed)),
-            ("until", "u", "WHERE", "to a place, written as for `break`", self._until),
+            ("until", "u", "WHERE", "to a place, written as for `break`", debugger.until),
             ("back", "b", "[COUNT]", "to the node before, in the history", counted(debugger.back)),
             ("reverse", "rc", "", "back to the breakpoint before, or to the start", moving(debugger.reverse)),
             ("goto", "g", "STEP", "to a step of the history", self._goto),
@@ -142,13 +142,13 @@ class Terminal:
             ("diff", "d", "", "what changed since the stop before", self._diff),
             ("set", "", "CHANNEL = EXPR", "give a channel a value, in a fork of the run", self._set),
             ("edges", "e", "", "the edges of this node, and why each holds or not", self._edges),
-            ("guards", "", "", "the same with the values of their names", self._guards),
+            ("guards", "", "", "the same with the values of their names", partial(self._edges, values=True)),
             ("prompt", "pr", "[ITEM]", "the call this node will make, or made", self._prompt),
             ("calls", "ca", "[here]", "the recorded calls with tokens, cost and time", self._calls),
             ("history", "h", "", "the moments so far", self._show_history),
             ("where", "bt", "", "the stack of graphs", self._where),
-            ("up", "", "", "look from the graph around this one", self._up),
-            ("down", "", "", "look from the graph inside again", self._down),
+            ("up", "", "", "look from the graph around this one", partial(self._look_from, up=1)),
+            ("down", "", "", "look from the graph inside again", partial(self._look_from, up=-1)),
             ("list", "l", "", "the lines of the graph around this node", self._list),
             ("answer", "a", "VALUE", "answer what the run asks; JSON, or plain text", self._answer),
             ("fork", "f", "[STEP]", "go on as a new run from here, or from a step", self._fork),
@@ -161,27 +161,24 @@ class Terminal:
 
     # Moving
 
-    async def _until(self, rest: str) -> None:
-        await self.show_stop(await self._debugger.until(rest))
+    async def _goto(self, rest: str) -> Stop:
+        return await self._debugger.goto(_number(rest))
 
-    async def _goto(self, rest: str) -> None:
-        await self.show_stop(await self._debugger.goto(_number(rest)))
-
-    async def _answer(self, rest: str) -> None:
+    async def _answer(self, rest: str) -> Stop:
         try:
             value = orjson.loads(rest)
         except orjson.JSONDecodeError:
             value = rest
-        await self.show_stop(await self._debugger.answer(value))
+        return await self._debugger.answer(value)
 
-    async def _fork(self, rest: str) -> None:
-        await self.show_stop(await self._debugger.fork(_number(rest) if rest else None))
+    async def _fork(self, rest: str) -> Stop:
+        return await self._debugger.fork(_number(rest) if rest else None)
 
-    async def _set(self, rest: str) -> None:
+    async def _set(self, rest: str) -> Stop:
         channel, equals, text = rest.partition("=")
         if not equals:
             raise UserMistake("`set` takes CHANNEL = EXPRESSION", help="such as: set n = n + 1")
-        await self.show_stop(await self._debugger.assign(channel.strip(), text.strip()))
+        return await self._debugger.assign(channel.strip(), text.strip())
 
     # Where to stop
 
@@ -232,33 +229,24 @@ class Terminal:
         if not changes:
             show("nothing has changed since the stop before")
 
-    async def _edges(self, _: str) -> None:
-        for line in render.edge_lines(await self._debugger.inspector.edges(self._level), values=False):
-            show(line)
-
-    async def _guards(self, _: str) -> None:
-        for line in render.edge_lines(await self._debugger.inspector.edges(self._level), values=True):
-            show(line)
+    async def _edges(self, _: str, *, values: bool = False) -> None:
+        show_lines(render.edge_lines(await self._debugger.inspector.edges(self._level), values=values))
 
     async def _prompt(self, rest: str) -> None:
         made = [] if rest else await self._debugger.inspector.calls(here=True)
         for call in made:
             show(f"call {call.seq}, {call.kind}, {call.status}, as it was sent:")
-            for line in render.request_lines(call.request):
-                show(line)
+            show_lines(render.request_lines(call.request))
         if not made:
-            for line in render.dry_run_lines(await self._debugger.inspector.dry_run(_number(rest) if rest else 0)):
-                show(line)
+            show_lines(render.dry_run_lines(await self._debugger.inspector.dry_run(_number(rest) if rest else 0)))
 
     async def _calls(self, rest: str) -> None:
         records = await self._debugger.inspector.calls(here=rest == "here")
-        for line in render.calls(records, [self._debugger.cost(record.answer) for record in records]):
-            show(line)
+        show_lines(render.calls(records, [self._debugger.cost(record.answer) for record in records]))
 
     async def _show_history(self, _: str) -> None:
         if self._debugger.stop is not None:
-            for line in render.history(self._debugger.timeline.moments(), self._debugger.stop.event):
-                show(line)
+            show_lines(render.history(self._debugger.timeline.moments(), self._debugger.stop.event))
 
     async def _where(self, _: str) -> None:
         for number, level in enumerate(await self._debugger.inspector.levels()):
@@ -266,27 +254,20 @@ class Terminal:
             place = level.graph.spec.nodes[level.node].place
             show(f"{mark} {number}  {level.path}:{level.visit} in {level.graph.spec.name} ({place.file}:{place.line})")
 
-    async def _up(self, _: str) -> None:
-        await self._debugger.inspector.level(self._level + 1)
-        self._level += 1
-        await self._where("")
-
-    async def _down(self, _: str) -> None:
-        await self._debugger.inspector.level(self._level - 1)
-        self._level -= 1
+    async def _look_from(self, _: str, *, up: int) -> None:
+        await self._debugger.inspector.level(self._level + up)
+        self._level += up
         await self._where("")
 
     async def _list(self, _: str) -> None:
         level = await self._debugger.inspector.level(self._level)
         if self._debugger.stop is not None:
-            for line in render.source(level, self._debugger.stop.event, _SOURCE_LINES):
-                show(line)
+            show_lines(render.source(level, self._debugger.stop.event, _SOURCE_LINES))
 
     async def _help(self, rest: str) -> None:
-        asked = self._command(rest) if rest else None
-        for name, command in self._commands.items():
-            if asked not in (None, name):
-                continue
+        names = [self._command(rest)] if rest else self._commands
+        for name in names:
+            command = self._commands[name]
             left = f"{name} {command.usage}".strip()
             show(f"{left:32} {command.short:4} {command.does}")
         show("An empty line repeats the last command; a unique beginning of a command is enough.")

@@ -42,6 +42,11 @@ def show(text: str) -> None:
     _write(visible(text) + "\n")
 
 
+def show_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        show(line)
+
+
 def finish_output() -> None:
     """Write what is still held back; `OutputFailed` where that cannot be done."""
     with _refusing_loudly():
@@ -59,8 +64,7 @@ def show_document(content: str | bytes) -> None:
         with _refusing_loudly():
             sys.stdout.buffer.write(content)
         return
-    text = content
-    shown = visible(text) if sys.stdout.isatty() else text
+    shown = visible(content) if sys.stdout.isatty() else content
     _write(shown if shown.endswith("\n") else shown + "\n")
 
 

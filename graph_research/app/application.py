@@ -69,7 +69,7 @@ class Application:
     async def create(self, request: RunRequest, *, run_id: str | None = None) -> str:
         """Store a run that stands at its start, and return its id; nothing is asked, searched or indexed yet.
 
-        Raises a `UserMistake` for what can be told now: models, searches, folders, the graph, its input, the id.
+        Raises a `UserMistake` for what can be checked now: models, searches, folders, the graph, its input, the id.
         """
         async with self.prepared(request, run_id=run_id) as run:
             await run.runtime().create(run.input(), run_id=run.run_id, metadata=metadata_of(run.request))

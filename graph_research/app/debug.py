@@ -52,7 +52,7 @@ class DebugRequest:
 
 
 @asynccontextmanager
-async def debug(workspace: Workspace, request: DebugRequest, *, told: OnRequest) -> AsyncIterator[Debugged]:
+async def debug(workspace: Workspace, request: DebugRequest, *, on_request: OnRequest) -> AsyncIterator[Debugged]:
     """The run that is asked for, under a debugger, not started yet. A stored one goes on with the graph as it is now,
     and with the models and searches that it began with.
 
@@ -63,14 +63,14 @@ async def debug(workspace: Workspace, request: DebugRequest, *, told: OnRequest)
         if request.what is not None and await _is_stored(app, request.what):
             limits = (request.max_cost, request.max_tokens, workspace.settings.task_timeout)
             run, _ = await stack.enter_async_context(app.reopened(request.what, limits=limits))
-            told(run.request, new=False)
+            on_request(run.request, new=False)
             debugger, run_id = _debugger(workspace, run, stack), request.what
             yield Debugged(debugger=debugger, start=lambda: debugger.attach(run_id))
             return
         run = await stack.enter_async_context(app.prepared(_new(workspace, request), run_id=request.run_id))
         if run.may_search and run.searches is not None:
             await run.searches.prepare(workspace, index=True)
-        told(run.request, new=True)
+        on_request(run.request, new=True)
         debugger = _debugger(workspace, run, stack)
         metadata = metadata_of(run.request)
         yield Debugged(

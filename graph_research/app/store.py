@@ -19,7 +19,7 @@ Store = Checkpointer
 
 _KEY = "request"
 _OLD_RESEARCH, _OLD_GRAPH = "research", "graph_run"
-"""The keys of earlier versions, which told researches from other runs."""
+"""The keys of earlier versions, one for researches and one for other runs."""
 
 
 @asynccontextmanager

@@ -88,18 +88,18 @@ def _diff(
 
 def _show_differences(differences: Differences) -> None:
     old, new = differences.old, differences.new
-    sides = [f"{one['run_id']} step {one['step']} ({one['status']})" for one in (old, new)]
-    show(f"from {sides[0]} to {sides[1]}")
+    sides = (f"{side['run_id']} step {side['step']} ({side['status']})" for side in (old, new))
+    show(f"from {' to '.join(sides)}")
     show(f"state: {_count(differences.state, 'difference')}")
     for channel, changes in _by_channel(differences.state).items():
         kinds = Counter(change["change"] for change in changes)
         show(f"  {channel}: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}")
         for change in changes[:_CHANGES_SHOWN]:
-            show(f"    {_SIGNS[change['change']]} {change['path']}{_told(change)}")
+            show(f"    {_SIGNS[change['change']]} {change['path']}{_values_of(change)}")
         if len(changes) > _CHANGES_SHOWN:
             show(f"    and {len(changes) - _CHANGES_SHOWN} more; --json has all")
     show(f"claims: {_count(differences.claims, 'difference')}")
-    for change in [one for one in differences.claims if one["change"] != "changed"]:
+    for change in (claim for claim in differences.claims if claim["change"] != "changed"):
         show(f"  {_SIGNS[change['change']]} {_short(change['path'])}")
     calls = differences.calls
     show(f"calls: {calls['same']} the same, {len(calls['only_old'])} only before, {len(calls['only_new'])} only after")
@@ -118,7 +118,7 @@ def _by_channel(changes: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
 
-def _told(change: Any) -> str:
+def _values_of(change: Any) -> str:
     if change["change"] == "changed":
         return f": {_short(change['old'])} → {_short(change['new'])}"
     return f": {_short(change['new'] if change['change'] == 'added' else change['old'])}"

@@ -60,10 +60,10 @@ def _show_status(status: RunSummary, *, json: bool) -> None:
     if status.usage:
         show(f"used:      {_used(status.usage)}")
     if status.retries:
-        told = [
-            f"{one['requests']} to {in_line(one['provider'])} ({one['role'] or one['kind']})" for one in status.retries
-        ]
-        show(f"retries:   {', '.join(told)}")
+        retries = (
+            f"{row['requests']} to {in_line(row['provider'])} ({row['role'] or row['kind']})" for row in status.retries
+        )
+        show(f"retries:   {', '.join(retries)}")
     show(f"updated:   {status.updated_at}")
     if status.error:
         show(f"{'ended by:  ' if status.limit else 'error:     '}{status.error}")
@@ -92,7 +92,10 @@ def _list(json: Json = False) -> None:
     elif not runs:
         show("no runs yet; start one with: graph-research run 'your question'")
     else:
-        rows = [(run["run_id"], _standing(run), run["created_at"], _cut(run["question"])) for run in runs]
+        rows = [
+            (run["run_id"], _standing(run), run["created_at"], shortened(run["question"], _QUESTION_CHARS))
+            for run in runs
+        ]
         show_table(("RUN", "STATUS", "CREATED", "QUESTION"), rows)
     for run in runs:
         if "damaged" in run:
@@ -103,10 +106,6 @@ def _standing(run: Mapping[str, Any]) -> str:
     if run["interrupted"]:
         return "interrupted"
     return f"{run['status']} ({run['cause']})" if run["cause"] else str(run["status"])
-
-
-def _cut(text: str) -> str:
-    return shortened(text, _QUESTION_CHARS)
 
 
 def _history(run_id: RunId, json: Json = False) -> None:

@@ -188,7 +188,7 @@ async def _index(workspace: Workspace) -> Check:
 
 
 async def _models(workspace: Workspace, health: Mapping[str, ProviderHealth]) -> Check:
-    """Whether every role has a model that, as far as can be told, answers."""
+    """Whether every role has a model that answers, or that nobody asked."""
     settings, own = workspace.settings, workspace.configuration.role_specs()
     try:
         async with open_clients(workspace) as clients:
@@ -206,7 +206,7 @@ async def _models(workspace: Workspace, health: Mapping[str, ProviderHealth]) ->
 
 
 async def _searches(workspace: Workspace, health: Mapping[str, ProviderHealth]) -> Check:
-    """Whether a run that names no search has one that, as far as can be told, answers."""
+    """Whether a run that names no search has one that answers, or that nobody asked."""
     settings = workspace.settings
     try:
         chosen = await select_searches(workspace, settings.search_providers, settings.library)

@@ -51,7 +51,7 @@ class ProviderHealth:
 
     @property
     def works(self) -> bool:
-        """Whether, as far as can be told, a run could use it."""
+        """Whether a run could use it; a provider that was not asked counts as answering."""
         answers = self.result is None or (self.result.reachable and not self.result.refused)
         return answers and not self.provider.lacks
 

@@ -1,4 +1,4 @@
-"""What a stored run did, told for the picture of its graph: tallies, edges taken, and visits in full."""
+"""What a stored run did, for the picture of its graph: tallies, edges taken, and visits in full."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Trace:
     edges: dict[tuple[str, str, str, str | None, str | None], int] = field(default_factory=dict)
 
     def event(self, event: Event) -> None:
-        """Count an event; an edge is told by its ends, loop and event."""
+        """Count an event; an edge is identified by its ends, loop and event."""
         path = _plain(event.path)
         if isinstance(event, NodeStarted):
             self.visited.setdefault(path, set()).add((event.path, event.visit))

@@ -73,8 +73,8 @@ async def diff_runs(workspace: Workspace, old: str, new: str) -> Differences:
         claims=[change.to_json() for change in claims],
         calls={
             "same": sum((left & right).values()),
-            "only_old": _told(before.calls, left - right),
-            "only_new": _told(after.calls, right - left),
+            "only_old": _calls_in(before.calls, left - right),
+            "only_new": _calls_in(after.calls, right - left),
         },
     )
 
@@ -105,12 +105,12 @@ async def _side(store: Store, name: str) -> _Side:
         raise InputInvalid(f"{name[:80]!r} is not RUN_ID@STEP", help="such as tides@12")
     record = await store.run(run_id)
     step = int(number) if at else record.step
-    steps = [one for one in await store.steps(run_id) if one.step <= step]
+    steps = [record for record in await store.steps(run_id) if record.step <= step]
     if step > record.step:
         raise _no_step(run_id, step, record.step)
     calls = await store.calls(run_id)
     if at:
-        ended = {_place(one) for one in steps}
+        ended = {_place(record) for record in steps}
         calls = [call for call in calls if (call.path, call.visit, call.attempt) in ended]
     state = await store.state(run_id, step)
     return _Side(facts={"run_id": run_id, "step": step, "status": record.status}, state=state, calls=calls)
@@ -131,22 +131,22 @@ def _counted(calls: Sequence[CallRecord]) -> Counter[tuple[str, str]]:
     return Counter((call.kind, call.request_hash) for call in calls)
 
 
-def _told(calls: Sequence[CallRecord], left: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
+def _calls_in(calls: Sequence[CallRecord], left: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
     rest = Counter(left)
-    told = []
+    rows = []
     for call in calls:
         if rest[call.kind, call.request_hash] > 0:
             rest[call.kind, call.request_hash] -= 1
-            told.append({"path": call.path, "visit": call.visit, "kind": call.kind, "asked": _asked(call)})
-    return told
+            rows.append({"path": call.path, "visit": call.visit, "kind": call.kind, "asked": _asked(call)})
+    return rows
 
 
 def _asked(call: CallRecord) -> Any:
     """What a reader knows the call by: its query, or which agent asked which model."""
     if not isinstance(call.request, Mapping):
         return call.request
-    known = {name: call.request[name] for name in ("agent", "model", "provider", "query") if name in call.request}
-    return known or dict(call.request)
+    facts = {name: call.request[name] for name in ("agent", "model", "provider", "query") if name in call.request}
+    return facts or dict(call.request)
 
 
 async def _moment(store: Store, run_id: str, step: int) -> Moment:
@@ -156,7 +156,7 @@ async def _moment(store: Store, run_id: str, step: int) -> Moment:
     scope = marks[0].scope
     row = (await store.step_rows(run_id, scope, after=step - 1, upto=step))[0]
     update = None if row.delta is None else decode(row.delta, await store.texts(references(row.delta)))
-    records = [one for one in await store.steps(run_id) if one.step == step]
+    records = [record for record in await store.steps(run_id) if record.step == step]
     return Moment(
         run_id=run_id,
         step=step,

@@ -1,4 +1,4 @@
-"""What a graph or a bundle would touch, told before anything of it is used: handlers, models, hosts, folders."""
+"""What a graph or a bundle would touch, shown before anything of it is used: handlers, models, hosts, folders."""
 
 from __future__ import annotations
 

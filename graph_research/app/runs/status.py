@@ -63,14 +63,14 @@ async def list_runs(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 async def _listed(store: Store, row: RunRow) -> dict[str, Any]:
-    known = {"run_id": row.run_id, "question": "", "status": row.status, "cause": row.cause, "graph": row.graph}
+    row_facts = {"run_id": row.run_id, "question": "", "status": row.status, "cause": row.cause, "graph": row.graph}
     created_at = datetime.fromtimestamp(row.created_at, UTC).isoformat()
     try:
         record = await store.run(row.run_id)
     except StoreDamaged as error:
-        return {**known, "created_at": created_at, "interrupted": False, "damaged": str(error)}
+        return {**row_facts, "created_at": created_at, "interrupted": False, "damaged": str(error)}
     interrupted = await _is_interrupted(store, record)
-    return {**known, "question": _question(record), "created_at": created_at, "interrupted": interrupted}
+    return {**row_facts, "question": _question(record), "created_at": created_at, "interrupted": interrupted}
 
 
 async def run_history(workspace: Workspace, run_id: str) -> list[dict[str, Any]]:
@@ -183,8 +183,8 @@ async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
         interrupted=await _is_interrupted(store, record),
         waiting_for=await waiting_for(store, record),
         limit=limit,
-        retries=[one.to_json() for one in retries_of(await store.events(run_id))],
-        usage=[one.model_dump(mode="json") for one in usage_of(answered, prices)],
+        retries=[retry.to_json() for retry in retries_of(await store.events(run_id))],
+        usage=[usage.model_dump(mode="json") for usage in usage_of(answered, prices)],
         created_at=record.created_at.isoformat(),
         updated_at=record.updated_at.isoformat(),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -73,7 +74,7 @@ def _as_it_ran(workspace: Workspace, request: RunRequest) -> Workspace:
 
 def recorded_failures() -> Mapping[str, Callable[[str], Exception]]:
     """Makes a provider's error again from its message, by the name of its class."""
-    return {kind.__name__: _failing(kind) for kind in _kinds(ProviderError)}
+    return {kind.__name__: partial(kind, provider="journal") for kind in _kinds(ProviderError)}
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,6 @@ def _model_name(spec: str) -> str:
     """A scripted model goes by its file's name alone, wherever the file lies."""
     kind, colon, rest = spec.partition(":")
     return f"{kind}:{Path(rest).name}" if kind == "scripted" and colon else spec
-
-
-def _failing(kind: type[ProviderError]) -> Callable[[str], Exception]:
-    return lambda message: kind(message, provider="journal")
 
 
 def _kinds(kind: type[ProviderError]) -> Iterator[type[ProviderError]]:

@@ -140,7 +140,7 @@ async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list
     from graph_research.cli.display.run_banner import say_providers
 
     text = None if script is None else _read(script)
-    async with debug(workspace, request, told=partial(say_providers, workspace)) as debugged:
+    async with debug(workspace, request, on_request=partial(say_providers, workspace)) as debugged:
         for where in breaks:
             debugged.debugger.triggers.add(where)
         terminal = Terminal(debugged.debugger, history=workspace.home.path / "debug_history")

@@ -101,10 +101,10 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
     )
     said: list[str] = []
 
-    def told(request: RunRequest, *, new: bool) -> None:
+    def keep_lines(request: RunRequest, *, new: bool) -> None:
         said.extend(provider_lines(workspace, request, new=new))
 
-    async with debug(workspace, request, told=told) as debugged:
+    async with debug(workspace, request, on_request=keep_lines) as debugged:
         yield replace(debugged, said=said)
 
 

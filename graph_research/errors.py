@@ -21,8 +21,9 @@ GraphResearchError
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -112,6 +113,12 @@ def check_name(name: str, what: str) -> str:
             help="use 1 to 64 characters of a-z, 0-9, _ and -, starting with a letter or digit",
         )
     return name
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`did you mean "NAME"? `, with the space, for the nearest of the `known` names; empty where none is near."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f'did you mean "{near[0]}"? ' if near else ""
 
 
 def why_unreadable(error: OSError | UnicodeDecodeError) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 
 from graph_research.app.clock import parse_timestamp
 from graph_research.app.workspace import Workspace, is_file_name
-from graph_research.errors import Action, Hint, UserMistake
+from graph_research.errors import Action, Hint, UserMistake, suggestion
 from graph_research.providers.llm.catalog import default_models, default_roles
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.models.phase import PHASES
@@ -208,10 +207,8 @@ def _roles_of(texts: Sequence[str], folder: Path) -> dict[str, tuple[str, ...]]:
                 hint=Hint(Action.SET_OPTION, options={"roles": ""}),
             )
         if role not in (*ROLES, *PHASES):
-            near = difflib.get_close_matches(role, (*ROLES, *PHASES), n=1)
-            suggestion = f'did you mean "{near[0]}"? ' if near else ""
-            known = f"roles are {', '.join(ROLES)}, phases {', '.join(PHASES)}"
-            raise RequestInvalid(f"no model role {role[:80]!r}", help=suggestion + known)
+            names = f"roles are {', '.join(ROLES)}, phases {', '.join(PHASES)}"
+            raise RequestInvalid(f"no model role {role[:80]!r}", help=suggestion(role, (*ROLES, *PHASES)) + names)
         roles[role] = (*roles.get(role, ()), *_absolute_specs(spec.split(","), folder))
     return roles
 

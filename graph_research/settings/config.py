@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -14,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from graph_research.errors import Action, Hint, UserMistake, why_unreadable
+from graph_research.errors import Action, Hint, UserMistake, suggestion, why_unreadable
 from graph_research.settings.folder_policy import why_not
 
 ENV_PREFIX = "GRAPH_RESEARCH_"
@@ -369,18 +368,15 @@ def _suggestion(name: str) -> dict[str, Any]:
     """The help and the hint about a setting that does not exist."""
     if re.search(r"key|secret|token|password", name):
         return {"help": "keys come only from the environment", "hint": Hint(Action.CHECK_PROVIDERS)}
-    near = difflib.get_close_matches(name, Settings.model_fields, n=1, cutoff=0.6)
-    return {"help": f'did you mean "{near[0]}"?' if near else "", "hint": Hint(Action.LIST_SETTINGS)}
+    return {"help": suggestion(name, Settings.model_fields).rstrip(), "hint": Hint(Action.LIST_SETTINGS)}
 
 
 def _shown(name: str, value: Any) -> str:
     """A value in a message; where a key belongs beside the name of its variable, it may have been written instead."""
-    return "" if name in ("model_keys", "mcp_servers") else f" = {_short(value)}"
-
-
-def _short(value: Any) -> str:
+    if name in ("model_keys", "mcp_servers"):
+        return ""
     text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return f" = {text if len(text) <= 80 else text[:77] + '...'}"
 
 
 def _from_file(path: Path) -> dict[str, _Given]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, mcp_names, unset_of_mcp
 from graph_research.app.wiring.models import MODELS
 from graph_research.app.workspace import Workspace
-from graph_research.errors import UserMistake
+from graph_research.errors import UserMistake, suggestion
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, UnknownModel
 from graph_research.providers.http.health_check import PROBE_SECONDS, HealthResult, check_health
@@ -211,9 +210,8 @@ def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:
         return next(one for one in providers_of(workspace, ()) if one.name == served)
     if served and served == name:
         return Provider(name=name, kind="model", check=_check_model(name))
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f'did you mean "{near[0]}"? ' if near else ""
-    raise NoProvider(f"no provider {name[:80]!r}", help=f"{hint}there are {', '.join(known)}, and models by their spec")
+    help_text = f"{suggestion(name, known)}there are {', '.join(known)}, and models by their spec"
+    raise NoProvider(f"no provider {name[:80]!r}", help=help_text)
 
 
 def _not_set(*names: str) -> tuple[str, ...]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Any
 
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace, is_file_name, with_neighbours
-from graph_research.errors import Action, Hint, UserMistake
+from graph_research.errors import Action, Hint, UserMistake, suggestion
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.loader import check_graph, load_graph
@@ -52,11 +51,9 @@ def graph_file(workspace: Workspace, name: str) -> Path:
         return _relative(path)
     found = workspace.graphs.path(name)
     if found is None:
-        near = difflib.get_close_matches(name, workspace.graphs.names(), n=1)
-        suggestion = f'did you mean "{near[0]}"? ' if near else ""
         raise UnknownGraph(
             f"no graph {name[:80]!r}",
-            help=f"{suggestion}a file ends in .yaml",
+            help=f"{suggestion(name, workspace.graphs.names())}a file ends in .yaml",
             hint=Hint(Action.LIST_GRAPHS),
         )
     return _relative(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -61,12 +62,12 @@ class Trace:
 
     graph_hash: str
     visited: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
-    items: dict[str, int] = field(default_factory=dict)
+    items: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)
-    errors: dict[str, int] = field(default_factory=dict)
-    calls: dict[str, int] = field(default_factory=dict)
-    tokens: dict[str, int] = field(default_factory=dict)
-    edges: dict[tuple[str, str, str, str | None, str | None], int] = field(default_factory=dict)
+    errors: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
+    edges: Counter[tuple[str, str, str, str | None, str | None]] = field(default_factory=Counter)
 
     def event(self, event: Event) -> None:
         """Count an event; an edge is identified by its ends, loop and event."""
@@ -74,8 +75,7 @@ class Trace:
         if isinstance(event, NodeStarted):
             self.visited.setdefault(path, set()).add((event.path, event.visit))
         elif isinstance(event, EdgeTaken):
-            key = (path.rpartition("/")[0], event.source, event.target, event.loop, event.on)
-            self.edges[key] = self.edges.get(key, 0) + 1
+            self.edges[path.rpartition("/")[0], event.source, event.target, event.loop, event.on] += 1
 
     def step(self, row: StepRow) -> None:
         """Count a finished or failed attempt."""
@@ -84,9 +84,9 @@ class Trace:
         if row.item is None:
             self.seconds[path] = self.seconds.get(path, 0.0) + row.seconds
         elif row.status == "finished":
-            self.items[path] = self.items.get(path, 0) + 1
+            self.items[path] += 1
         if row.status != "finished":
-            self.errors[path] = self.errors.get(path, 0) + 1
+            self.errors[path] += 1
 
     def call(self, call: CallRecord) -> None:
         """Count a call for its node and every node around that."""
@@ -94,8 +94,8 @@ class Trace:
         tokens = 0 if spending is None else spending.tokens
         path = _plain(call.path)
         while path:
-            self.calls[path] = self.calls.get(path, 0) + 1
-            self.tokens[path] = self.tokens.get(path, 0) + tokens
+            self.calls[path] += 1
+            self.tokens[path] += tokens
             path = path.rpartition("/")[0]
 
     def timeless(self, graph: Graph) -> Overlay | None:
@@ -116,11 +116,11 @@ def _overlay(
         if count:
             nodes[name] = NodeStats(
                 visits=count,
-                items=trace.items.get(path, 0),
+                items=trace.items[path],
                 seconds=trace.seconds.get(path, 0.0),
-                calls=trace.calls.get(path, 0),
-                tokens=trace.tokens.get(path, 0),
-                errors=trace.errors.get(path, 0),
+                calls=trace.calls[path],
+                tokens=trace.tokens[path],
+                errors=trace.errors[path],
             )
     inner = {
         name: _overlay(graph.subgraphs[node.target or ""], f"{prefix}{name}/", trace, visits, {})
@@ -132,12 +132,12 @@ def _overlay(
 
 
 def _taken(graph: Graph, path: str, trace: Trace) -> dict[int, int]:
-    taken: dict[int, int] = {}
+    taken: Counter[int] = Counter()
     for (where, source, target, loop, on), times in trace.edges.items():
         for edge in graph.spec.edges if where == path else ():
             named = edge.source == source or (edge.source == "*" and on is not None)
             if named and edge.target == target and edge.loop == loop and (on in edge.on if on else not edge.on):
-                taken[edge.index] = taken.get(edge.index, 0) + times
+                taken[edge.index] += times
                 break
     return dict(sorted(taken.items()))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from graph_research.app.workspace import Workspace
+from graph_research.errors import suggestion
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.search.catalog import MCP
 from graph_research.providers.search.mcp.pins import HomePins
@@ -23,8 +23,7 @@ def check_mcp(workspace: Workspace, name: str) -> None:
     """`NoProvider` for a name that the settings do not know, and where the MCP package is missing."""
     known = mcp_names(workspace)
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f'did you mean "{near[0]}"? ' if near else ""
+        hint = suggestion(name, known)
         there = f"there is {', '.join(known)}" if known else "there is none"
         raise NoProvider(
             f"no MCP server {name[:80]!r}",

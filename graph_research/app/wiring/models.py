@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlsplit
 
+from graph_research.errors import suggestion
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import UnknownModel
 from graph_research.providers.llm.base import Model
@@ -50,10 +50,8 @@ def build_model(spec: str, clients: Clients) -> Model:
     parsed = parse_spec(spec)
     provider = MODELS.get(parsed.kind)
     if provider is None or (parsed.kind == EXTRACTIVE and parsed.text != EXTRACTIVE):
-        near = difflib.get_close_matches(parsed.kind, MODELS, n=1)
-        hint = f'did you mean "{near[0]}"? ' if near else ""
-        usages = ", ".join(known.usage for known in MODELS.values())
-        raise UnknownModel(f"no model {spec[:80]!r}", help=f"{hint}write {usages}")
+        usages = ", ".join(provider.usage for provider in MODELS.values())
+        raise UnknownModel(f"no model {spec[:80]!r}", help=f"{suggestion(parsed.kind, MODELS)}write {usages}")
     return provider.build(parsed, clients)
 
 

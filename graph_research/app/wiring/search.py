@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from graph_research.app.library import Indexing, add_folders, count_documents, o
 from graph_research.app.request import RunRequest
 from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, unset_of_mcp
 from graph_research.app.workspace import Workspace
+from graph_research.errors import suggestion
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http.endpoint import Endpoint
@@ -135,10 +135,9 @@ def _check(workspace: Workspace, name: str) -> None:
     kinds = workspace.searches.kinds
     if (kind in kinds and not rest) or kind == SCRIPTED:
         return
-    near = difflib.get_close_matches(kind, kinds, n=1)
-    hint = f'did you mean "{near[0]}"? ' if near else ""
-    known = ", ".join(one for one in kinds if one not in (MCP, SCRIPTED))
-    raise NoProvider(f"no search provider {name[:80]!r}", help=f"{hint}use {known}, mcp:NAME or scripted:FILE")
+    names = ", ".join(listed for listed in kinds if listed not in (MCP, SCRIPTED))
+    help_text = f"{suggestion(kind, kinds)}use {names}, mcp:NAME or scripted:FILE"
+    raise NoProvider(f"no search provider {name[:80]!r}", help=help_text)
 
 
 def _check_rates(workspace: Workspace) -> None:

@@ -68,9 +68,8 @@ def research_prompter(services: Services) -> Prompter:
     ) -> Mapping[str, Any]:
         with listen(_noting(ctx)), counting() as answers:
             output = await step(prompt, role, handoff, schema, ctx)
-        if schema is not None and (
-            schema.get("additionalProperties") is False or "usage" in (schema.get("properties") or {})
-        ):
+        is_closed = schema is not None and schema.get("additionalProperties") is False
+        if is_closed or "usage" in ((schema or {}).get("properties") or {}):
             return output
         return {**output, "usage": usage_rows(answers, ctx.path)}
 
@@ -98,8 +97,8 @@ def _noting(ctx: Context) -> Callable[[HttpEvent], None]:
     """Incidents are shown at once, with what the request was for, and stored with the node's next commit."""
 
     def note(incident: HttpEvent) -> None:
-        told = {**incident.to_json(), **current_purpose()}
-        ctx.progress(f"wire:{incident.type}", **told)
-        ctx.emit(f"wire:{incident.type}", **told)
+        data = {**incident.to_json(), **current_purpose()}
+        ctx.progress(f"wire:{incident.type}", **data)
+        ctx.emit(f"wire:{incident.type}", **data)
 
     return note

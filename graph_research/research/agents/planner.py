@@ -56,7 +56,7 @@ async def _scout(services: Services, question: str, handoff: Mapping[str, Any], 
     if not services.settings.scouting:
         return []
     watched = mixed(services.search) and not services.settings.local_terms_in_web_queries
-    found = await search_everywhere(
+    searched = await search_everywhere(
         [one for one in services.search if not watched or one.name != LOCAL],
         question,
         ctx,
@@ -67,7 +67,7 @@ async def _scout(services: Services, question: str, handoff: Mapping[str, Any], 
     )
     return [
         {"title": hit.title or hit.document.title, "text": excerpt_of(hit, services.settings.content_chars)}
-        for hit in found.hits
+        for hit in searched.hits
     ]
 
 

@@ -29,10 +29,10 @@ def quote_prover(services: Services) -> Handler:  # noqa: ARG001 -- every maker 
 
 
 def _proved(given: Mapping[str, Any], finder: QuoteFinder, sources: Mapping[str, Source]) -> dict[str, Any] | None:
-    found = finder.evidence([given])
-    if not found:
+    evidence = next(iter(finder.evidence([given])), None)
+    if evidence is None:
         return None
-    evidence, source = found[0], sources[found[0].source_id]
+    source = sources[evidence.source_id]
     return {
         **{name: value for name, value in given.items() if name != "start"},
         "quote": evidence.quote,

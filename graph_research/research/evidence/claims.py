@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.research.models.evidence import Contradiction, Evidence
@@ -22,8 +22,7 @@ class Ground:
 
     def supporting(self, finding: Finding) -> list[str]:
         """Ids of the sources of the finding's evidence, in order."""
-        found = [self.evidence[one].source_id for one in finding.evidence_ids if one in self.evidence]
-        return [source_id for source_id in dict.fromkeys(found) if source_id in self.sources]
+        return [name for name in dict.fromkeys(self._source_ids(finding.evidence_ids)) if name in self.sources]
 
     def opposing(self, finding: Finding) -> list[str]:
         """Ids of the sources on the other sides of the contradictions that the finding's evidence takes part in."""
@@ -31,15 +30,14 @@ class Ground:
         against: dict[str, None] = {}
         for contradiction in self.contradictions:
             sides = [set(side.evidence_ids) for side in contradiction.sides]
-            if not any(own & side for side in sides):
-                continue
-            for side in sides:
-                if not own & side:
-                    against.update(dict.fromkeys(self._source_ids(side)))
+            if any(own & side for side in sides):
+                for side in sides:
+                    if not own & side:
+                        against.update(dict.fromkeys(self._source_ids(sorted(side))))
         return [source_id for source_id in against if source_id not in self.supporting(finding)]
 
-    def _source_ids(self, evidence_ids: set[str]) -> list[str]:
-        return [self.evidence[one].source_id for one in sorted(evidence_ids) if one in self.evidence]
+    def _source_ids(self, evidence_ids: Iterable[str]) -> list[str]:
+        return [self.evidence[name].source_id for name in evidence_ids if name in self.evidence]
 
 
 def claim_of(finding: Finding, ground: Ground) -> Claim:

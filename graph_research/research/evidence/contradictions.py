@@ -39,9 +39,9 @@ def disagreements(
         )
         for (source_id, start, end), one in evidence.items()
     ]
-    found = [_contradiction(conflict, evidence) for conflict in find_contradictions(quoted)]
+    conflicts = [_of_conflict(conflict, evidence) for conflict in find_contradictions(quoted)]
     kept: list[Contradiction] = []
-    for contradiction in [*named, *found]:
+    for contradiction in [*named, *conflicts]:
         if not any(_same(contradiction, other) for other in kept):
             kept.append(contradiction)
     return kept
@@ -64,35 +64,26 @@ def from_answer(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> tuple
     evidence: list[Evidence] = []
     for row in rows:
         sides = [(side["value"], finder.evidence(side["evidence"])) for side in row["sides"]]
-        proved = [(value, found) for value, found in sides if found]
-        if len(proved) < 2:
-            continue
-        ids = [one.id for _, found in proved for one in found]
-        evidence += [one for _, found in proved for one in found]
-        contradictions.append(
-            Contradiction(
-                id=contradiction_id(row["kind"], row["topic"], ids),
-                kind=row["kind"],
-                topic=row["topic"],
-                description=row.get("description", ""),
-                sides=[Side(value=value, evidence_ids=[one.id for one in found]) for value, found in proved],
-            )
-        )
+        proved = [(value, quotes) for value, quotes in sides if quotes]
+        if len(proved) >= 2:
+            evidence += [quote for _, quotes in proved for quote in quotes]
+            named = [Side(value=value, evidence_ids=[quote.id for quote in quotes]) for value, quotes in proved]
+            contradictions.append(_contradiction(row["kind"], row["topic"], row.get("description", ""), named))
     return contradictions, evidence
 
 
-def _contradiction(conflict: Conflict, evidence: Mapping[Place, Evidence]) -> Contradiction:
+def _of_conflict(conflict: Conflict, evidence: Mapping[Place, Evidence]) -> Contradiction:
     sides = [
         Side(value=side.value, evidence_ids=[evidence[one.source_id, one.start, one.end].id for one in side.evidence])
         for side in conflict.sides
     ]
-    ids = [one for side in sides for one in side.evidence_ids]
+    return _contradiction(conflict.kind, conflict.topic, conflict.description, sides)
+
+
+def _contradiction(kind: str, topic: str, description: str, sides: list[Side]) -> Contradiction:
+    ids = [evidence_id for side in sides for evidence_id in side.evidence_ids]
     return Contradiction(
-        id=contradiction_id(conflict.kind, conflict.topic, ids),
-        kind=conflict.kind,
-        topic=conflict.topic,
-        description=conflict.description,
-        sides=sides,
+        id=contradiction_id(kind, topic, ids), kind=kind, topic=topic, description=description, sides=sides
     )
 
 

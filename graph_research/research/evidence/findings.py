@@ -160,8 +160,8 @@ def _gaps(
         )
         for row in answer["gaps"]
     }
-    told = answer.get("addressed_gaps")
-    covered = set(told) if told is not None else _covered(known, fresh, evidence)
+    addressed = answer.get("addressed_gaps")
+    covered = set(addressed) if addressed is not None else _covered(known, fresh, evidence)
     closed = [
         gap.model_copy(update={"addressed": True, "addressed_in": known.iteration})
         for gap in known.gaps

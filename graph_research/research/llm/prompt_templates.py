@@ -63,8 +63,8 @@ class PromptRenderer:
             bytecode_cache=_compiled(),
         )
         self._environment.globals = {"quoted": quoted}
-        known = {name: self._environment.filters[name] for name in sorted(_FILTERS)}
-        self._environment.filters = {**known, "json": _as_json, "format": _formatted}
+        allowed = {name: self._environment.filters[name] for name in sorted(_FILTERS)}
+        self._environment.filters = {**allowed, "json": _as_json, "format": _formatted}
 
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         """The text of template `name`. `PromptInvalid` names the template and, where it is known, the line."""

@@ -33,10 +33,10 @@ class AnswerSchemas:
     def get(self, name: str) -> Contract:
         """The contract `name`, such as `planner.answer`; `UnknownSchema` where there is none."""
         if name not in self._compiled:
-            found = self._resolver.find(name)
-            if found is None:
+            located = self._resolver.find(name)
+            if located is None:
                 raise UnknownSchema(f'no schema "{name}"', help=f"add schemas/handoffs/{name}.json")
-            self._compiled[name] = Contract(json.loads(found[0]), name, self._resolver)
+            self._compiled[name] = Contract(json.loads(located[0]), name, self._resolver)
         return self._compiled[name]
 
     def contract(self, schema: Mapping[str, object], name: str) -> Contract:

@@ -76,9 +76,9 @@ def _origins_factor(origins: int) -> ConfidenceFactor:
 
 
 def _disagreements_factor(cited: Cited) -> ConfidenceFactor:
-    found = len(cited.contradictions)
-    effect = "both sides are shown; each contradicting source lowers a claim by 0.15" if found else "none found"
-    return ConfidenceFactor(name="Disagreements", value=str(found), effect=effect)
+    number = len(cited.contradictions)
+    effect = "both sides are shown; each contradicting source lowers a claim by 0.15" if number else "none found"
+    return ConfidenceFactor(name="Disagreements", value=str(number), effect=effect)
 
 
 def _proved_factor(cited: Cited) -> ConfidenceFactor:

@@ -159,8 +159,8 @@ def _whole_texts(report: Report, archive: Archive, proved: Mapping[int, Mark]) -
     left = WHOLE_TEXT_BYTES
     carried: list[_WholeText] = []
     for source in sorted((one for one in report.sources if one.citations), key=lambda one: one.citations[0]):
-        known = any(one.source.archive_hash == source.archive_hash for one in carried)
-        if known or archive.problem_of(source.archive_hash):
+        is_carried = any(one.source.archive_hash == source.archive_hash for one in carried)
+        if is_carried or archive.problem_of(source.archive_hash):
             continue
         text = archive.text(source.archive_hash)
         size = len(text.encode())

@@ -123,8 +123,8 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
 
 def _duplicates(topics: Sequence[Mapping[str, Any]]) -> int:
     """Results that a topic had already, and sources that several topics found, each but once."""
-    found = [source_id for topic in topics for source_id in topic.get("source_ids") or []]
-    return sum(topic.get("duplicates_skipped") or 0 for topic in topics) + len(found) - len(set(found))
+    ids = [source_id for topic in topics for source_id in topic.get("source_ids") or []]
+    return sum(topic.get("duplicates_skipped") or 0 for topic in topics) + len(ids) - len(set(ids))
 
 
 def _sum(rows: list[Mapping[str, Any]], kind: str, key: str) -> int:

@@ -24,19 +24,19 @@ def reading_of(source: Source, documents: Mapping[str, Document], most_chars: in
     if "excerpts" in source.metadata:
         if not to_quote or len(content) <= most_chars:
             return shortened(content, most_chars)
-        if told := _excerpts_of(source, most_chars):
-            return told
+        if excerpts := _excerpts_of(source, most_chars):
+            return excerpts
     return excerpt(document.text, source.metadata.get("passages") or (), most_chars)
 
 
 def _excerpts_of(source: Source, most_chars: int) -> str:
     """The excerpts that there is room for; empty where that is none."""
-    told = ""
+    shown = ""
     for one in source.metadata["excerpts"]:
-        longer = f"{told}{MARK}\n\n{one['text']}" if told else str(one["text"])
+        longer = f"{shown}{MARK}\n\n{one['text']}" if shown else str(one["text"])
         if len(longer) <= most_chars - len(MARK):
-            told = longer
-    return told and told + MARK
+            shown = longer
+    return shown and shown + MARK
 
 
 def excerpt(text: str, passages: Sequence[Sequence[Any]], most_chars: int) -> str:
@@ -50,10 +50,10 @@ def excerpt(text: str, passages: Sequence[Sequence[Any]], most_chars: int) -> st
     spans: list[tuple[int, int]] = []
     room = most_chars
     for start, end, _ in sorted(passages, key=lambda passage: (-passage[2], passage[0])):
-        taken = end - start + len(MARK) + 1
-        if taken <= room and not any(start < other[1] and other[0] < end for other in spans):
+        chars = end - start + len(MARK) + 1
+        if chars <= room and not any(start < other[1] and other[0] < end for other in spans):
             spans.append((start, end))
-            room -= taken
+            room -= chars
     if not spans:
         return shortened(text, most_chars)
     spans.sort()

@@ -67,13 +67,13 @@ async def fetch_pages(fused: Sequence[FusedHit], query: str, ctx: Context, polic
     async with asyncio.TaskGroup() as group:
         tasks = {place: group.create_task(_read(addresses[place], ctx, policy, slots)) for place in chosen}
     pages = {place: _at_least(task.result(), fused[place].hit) for place, task in tasks.items()}
-    told = [_with_page(one, pages.get(place), query) for place, one in enumerate(fused)]
+    read = [_with_page(one, pages.get(place), query) for place, one in enumerate(fused)]
     errors = {place: page for place, page in pages.items() if isinstance(page, ProviderError)}
-    for place, one in enumerate(told):
+    for place, one in enumerate(read):
         if one is not fused[place] or place not in worths:
             worths[place] = promise(one.hit, query, policy.flagged)
     return FetchedPages(
-        fused=tuple(ranked_again(told, [worths[place] for place in range(len(told))])),
+        fused=tuple(ranked_again(read, [worths[place] for place in range(len(read))])),
         read=tuple(addresses[place] for place in pages if place not in errors),
         failures=tuple(_failure(addresses[place], query, error) for place, error in errors.items()),
     )

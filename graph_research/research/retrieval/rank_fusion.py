@@ -121,24 +121,24 @@ def _merged(hits: Sequence[SearchHit], found_by: Sequence[dict[str, Any]], flagg
     the others, the best rank first."""
     richest = min(hits, key=lambda hit: _poverty(hit, tier_of_address(hit.url, flagged)))
     others = [hit for hit in hits if hit is not richest]
-    told = [richest, *others]
+    ordered = [richest, *others]
     metadata: dict[str, Any] = {}
-    for hit in reversed(told):
+    for hit in reversed(ordered):
         metadata.update(hit.metadata)
     metadata.pop("extent", None)
     if "extent" in richest.metadata:
         metadata["extent"] = richest.metadata["extent"]
     return replace(
         richest,
-        title=_first(hit.title for hit in told) or "",
-        url=_first(hit.url for hit in told),
-        snippet=_first(hit.snippet for hit in told) or "",
+        title=_first(hit.title for hit in ordered) or "",
+        url=_first(hit.url for hit in ordered),
+        snippet=_first(hit.snippet for hit in ordered) or "",
         relevance=max(hit.relevance for hit in hits),
-        tier=_first(hit.tier for hit in told),
-        publisher=_first(hit.publisher for hit in told),
-        authors=max((hit.authors for hit in told), key=len),
-        published_at=max((hit.published_at or "" for hit in told), key=len) or None,
-        doi=_first(normal_doi(hit.doi) for hit in told) or richest.doi,
+        tier=_first(hit.tier for hit in ordered),
+        publisher=_first(hit.publisher for hit in ordered),
+        authors=max((hit.authors for hit in ordered), key=len),
+        published_at=max((hit.published_at or "" for hit in ordered), key=len) or None,
+        doi=_first(normal_doi(hit.doi) for hit in ordered) or richest.doi,
         metadata={**metadata, "found_by": list(found_by)},
     )
 

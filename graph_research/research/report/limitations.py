@@ -32,6 +32,7 @@ def limitations_of(
 ) -> list[str]:
     """One sentence each, the standing one first, then what happened; no error's own words, which may hold paths."""
     degraded = state.get("degraded") or []
+    quotes_dropped = int(state.get("quotes_dropped") or 0)
     return [
         _STANDING,
         *_about_sources(sources, origins),
@@ -41,26 +42,29 @@ def limitations_of(
         *_about_the_writing(cited, degraded),
         *_about_the_windows(degraded),
         *_about_the_models(degraded),
-        *_about_the_dropped(int(state.get("quotes_dropped") or 0), fabricated_dropped),
+        *_those_that_apply(
+            (quotes_dropped, f"Quotes discarded because no archived text holds them: {quotes_dropped}."),
+            (fabricated_dropped, f"Citations discarded because they name no evidence: {fabricated_dropped}."),
+        ),
         *_about_the_gates(decisions, gaps),
     ]
 
 
 def _about_sources(sources: Sequence[ReportSource], origins: int) -> list[str]:
     cited = [source for source in sources if source.citations]
-    said = []
-    if cited and origins == 1:
-        said.append("All cited sources have one origin; there is no independent confirmation.")
     undated = sum(source.published_at is None for source in cited)
-    if undated:
-        said.append(f"Cited sources without a date (recency unknown): {undated} of {len(cited)}.")
     weak = sum(source.tier in ("UNVERIFIED", "FLAGGED") for source in cited)
-    if weak:
-        said.append(f"Cited sources that are unverified or flagged: {weak} of {len(cited)}.")
     shortened = sum(source.fidelity != "full" for source in sources)
-    if shortened:
-        said.append(f"Sources that are only partly available: {shortened} of {len(sources)}.")
-    return said
+    return _those_that_apply(
+        (cited and origins == 1, "All cited sources have one origin; there is no independent confirmation."),
+        (undated, f"Cited sources without a date (recency unknown): {undated} of {len(cited)}."),
+        (weak, f"Cited sources that are unverified or flagged: {weak} of {len(cited)}."),
+        (shortened, f"Sources that are only partly available: {shortened} of {len(sources)}."),
+    )
+
+
+def _those_that_apply(*sentences: tuple[object, str]) -> list[str]:
+    return [sentence for applies, sentence in sentences if applies]
 
 
 def _about_the_search(
@@ -78,24 +82,16 @@ def _about_the_search(
 
 def about_the_gathering(gathered: GatheringStatistics) -> list[str]:
     """A sentence each for failed pages, summaries and topics, and for limited queries."""
-    said = []
-    pages = gathered.pages_read + gathered.pages_failed
-    if gathered.pages_failed:
-        said.append(
-            f"{counted(gathered.pages_failed, 'page', of=pages)} could not be read; search results were used instead."
-        )
-    if gathered.queries_limited:
-        said.append(
-            f"Words that occur only in local documents were removed from "
-            f"{counted(gathered.queries_limited, 'web search')}."
-        )
-    condensed = gathered.sources_summarized + gathered.summaries_failed
-    if gathered.summaries_failed:
-        said.append(f"{counted(gathered.summaries_failed, 'source summary', of=condensed)} could not be made.")
-    topics = gathered.topics_compressed + gathered.compressions_failed
-    if gathered.compressions_failed:
-        said.append(f"Topic compression failed for {counted(gathered.compressions_failed, 'topic', of=topics)}.")
-    return said
+    pages, unread = gathered.pages_read + gathered.pages_failed, gathered.pages_failed
+    limited = counted(gathered.queries_limited, "web search")
+    summaries, failed = gathered.sources_summarized + gathered.summaries_failed, gathered.summaries_failed
+    topics, uncompressed = gathered.topics_compressed + gathered.compressions_failed, gathered.compressions_failed
+    return _those_that_apply(
+        (unread, f"{counted(unread, 'page', of=pages)} could not be read; search results were used instead."),
+        (gathered.queries_limited, f"Words that occur only in local documents were removed from {limited}."),
+        (failed, f"{counted(failed, 'source summary', of=summaries)} could not be made."),
+        (uncompressed, f"Topic compression failed for {counted(uncompressed, 'topic', of=topics)}."),
+    )
 
 
 def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -140,15 +136,6 @@ def _about_the_models(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
         if row.get("kind") == "failover":
             passed.setdefault(row["reason"], {})[row["agent"]] = None
     return [f"Model failover for {', '.join(agents)}: {reason}." for reason, agents in passed.items()]
-
-
-def _about_the_dropped(quotes: int, fabricated: int) -> list[str]:
-    said = []
-    if quotes:
-        said.append(f"Quotes discarded because no archived text holds them: {quotes}.")
-    if fabricated:
-        said.append(f"Citations discarded because they name no evidence: {fabricated}.")
-    return said
 
 
 def _about_the_gates(decisions: Sequence[ReportDecision], gaps: Sequence[Gap]) -> list[str]:

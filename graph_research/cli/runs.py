@@ -26,7 +26,7 @@ _QUESTION_CHARS = 60
 _PROBLEMS_SHOWN = 20
 
 
-ReportFormat = StrEnum("ReportFormat", {name: name for name in FORMATS})  # type: ignore[misc]
+ReportFormat = StrEnum("ReportFormat", {name: name for name in FORMATS})  # type: ignore[misc]  # -- its members are known at run time
 _MARKDOWN = ReportFormat("md")
 
 

@@ -33,10 +33,10 @@ _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the
 
 
 def html_document(source: str) -> Document:
-    """The page's visible text as a document (requirements 11.10 with B3).
+    """The visible text of a page as a document.
 
-    Tags are tokenized first and entities decoded in text nodes only, so `a &lt; b` keeps its sign. Raises
-    `DocumentUnreadable` for a page with more tags than anyone wrote.
+    Tags are tokenized first and entities are decoded in text nodes only, so `a &lt; b` keeps its sign. Raises
+    `DocumentUnreadable` for a page with more than `MAX_TAGS` tags.
     """
     parser = LexborHTMLParser(bound_nesting(source).encode("utf-8", "replace"))
     node = parser.css_first(":not(svg) > title")

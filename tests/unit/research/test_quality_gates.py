@@ -1,4 +1,4 @@
-"""The gates' exact rules and scores (requirements group 3)."""
+"""The gates' exact rules and scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of sources, claims and jobs: the exact formulas of requirements group 17."""
+"""Scores of sources, claims and jobs: the exact formulas."""
 
 from __future__ import annotations
 

@@ -49,9 +49,10 @@ def page_starts(text: str) -> tuple[int, ...]:
 def page_end(text: str, pages: Sequence[int], number: int) -> int:
     """Where page `number` (1-based) ends, exclusive: before the separator that follows it."""
     start = pages[number - 1]
-    following = pages[number] if number < len(pages) else len(text)
-    if following - start <= len(_label(number + 1)) + 2 and text.startswith(_label(number + 1), start):
-        return start
+    if number < len(pages):
+        is_empty = pages[number] - start <= len(_label(number + 1)) + 2
+        if is_empty and text.startswith(_label(number + 1), start):
+            return start
     newline = text.find("\n", start)
     return newline if newline >= 0 else len(text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph_research.text.document import Document
@@ -42,6 +42,7 @@ def test_the_separator_names_the_page_that_follows() -> None:
 
 
 @given(PAGES)
+@example(["---PAGE 2---"])
 def test_every_place_on_a_page_resolves_to_itself(pages: list[str]) -> None:
     text, starts = join_pages(pages)
     document = Document(text=text, pages=starts)

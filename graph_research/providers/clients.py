@@ -13,8 +13,8 @@ from graph_research.settings.config import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class Clients:
-    """The clients of a run. `environ` holds the keys; `pages` reads the pages behind search results; `closing` closes
-    at the end of the run what a provider has opened."""
+    """The clients of a run. `environ` holds the keys; `pages` reads the pages of search results; providers register in
+    `closing` what is closed at the end of the run."""
 
     http: Http
     pages: KeptPages
@@ -28,8 +28,7 @@ class Clients:
 
     @asynccontextmanager
     async def of_run(self) -> AsyncIterator[Clients]:
-        """The same clients for one of several runs: it has pages of its own, and what its providers opened is closed at
-        its end."""
+        """The same clients for one of several runs, with an empty page cache and a `closing` of its own."""
         async with AsyncExitStack() as stack:
             pages = await stack.enter_async_context(self.pages.emptied())
             yield replace(self, pages=pages, closing=stack)

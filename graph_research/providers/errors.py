@@ -1,4 +1,4 @@
-"""What a provider of models or search can answer instead of a result."""
+"""The errors of model and search providers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from graph_research.errors import GraphResearchError, Hint, UserMistake
 
 
 class ProviderError(GraphResearchError):
-    """Something outside said no. `provider` names who."""
+    """Base class; `provider` is the provider's name."""
 
     code = "provider"
 
@@ -16,8 +16,8 @@ class ProviderError(GraphResearchError):
 
 
 class ProviderUnavailable(ProviderError):
-    """Out of reach, overloaded or too slow: the same request may succeed later. `retry_after_seconds` is how long the
-    provider asked to be left alone; None where it did not say."""
+    """Unreachable, overloaded or too slow: the same request may succeed later. `retry_after_seconds` is the provider's
+    `Retry-After`, None without one."""
 
     code = "provider-unavailable"
 
@@ -29,26 +29,25 @@ class ProviderUnavailable(ProviderError):
 
 
 class ProviderUnreachable(ProviderUnavailable):
-    """There is no way to it: its name is unknown, or its certificate is not trusted. Not worth an immediate retry."""
+    """The host name is unknown, or the certificate is not trusted. Not retried immediately."""
 
     code = "provider-unreachable"
 
 
 class ProviderRefused(ProviderError):
-    """A key, a quota or a request that will not get better by asking again."""
+    """The key, the quota or the request is refused; a retry would not help."""
 
     code = "provider-refused"
 
 
 class FetchRefused(ProviderRefused):
-    """A page that is not fetched: its address, its size, its kind, or its owner's robots.txt."""
+    """A page is not fetched because of its address, size, type or robots.txt."""
 
     code = "fetch-refused"
 
 
 class AnswerWithheld(ProviderRefused):
-    """A model that declines to answer this prompt, or whose answer its provider's filter held back; it may be paid for
-    all the same."""
+    """The model declined to answer, or the provider's filter withheld the answer; the tokens may be billed."""
 
     code = "answer-withheld"
 
@@ -61,7 +60,7 @@ class AnswerWithheld(ProviderRefused):
 
 
 class ContextExceeded(ProviderError):
-    """The prompt is longer than the model's window; `limit_tokens` is the window where the provider told it."""
+    """The prompt exceeds the model's window of `limit_tokens`, None if the provider did not give it."""
 
     code = "context-exceeded"
 
@@ -83,12 +82,12 @@ class UnknownModel(UserMistake):
 
 
 class KeyMissing(UserMistake):
-    """A provider was named whose key is in no variable of the environment."""
+    """The environment variable of a provider's key is not set."""
 
     code = "key-missing"
 
 
 class CommandMissing(UserMistake):
-    """A command line was named whose program is not on this machine."""
+    """The program of a command-line model is not installed."""
 
     code = "command-missing"

@@ -15,6 +15,11 @@ def shortened(text: str, most_chars: int) -> str:
     return text if len(text) <= most_chars else text[: most_chars - 1].rstrip() + "…"
 
 
+def one_line(text: str) -> str:
+    """The text on one line: unprintable characters become spaces, and runs of white space a single space."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
 def _plural(noun: str) -> str:
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         return f"{noun[:-1]}ies"

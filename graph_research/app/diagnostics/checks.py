@@ -29,7 +29,7 @@ from graph_research.errors import GraphResearchError
 from graph_research.providers.http.client import Http
 from graph_research.providers.llm.catalog import default_models, default_roles, why_default
 from graph_research.providers.llm.model_data import listed_prices, listed_windows
-from graph_research.providers.search.mcp.pins import HomePins, NewPins
+from graph_research.providers.search.mcp.pins import HomePins
 from graph_research.research.models.phase import PHASES
 from graph_research.research.report.formats import FORMATS
 from graph_research.settings.config import ROLES
@@ -91,7 +91,7 @@ async def accept(workspace: Workspace, name: str) -> list[Mapping[str, Any]]:
     """Pin the tools of the MCP server `mcp:NAME` as they are now, and return their definitions, which are the server's
     own words. `NoProvider` and `ProviderError`s say what is in the way."""
     async with AsyncExitStack() as closing:
-        search = build_mcp(workspace, name, closing, pins=NewPins(HomePins(workspace.home)))
+        search = build_mcp(workspace, name, closing, pins=HomePins(workspace.home, accept_new=True))
         return list(await search.tools())
 
 

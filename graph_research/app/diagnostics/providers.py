@@ -21,7 +21,7 @@ from graph_research.providers.llm.catalog import HOSTINGS
 from graph_research.providers.llm.command_line import COMMANDS
 from graph_research.providers.llm.model_spec import CLI, EXTRACTIVE, parse_spec
 from graph_research.providers.search.catalog import MCP
-from graph_research.providers.search.mcp.pins import HomePins, OnlyLooking
+from graph_research.providers.search.mcp.pins import HomePins
 from graph_research.providers.search.mcp.search import load_client as load_mcp_client
 from graph_research.providers.search.spec import SearchSpec
 
@@ -173,7 +173,7 @@ async def _check_mcp(workspace: Workspace, name: str) -> HealthResult:
     """Start or call up the server and read the definitions of its tools, without calling or pinning any."""
     began = time.monotonic()
     async with AsyncExitStack() as closing:
-        pins = OnlyLooking(HomePins(workspace.home))
+        pins = HomePins(workspace.home, read_only=True)
         search = build_mcp(workspace, name, closing, pins=pins, timeout_seconds=PROBE_SECONDS)
         try:
             async with asyncio.timeout(PROBE_SECONDS):

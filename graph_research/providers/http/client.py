@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class Http(Protocol):
-    """What adapters ask: they build an `Endpoint`. Raises the errors of `graph_research.providers.errors`."""
+    """The HTTP client that adapters use. Raises the errors of `graph_research.providers.errors`."""
 
     async def ask(
         self,
@@ -65,13 +65,13 @@ class Http(Protocol):
 class HttpClient:
     """`Http` over httpx transports. An async context manager; connections are opened at the first request and kept.
 
-    A request is retried if the server is out of reach, overloaded (408, 425, 429, 5xx), or sends half a body or broken
-    JSON: after the time of `Retry-After`, else after 0.5 s, doubled each time, with jitter. A wait that does not fit
-    into the budget is not begun. The circuit breaker counts a request with all its retries once.
+    A request is retried if the server is unreachable, overloaded (408, 425, 429, 5xx), or sends an incomplete body or
+    invalid JSON: after the time of `Retry-After`, else after 0.5 s, doubled each time, with jitter. A wait that exceeds
+    the budget is not started. The circuit breaker counts a request with all its retries once.
 
-    `sleep`, `clock` (seconds that only grow), `wall` (the time of day) and `chance` (0 to 1) are there to be replaced;
-    `trust` replaces the certificates that are believed; `on_incident` hears what went wrong without ending a request,
-    which is by default whoever listens to that request (`graph_research.providers.http.telemetry`).
+    Tests replace `sleep`, `clock` (monotonic seconds), `wall` (the time of day) and `chance` (0 to 1). `trust` replaces
+    the trusted certificates. `on_event` receives retries, waits and changes of a circuit breaker, by default for the
+    listener of the request (`graph_research.providers.http.telemetry`).
     """
 
     def __init__(
@@ -114,43 +114,43 @@ class HttpClient:
         json: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
-        request = self._request(endpoint, method, path, params=params, json=json, headers=headers)
+        request = self._request(endpoint, method, path, json, headers, params)
 
         async def once(seconds: float) -> Response:
-            async with _within(endpoint, seconds):
+            async with _time_limit(endpoint, seconds):
                 response = await self._connections().send(endpoint, request)
                 try:
                     reply = await response.whole()
                 finally:
                     await response.aclose()
-            return self._accepted(endpoint, reply)
+            return self._checked(endpoint, reply)
 
-        with self._behind_breaker(endpoint) as host:
-            return await self._with_retries(endpoint, host, once)
+        with self._guarded(endpoint) as host:
+            return await self._retry(endpoint, host, once)
 
     async def stream(
         self, endpoint: Endpoint, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
-        request = self._request(endpoint, method, path, json=json, headers=headers)
+        request = self._request(endpoint, method, path, json, headers)
         deadline = self._clock() + endpoint.budget_seconds
 
         async def once(seconds: float) -> _Lines:
-            async with _within(endpoint, seconds):
+            async with _time_limit(endpoint, seconds):
                 response = await self._connections().send(endpoint, request)
                 try:
                     if response.status >= 300:
-                        self._accepted(endpoint, await response.whole())
-                    return await _Lines.begun(response)
+                        self._checked(endpoint, await response.whole())
+                    return await _Lines.open(response)
                 except BaseException:
                     await response.aclose()
                     raise
 
-        with self._behind_breaker(endpoint) as host:
-            async with aclosing(await self._with_retries(endpoint, host, once)) as lines:
+        with self._guarded(endpoint) as host:
+            async with aclosing(await self._retry(endpoint, host, once)) as lines:
                 while lines.line is not None:
                     yield lines.line
                     if not lines.advance_buffered():
-                        async with _within(endpoint, min(endpoint.timeout_seconds, deadline - self._clock())):
+                        async with _time_limit(endpoint, min(endpoint.timeout_seconds, deadline - self._clock())):
                             await lines.advance()
 
     def _request(
@@ -158,10 +158,9 @@ class HttpClient:
         endpoint: Endpoint,
         method: str,
         path: str,
-        *,
+        json: Any,
+        headers: Mapping[str, str] | None,
         params: Mapping[str, str] | None = None,
-        json: Any = None,
-        headers: Mapping[str, str] | None = None,
     ) -> httpx.Request:
         """httpx takes longer to load than the whole command line, so it is loaded with the first request."""
         from graph_research.providers.http.transport import build_request
@@ -189,7 +188,7 @@ class HttpClient:
         return self._transport
 
     @contextmanager
-    def _behind_breaker(self, endpoint: Endpoint) -> Iterator[HostState]:
+    def _guarded(self, endpoint: Endpoint) -> Iterator[HostState]:
         """One request behind the endpoint's circuit breaker. Keys are redacted from every error that leaves it."""
         host = self._hosts.get(endpoint.name)
         if host is None:
@@ -218,7 +217,7 @@ class HttpClient:
         seconds = self._policy.cooldown_seconds
         return BreakerOpened(peer=endpoint.name, failures=breaker.failures, attempts=breaker.attempts, seconds=seconds)
 
-    async def _with_retries(self, endpoint: Endpoint, host: HostState, once: Callable[[float], Awaitable[T]]) -> T:
+    async def _retry(self, endpoint: Endpoint, host: HostState, once: Callable[[float], Awaitable[T]]) -> T:
         """Call `once` with its time limit in seconds until it succeeds, fails for good, or the budget is spent. All
         requests to a host wait for the `Retry-After` that one of them got."""
         begun = self._clock()
@@ -230,7 +229,7 @@ class HttpClient:
             except ProviderUnreachable:
                 raise
             except ProviderUnavailable as error:
-                wait = self._wait(attempt, error.retry_after_seconds)
+                wait = self._backoff(attempt, error.retry_after_seconds)
                 if error.retry_after_seconds is not None:
                     host.pause(wait)
                 if attempt >= endpoint.attempts or self._clock() + wait >= deadline:
@@ -240,7 +239,7 @@ class HttpClient:
             await self._sleep(wait)
         raise AssertionError("the loop ends by itself")
 
-    def _wait(self, attempt: int, asked_seconds: float | None) -> float:
+    def _backoff(self, attempt: int, asked_seconds: float | None) -> float:
         """Seconds until the next request: never less than `Retry-After`."""
         if asked_seconds is not None:
             return asked_seconds + self._chance() * min(1.0, asked_seconds / 10)
@@ -285,7 +284,7 @@ class HttpClient:
             help=error.help,
         )
 
-    def _accepted(self, endpoint: Endpoint, reply: Response) -> Response:
+    def _checked(self, endpoint: Endpoint, reply: Response) -> Response:
         error = status_error(endpoint, reply, now=self._wall())
         if error is not None:
             raise error
@@ -303,7 +302,7 @@ class _Lines:
         self._ready: list[bytes] = []
 
     @classmethod
-    async def begun(cls, response: StreamingResponse) -> _Lines:
+    async def open(cls, response: StreamingResponse) -> _Lines:
         lines = cls(response)
         await lines.advance()
         return lines
@@ -336,7 +335,7 @@ class _Lines:
 
 
 @asynccontextmanager
-async def _within(endpoint: Endpoint, seconds: float) -> AsyncIterator[None]:
+async def _time_limit(endpoint: Endpoint, seconds: float) -> AsyncIterator[None]:
     """A time limit that raises `ProviderUnavailable`."""
     try:
         async with asyncio.timeout(seconds):

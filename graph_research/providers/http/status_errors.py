@@ -11,18 +11,18 @@ from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.endpoint import Endpoint, Response
-from graph_research.text.wording import shortened
+from graph_research.text.wording import one_line, shortened
 
 _RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
-"""529 is what Anthropic answers when it is overloaded; other 5xx of proxies are taken for the same."""
+"""529 is Anthropic's status for overload. Other 5xx statuses are retryable too, except `_NOT_RETRYABLE`."""
 
 _NOT_RETRYABLE = frozenset({501, 505})
 _QUOTED_CHARS = 300
-_WORDS = ("message", "error", "detail", "error_message", "title", "description")
+_MESSAGE_KEYS = ("message", "error", "detail", "error_message", "title", "description")
 
 
 def status_error(endpoint: Endpoint, reply: Response, *, now: datetime) -> ProviderError | None:
-    """The error that `reply` is, None where it is taken. The peer's own `classify` is heard first."""
+    """The error that the response stands for, None for success. `endpoint.classify` has precedence over the status."""
     if reply.status < 300:
         return _broken_json(endpoint, reply)
     error = endpoint.classify(reply) if endpoint.classify else None
@@ -33,8 +33,8 @@ def status_error(endpoint: Endpoint, reply: Response, *, now: datetime) -> Provi
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime) -> float | None:
-    """Seconds that `Retry-After` asks for, as a number or as a date (RFC 9110, 10.2.3); the server's own clock counts
-    where it sent its time."""
+    """The seconds in `Retry-After`, a number or a date (RFC 9110, 10.2.3); a date is relative to the server's `Date`
+    header if there is one."""
     text = headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text):
         return float(text)
@@ -59,9 +59,9 @@ def _broken_json(endpoint: Endpoint, reply: Response) -> ProviderUnavailable | N
 
 def _by_status(endpoint: Endpoint, reply: Response) -> ProviderError:
     status = reply.status
-    what = f"{endpoint.name} answered {_named(status)}"
-    if words := _own_words(reply):
-        what += f": {words}"
+    what = f"{endpoint.name} answered {_status_text(status)}"
+    if message := _server_message(reply):
+        what += f": {message}"
     if status in _RETRYABLE or (status >= 500 and status not in _NOT_RETRYABLE):
         return ProviderUnavailable(what, provider=endpoint.name)
     return ProviderRefused(what, provider=endpoint.name, help=_remedy(endpoint, status))
@@ -79,21 +79,20 @@ def _remedy(endpoint: Endpoint, status: int) -> str:
     return endpoint.remedy
 
 
-def _named(status: int) -> str:
+def _status_text(status: int) -> str:
     try:
         return f"{status} ({HTTPStatus(status).phrase})"
     except ValueError:
         return "529 (overloaded)" if status == 529 else str(status)
 
 
-def _own_words(reply: Response) -> str:
-    """What the server says of it in one line, without markup; empty where it says nothing to people."""
+def _server_message(reply: Response) -> str:
+    """The message in the response, on one line and without markup; empty if there is none."""
     try:
         text = _message(reply.json(), depth=4)
     except ValueError:
         text = "" if "html" in reply.media_type else reply.text()
-    text = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    return shortened(text, _QUOTED_CHARS)
+    return shortened(one_line(text), _QUOTED_CHARS)
 
 
 def _message(value: Any, *, depth: int) -> str:
@@ -102,14 +101,14 @@ def _message(value: Any, *, depth: int) -> str:
     if depth and isinstance(value, list) and value:
         return _message(value[0], depth=depth - 1)
     if depth and isinstance(value, Mapping):
-        found = (_message(value[word], depth=depth - 1) for word in _WORDS if word in value)
-        return next((text for text in found if text), "")
+        texts = (_message(value[key], depth=depth - 1) for key in _MESSAGE_KEYS if key in value)
+        return next(filter(None, texts), "")
     return ""
 
 
 def _date(text: str) -> datetime | None:
     try:
-        found = parsedate_to_datetime(text)
+        date = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
+from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig, ResponseModel
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside
@@ -43,39 +42,35 @@ _STATUS = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The HTTP status that an error of this type has where it comes as an answer of its own."""
+"""The HTTP status of each error type, for errors inside a stream."""
 
 
-class _Lenient(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _Usage(_Lenient):
+class _Usage(ResponseModel):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
     cache_read_input_tokens: int | None = None
 
 
-class _Block(_Lenient):
+class _Block(ResponseModel):
     type: str
     text: str | None = None
     input: Any = None
 
 
-class _Message(_Lenient):
-    content: list[_Block] = []
+class _Message(ResponseModel):
+    content: tuple[_Block, ...] = ()
     stop_reason: str | None = None
     usage: _Usage | None = None
 
 
-class _Delta(_Lenient):
+class _Delta(ResponseModel):
     text: str | None = None
     partial_json: str | None = None
     stop_reason: str | None = None
 
 
-class _Event(_Lenient):
+class _Event(ResponseModel):
     """One event of a streamed answer."""
 
     type: str
@@ -87,7 +82,7 @@ class _Event(_Lenient):
 
 @dataclass
 class _Gathered:
-    """An answer as it grows: `tool` is what the tool was called with, `text` what was said beside it."""
+    """An answer as it arrives: `tool` holds the arguments of the tool call, `text` the text beside it."""
 
     text: list[str] = field(default_factory=list)
     tool: list[str] = field(default_factory=list)
@@ -116,7 +111,7 @@ class _Gathered:
                 on_text(piece)
 
     def count(self, usage: _Usage | None) -> None:
-        """Later numbers of a stream replace earlier ones, so far as they are there."""
+        """Later counts of a stream replace earlier ones."""
         if usage is not None:
             self.usage = self.usage.model_copy(update=usage.model_dump(exclude_none=True))
 
@@ -124,10 +119,11 @@ class _Gathered:
 class AnthropicModel(HttpModel[_Gathered]):
     """One of Anthropic's models.
 
-    The system prompt is marked for caching: it is the same for all calls of an agent. Models that think cannot be made
-    to call a tool, which the server says once; from then on they are asked to.
+    The system prompt is marked for caching: it is the same for all calls of an agent. Reasoning models cannot be forced
+    to call a tool; after the server's first refusal the prompt asks for the call instead.
     """
 
+    protocol_name = "Messages"
     optional = _OPTIONAL
     models_path = "/v1/models"
     models_params: ClassVar[Mapping[str, str]] = {"limit": "1"}
@@ -141,10 +137,10 @@ class AnthropicModel(HttpModel[_Gathered]):
         )
 
     async def _whole(self, body: dict[str, Any]) -> _Gathered:
-        reply = await self._http.ask(self._endpoint, "POST", _PATH, json=body)
+        loaded = await self._post(_PATH, body)
         try:
-            message = _Message.model_validate(reply.json())
-        except ValueError as error:
+            message = _Message.model_validate(loaded)
+        except ValidationError as error:
             raise self._unreadable() from error
         if message.stop_reason is None:
             raise self._unreadable()
@@ -162,7 +158,7 @@ class AnthropicModel(HttpModel[_Gathered]):
                 except ValidationError as error:
                     raise self._unreadable() from error
                 if event.type == "error":
-                    raise self._told(loaded)
+                    raise self._stream_error(loaded)
                 answer.take(event, on_text)
         if answer.stop is None:
             raise self._unavailable("the answer broke off")
@@ -191,26 +187,18 @@ class AnthropicModel(HttpModel[_Gathered]):
             body["messages"][0]["content"] += f"\n\nAnswer by calling the tool {_TOOL}."
         return body
 
-    def _told(self, loaded: Any) -> Exception:
+    def _stream_error(self, loaded: Any) -> Exception:
         error = loaded.get("error") or {}
         kind = error.get("type") if isinstance(error, dict) else None
         return self._errors.of(_STATUS.get(str(kind), 500), loaded) or self._unavailable(
             f"{kind or 'an error'} while the answer was written"
         )
 
-    def _unreadable(self) -> ProviderUnavailable:
-        return self._unavailable("the answer is not in the format of Messages")
-
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = answer.tool[0] if len(answer.tool) == 1 else "".join(answer.tool or answer.text)
         usage = _counted(answer.usage, request, text)
         if answer.stop == "refusal":
-            raise AnswerWithheld(
-                f"{self._spec} declined to answer",
-                provider=self._endpoint.name,
-                input_tokens=usage.input_tokens,
-                output_tokens=usage.output_tokens,
-            )
+            raise self._withheld("declined to answer", usage)
         return ModelReply(
             text=text,
             usage=usage,
@@ -219,18 +207,13 @@ class AnthropicModel(HttpModel[_Gathered]):
         )
 
 
-def is_reasoning(model: str) -> bool:
-    """Whether a model can be told how much to think, by its name."""
-    return _REASONS.match(model) is not None
-
-
 def _counted(usage: _Usage, request: ModelRequest, text: str) -> Usage:
-    """All input counts, what was written to and read from the cache too, which the server counts apart."""
+    """The tokens of a call. Input includes cache writes and reads, which the server counts separately."""
     guess = estimated(request, text)
     cached = usage.cache_read_input_tokens or 0
-    told = (usage.input_tokens or 0) + (usage.cache_creation_input_tokens or 0) + cached
+    input_tokens = (usage.input_tokens or 0) + (usage.cache_creation_input_tokens or 0) + cached
     return Usage(
-        input_tokens=told or guess.input_tokens,
+        input_tokens=input_tokens or guess.input_tokens,
         output_tokens=guess.output_tokens if usage.output_tokens is None else usage.output_tokens,
         cached_input_tokens=cached,
     )
@@ -241,7 +224,7 @@ _HOSTING = Hosting(
     key="ANTHROPIC_API_KEY",
     base_url=URL,
     key_headers=lambda key: {"x-api-key": key},
-    is_reasoning=lambda model, _: is_reasoning(model),
+    is_reasoning=lambda model, _: _REASONS.match(model) is not None,
     protocol=AnthropicModel,
     default_model="claude-sonnet-5-5",
     cheap_model="claude-haiku-4-5",

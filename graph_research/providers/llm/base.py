@@ -1,4 +1,4 @@
-"""The seam to a language model: one request, one reply, one method."""
+"""The interface to a language model."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, Protocol
 from graph_research.text.tokens import quarter_tokens
 
 _MOST_TOKENS = 10**12
-"""More than any call takes, and little enough that many of them add up to a number JSON can hold."""
+"""More than any call uses, and small enough that sums remain exact in JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Tokens of one call as the provider counted them, or by the scripts of its texts where it did not say.
+    """Tokens of one call as counted by the provider, else estimated.
 
-    `cached_input_tokens` are those of `input_tokens` that the provider had kept from an earlier call; they cost less.
-    `cost_usd` is None where nobody has worked it out, or the price is not known.
+    `cached_input_tokens` is the part of `input_tokens` that the provider had cached; it costs less. `cost_usd` is None
+    if the price is unknown or not computed yet.
     """
 
     input_tokens: int = 0
@@ -26,14 +26,14 @@ class Usage:
     cost_usd: float | None = None
 
     def __post_init__(self) -> None:
-        """A server may count as it likes; what is paid is never less than nothing."""
+        """Bound the counts, since a server may send any number."""
         for name in ("input_tokens", "output_tokens", "cached_input_tokens"):
             object.__setattr__(self, name, min(max(getattr(self, name), 0), _MOST_TOKENS))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest:
-    """What an agent asks of a model.
+    """An agent's request to a model.
 
     `agent` is who asks (`planner`, `analyzer`, …), `role` which model role serves it (`research`, `summarization`,
     `compression`, `reflection`, `report`). `schema` is the JSON Schema the answer must fit, or None for prose.
@@ -55,8 +55,8 @@ class ModelRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelReply:
-    """The model's text as it came, with its usage. `model` is the spec that answered; `cut` is true where the answer
-    ended because it may not be longer, not because it was complete."""
+    """The model's unchanged text with its usage. `model` is the spec that answered; `cut` is true if the answer
+    ended at a length limit."""
 
     text: str
     usage: Usage
@@ -86,7 +86,7 @@ class Model(Protocol):
 
 
 def estimated(request: ModelRequest, text: str) -> Usage:
-    """The usage of a call that nobody counted."""
+    """The estimated usage of a call for which the server sent no counts."""
     return Usage(
         input_tokens=(quarter_tokens(request.system) + quarter_tokens(request.user)) // 4,
         output_tokens=quarter_tokens(text) // 4,

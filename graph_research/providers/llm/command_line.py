@@ -25,6 +25,7 @@ from graph_research.providers.llm.error_mapping import context_error
 from graph_research.providers.llm.model_spec import CLI, ModelSpec
 from graph_research.providers.llm.provider_spec import OWN_SECONDS, ModelProviderSpec, window_in
 from graph_research.providers.llm.subprocess_run import OutputTooLong, ProgramResult, ProgramTimedOut, run_program
+from graph_research.text.wording import one_line
 
 _MOST_BYTES = 8_000_000
 _MOST_CHARS = 300
@@ -61,7 +62,7 @@ class CommandModel:
         self._command = command
         self._spec = spec
         self._model = model
-        self._program = _found(command, environ, spec)
+        self._program = _program_path(command, environ, spec)
         self._secret = environ.get(command.key_name, "") if command.key_name else ""
         self._environ = _clean(command, environ)
         self._timeout_seconds = timeout_seconds
@@ -112,26 +113,28 @@ class CommandModel:
             raise self._refused(f"wrote more than {_MOST_BYTES:,} bytes") from error
 
     def _answer(self, output: str, request: ModelRequest) -> tuple[str, Usage]:
-        """What stands in the tool's JSON document, whichever tool a command line calls; else all that was printed: a
-        tool of another version, or one that is wrapped, may print the answer itself."""
-        told = _document(output)
+        """The answer in the tool's JSON document, else the whole output: another version of the tool, or a wrapper, may
+        print the answer itself. The document's shape decides, since a command may call any tool."""
+        document = _document(output)
         kind = self._command.output
-        is_result = told.get("type") == "result" and not told.keys().isdisjoint(("result", "subtype", "is_error"))
-        if is_result or (kind == "claude" and isinstance(told.get("result"), str)):
-            return self._of_claude(told, request)
-        if kind == "gemini" or told.keys() >= {"response", "stats"}:
-            error = told.get("error")
+        is_result = document.get("type") == "result" and not document.keys().isdisjoint(
+            ("result", "subtype", "is_error")
+        )
+        if is_result or (kind == "claude" and isinstance(document.get("result"), str)):
+            return self._of_claude(document, request)
+        if kind == "gemini" or document.keys() >= {"response", "stats"}:
+            error = document.get("error")
             if error:
-                raise self._meant(str(error.get("message", error)) if isinstance(error, dict) else str(error))
-            if isinstance(told.get("response"), str):
-                return told["response"], estimated(request, told["response"])
+                raise self._error_of(str(error.get("message", error)) if isinstance(error, dict) else str(error))
+            if isinstance(document.get("response"), str):
+                return document["response"], estimated(request, document["response"])
         return output.strip(), estimated(request, output.strip())
 
-    def _of_claude(self, told: Mapping[str, Any], request: ModelRequest) -> tuple[str, Usage]:
-        text = told.get("result")
-        if told.get("is_error") or not isinstance(text, str):
-            raise self._meant(str(text or told.get("subtype") or "an error"))
-        usage = told.get("usage")
+    def _of_claude(self, document: Mapping[str, Any], request: ModelRequest) -> tuple[str, Usage]:
+        text = document.get("result")
+        if document.get("is_error") or not isinstance(text, str):
+            raise self._error_of(str(text or document.get("subtype") or "an error"))
+        usage = document.get("usage")
         counted = usage if isinstance(usage, dict) else {}
         cached = _count(counted, "cache_read_input_tokens")
         sent = _count(counted, "input_tokens") + _count(counted, "cache_creation_input_tokens") + cached
@@ -142,10 +145,10 @@ class CommandModel:
 
     def _failed(self, finished: ProgramResult) -> ProviderError:
         how = f"ended with {finished.code}" if finished.code > 0 else f"was ended by signal {-finished.code}"
-        return self._meant(finished.errors or finished.output, how)
+        return self._error_of(finished.errors or finished.output, how)
 
-    def _meant(self, text: str, how: str = "gave an error") -> ProviderError:
-        """The error that a tool's words mean."""
+    def _error_of(self, text: str, how: str = "gave an error") -> ProviderError:
+        """The error for a tool's error message."""
         if (exceeded := context_error(text, self._spec)) is not None:
             return exceeded
         shown = self._shown(text)
@@ -159,9 +162,9 @@ class CommandModel:
         return ProviderUnavailable(f"{self._spec} {how}: {shown}", provider=self._spec)
 
     def _shown(self, text: str) -> str:
-        """The end of what was said, on one line, without the key."""
+        """The end of a message on one line, without the key."""
         hidden = text.replace(self._secret, "***") if self._secret else text
-        line = " ".join("".join(mark if mark.isprintable() else " " for mark in hidden).split())
+        line = one_line(hidden)
         return line if len(line) <= _MOST_CHARS else f"…{line[-_MOST_CHARS:]}"
 
     def _refused(self, what: str) -> ProviderRefused:
@@ -172,22 +175,22 @@ def _document(output: str) -> Mapping[str, Any]:
     """The JSON document that was printed, after lines of other kinds or as the last of a list; empty where none was."""
     start = re.search(r"^[{\[]", output, re.MULTILINE)
     try:
-        told = orjson.loads(output[start.start() :] if start else output)
+        document = orjson.loads(output[start.start() :] if start else output)
     except ValueError:
         return {}
-    last = told[-1] if isinstance(told, list) and told else told
+    last = document[-1] if isinstance(document, list) and document else document
     return last if isinstance(last, dict) else {}
 
 
-def _found(command: Command, environ: Mapping[str, str], spec: str) -> str:
+def _program_path(command: Command, environ: Mapping[str, str], spec: str) -> str:
     program = command.arguments[0]
-    found = shutil.which(program, path=environ.get("PATH", ""))
-    if found is None:
+    path = shutil.which(program, path=environ.get("PATH", ""))
+    if path is None:
         raise CommandMissing(
             f"model {spec} needs the program {program!r}, which is not on PATH",
             help="install it, or say in the setting `cli_commands` how it is called",
         )
-    return str(Path(found).resolve() if "/" in program else found)
+    return str(Path(path).resolve() if "/" in program else path)
 
 
 def _clean(command: Command, environ: Mapping[str, str]) -> dict[str, str]:
@@ -221,7 +224,7 @@ class Command:
 
     def filled(self, *, model: str, policy: str) -> list[str]:
         """The arguments with what they stand for."""
-        return [one.replace("{model}", model).replace("{policy}", policy) for one in self.arguments]
+        return [argument.replace("{model}", model).replace("{policy}", policy) for argument in self.arguments]
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -245,16 +248,8 @@ COMMANDS: Mapping[str, Command] = {
     "codex": Command(
         arguments=(
             *("codex", "exec", "--model", "{model}", "--sandbox", "read-only", "--skip-git-repo-check", "--ephemeral"),
-            *(
-                "--ignore-user-config",
-                "--disable",
-                "shell_tool",
-                "-c",
-                'web_search="disabled"',
-                "--color",
-                "never",
-                "-",
-            ),
+            *("--ignore-user-config", "--disable", "shell_tool"),
+            *("-c", 'web_search="disabled"', "--color", "never", "-"),
         ),
         key_name="CODEX_API_KEY",
     ),

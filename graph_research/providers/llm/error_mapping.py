@@ -1,4 +1,4 @@
-"""What a model's server means by an error: a window that is too small, a key, a quota, a parameter it does not take."""
+"""Maps the error responses of model servers to errors: exceeded window, key, quota, refused parameter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
 from graph_research.providers.http.endpoint import Response
-from graph_research.text.wording import shortened
+from graph_research.text.wording import one_line, shortened
 
 _MOST_CHARS = 300
 _MOST_DEPTH = 40
@@ -64,11 +64,11 @@ _TRY_LATER = frozenset({408, 409, 425, 429})
 
 
 class ConstraintFailed(ProviderRefused):
-    """The model did not keep to the form that its server was to hold it to, and the server gave its answer up."""
+    """The server discarded an answer that did not fit the schema it enforces."""
 
 
 class ParameterRefused(ProviderRefused):
-    """A request that will do without one of its parameters, which `parameter` names."""
+    """The server refuses the optional parameter `parameter`."""
 
     def __init__(self, message: str, *, provider: str, parameter: str) -> None:
         super().__init__(message, provider=provider)
@@ -76,10 +76,10 @@ class ParameterRefused(ProviderRefused):
 
 
 class ErrorMapper:
-    """Reads the error answers of one provider; its `__call__` is a `Classify`.
+    """Maps the error responses of one provider; its `__call__` is a `Classify`.
 
-    `key_name` is the variable that the key stands in, empty where none is sent. `parameters` are what a request can do
-    without, each with what an error says about it.
+    `key_name` is the environment variable of the key, empty if none is sent. `parameters` are the optional parameters,
+    each with a pattern of the errors about it.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class ErrorMapper:
     def __call__(self, reply: Response) -> ProviderError | None:
         return self.of(reply.status, _loaded(reply))
 
-    def of(self, status: int, told: Any) -> ProviderError | None:
-        """The error that `told` (JSON or text) means together with an HTTP status; None where only the status counts,
-        which is a server's passing fault."""
-        text, detail = _flat(told), _message(told)
-        if (exceeded := context_error(text, self._provider, told)) is not None:
+    def of(self, status: int, error: Any) -> ProviderError | None:
+        """The error for an HTTP status and the response's JSON or text; None for a temporary fault of the server, which
+        the status alone describes."""
+        text, detail = _flat(error), _message(error)
+        if (exceeded := context_error(text, self._provider, error)) is not None:
             return exceeded
         if status == 413:
             return ContextExceeded(f"{self._provider}: the request is too large", provider=self._provider)
@@ -133,9 +133,9 @@ class ErrorMapper:
         return "name the variable of its key for this host in the setting `model_keys`"
 
 
-def context_error(text: str, provider: str, told: Any = None) -> ContextExceeded | None:
-    """The error of a window that is too small, where `text` speaks of one; `told` may hold the number as a field."""
-    limit = _limit(text) or _field(told, "n_ctx")
+def context_error(text: str, provider: str, error: Any = None) -> ContextExceeded | None:
+    """The error of a prompt that exceeds the window, if `text` is about that; `error` may hold the limit as a field."""
+    limit = _limit(text) or _field(error, "n_ctx")
     if limit is None and not _CONTEXT.search(text):
         return None
     size = f"{limit:,} tokens" if limit else "of unknown size"
@@ -158,35 +158,34 @@ def _loaded(reply: Response) -> Any:
         return reply.text()
 
 
-def _flat(told: Any) -> str:
-    """All that an error says, codes and types included, but not what it repeats of the request."""
-    return told if isinstance(told, str) else orjson.dumps(_unechoed(told), option=orjson.OPT_NON_STR_KEYS).decode()
+def _flat(error: Any) -> str:
+    """The error as text with its codes and types, but without the input that it repeats."""
+    return error if isinstance(error, str) else orjson.dumps(_unechoed(error), option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-def _unechoed(told: Any, depth: int = _MOST_DEPTH) -> Any:
+def _unechoed(error: Any, depth: int = _MOST_DEPTH) -> Any:
     if not depth:
         return None
-    if isinstance(told, Mapping):
-        return {key: _unechoed(value, depth - 1) for key, value in told.items() if key != "input"}
-    return [_unechoed(one, depth - 1) for one in told] if isinstance(told, list) else told
+    if isinstance(error, Mapping):
+        return {key: _unechoed(value, depth - 1) for key, value in error.items() if key != "input"}
+    return [_unechoed(item, depth - 1) for item in error] if isinstance(error, list) else error
 
 
-def _message(told: Any) -> str:
-    """The sentence of an error, on one line and cut; every server puts it somewhere else."""
-    while not isinstance(told, str):
-        if isinstance(told, list) and told:
-            told = told[0]
-        elif isinstance(told, Mapping):
-            told = next(
-                (told[key] for key in ("error", "message", "detail", "msg") if told.get(key)), "no reason given"
+def _message(error: Any) -> str:
+    """The message of an error on one line, shortened; servers put it in different places."""
+    while not isinstance(error, str):
+        if isinstance(error, list) and error:
+            error = error[0]
+        elif isinstance(error, Mapping):
+            error = next(
+                (error[key] for key in ("error", "message", "detail", "msg") if error.get(key)), "no reason given"
             )
         else:
-            told = str(told)
-    text = " ".join("".join(mark if mark.isprintable() else " " for mark in told).split())
-    return shortened(text, _MOST_CHARS)
+            error = str(error)
+    return shortened(one_line(error), _MOST_CHARS)
 
 
-def _field(told: Any, name: str) -> int | None:
-    error = told.get("error") if isinstance(told, Mapping) else None
-    value = error.get(name) if isinstance(error, Mapping) else None
+def _field(error: Any, name: str) -> int | None:
+    inner = error.get("error") if isinstance(error, Mapping) else None
+    value = inner.get(name) if isinstance(inner, Mapping) else None
     return value if isinstance(value, int) and value > 0 else None

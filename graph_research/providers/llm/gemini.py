@@ -8,11 +8,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
-from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
+from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig, ResponseModel
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, openapi_schema
@@ -37,39 +36,35 @@ _OPTIONAL = {
 }
 
 
-class _Lenient(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-
-
-class _Part(_Lenient):
+class _Part(ResponseModel):
     text: str | None = None
     thought: bool = False
 
 
-class _Content(_Lenient):
-    parts: list[_Part] = []
+class _Content(ResponseModel):
+    parts: tuple[_Part, ...] = ()
 
 
-class _Candidate(_Lenient):
+class _Candidate(ResponseModel):
     content: _Content | None = None
     finish: str | None = Field(None, alias="finishReason")
 
 
-class _Feedback(_Lenient):
+class _Feedback(ResponseModel):
     block_reason: str | None = Field(None, alias="blockReason")
 
 
-class _Usage(_Lenient):
+class _Usage(ResponseModel):
     prompt: int | None = Field(None, alias="promptTokenCount")
     candidates: int | None = Field(None, alias="candidatesTokenCount")
     thoughts: int | None = Field(None, alias="thoughtsTokenCount")
     cached: int | None = Field(None, alias="cachedContentTokenCount")
 
 
-class _Response(_Lenient):
+class _Response(ResponseModel):
     """An answer, or one event of a streamed one."""
 
-    candidates: list[_Candidate] = []
+    candidates: tuple[_Candidate, ...] = ()
     feedback: _Feedback | None = Field(None, alias="promptFeedback")
     usage: _Usage | None = Field(None, alias="usageMetadata")
     error: Any = None
@@ -77,7 +72,7 @@ class _Response(_Lenient):
 
 @dataclass
 class _Gathered:
-    """An answer as it grows."""
+    """An answer as it arrives."""
 
     text: list[str] = field(default_factory=list)
     finish: str | None = None
@@ -89,19 +84,20 @@ class _Gathered:
         self.blocked = (part.feedback.block_reason if part.feedback else None) or self.blocked
         for candidate in part.candidates[:1]:
             self.finish = candidate.finish or self.finish
-            for one in candidate.content.parts if candidate.content else ():
-                if one.text and not one.thought:
-                    self.text.append(one.text)
+            for piece in candidate.content.parts if candidate.content else ():
+                if piece.text and not piece.thought:
+                    self.text.append(piece.text)
                     if on_text is not None:
-                        on_text(one.text)
+                        on_text(piece.text)
 
 
 class GeminiModel(HttpModel[_Gathered]):
     """One Gemini model. An effort is its level of thinking.
 
-    Temperature 0 goes to the models before Gemini 3 alone: later ones are to be left at their default.
+    Temperature 0 is sent only to models before Gemini 3; later ones keep their default.
     """
 
+    protocol_name = "generateContent"
     optional = _OPTIONAL
     models_path = "/models"
     models_params: ClassVar[Mapping[str, str]] = {"pageSize": "1"}
@@ -116,13 +112,8 @@ class GeminiModel(HttpModel[_Gathered]):
         return {*body, *body["generationConfig"]}
 
     async def _whole(self, body: dict[str, Any]) -> _Gathered:
-        reply = await self._http.ask(self._endpoint, "POST", f"{self._path}:generateContent", json=body)
-        try:
-            loaded = reply.json()
-        except ValueError as error:
-            raise self._unreadable() from error
         answer = _Gathered()
-        answer.take(self._response(loaded), None)
+        answer.take(self._response(await self._post(f"{self._path}:generateContent", body)), None)
         return answer
 
     async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
@@ -152,10 +143,10 @@ class GeminiModel(HttpModel[_Gathered]):
             if wanted is not None and "responseSchema" not in self._left_out:
                 settings["responseSchema"] = wanted
         if "systemInstruction" in self._left_out:
-            return {"contents": [_said(f"{request.system}\n\n{request.user}")], "generationConfig": settings}
+            return {"contents": [_user_message(f"{request.system}\n\n{request.user}")], "generationConfig": settings}
         return {
             "systemInstruction": {"parts": [{"text": request.system}]},
-            "contents": [_said(request.user)],
+            "contents": [_user_message(request.user)],
             "generationConfig": settings,
         }
 
@@ -175,44 +166,31 @@ class GeminiModel(HttpModel[_Gathered]):
             raise self._unreadable()
         return part
 
-    def _unreadable(self) -> ProviderUnavailable:
-        return self._unavailable("the answer is not in the format of generateContent")
-
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = "".join(answer.text)
         held_back = answer.blocked or (answer.finish if answer.finish in _HELD_BACK else None)
         usage = _counted(answer.usage, request, text)
         if held_back and not text:
             what = "the question" if answer.blocked else "the answer"
-            raise AnswerWithheld(
-                f"{self._spec} blocked {what}: {held_back[:60]}",
-                provider=self._endpoint.name,
-                input_tokens=usage.input_tokens,
-                output_tokens=usage.output_tokens,
-            )
+            raise self._withheld(f"blocked {what}: {held_back[:60]}", usage)
         cut = answer.finish == "MAX_TOKENS" or held_back is not None
         return ModelReply(text=text, usage=usage, model=self._spec, cut=cut)
 
 
-def is_reasoning(model: str) -> bool:
-    """Whether a model can be told how much to think, by its name."""
-    return _REASONS.match(model) is not None
-
-
-def _said(text: str) -> dict[str, Any]:
+def _user_message(text: str) -> dict[str, Any]:
     return {"role": "user", "parts": [{"text": text}]}
 
 
-def _counted(told: _Usage | None, request: ModelRequest, text: str) -> Usage:
-    """What the model thought is output too: it is paid as such."""
+def _counted(usage: _Usage | None, request: ModelRequest, text: str) -> Usage:
+    """The tokens of a call. Thoughts count as output, as they are billed."""
     guess = estimated(request, text)
-    if told is None:
+    if usage is None:
         return guess
-    output = (told.candidates or 0) + (told.thoughts or 0)
+    output = (usage.candidates or 0) + (usage.thoughts or 0)
     return Usage(
-        input_tokens=told.prompt or guess.input_tokens,
+        input_tokens=usage.prompt or guess.input_tokens,
         output_tokens=output or guess.output_tokens,
-        cached_input_tokens=told.cached or 0,
+        cached_input_tokens=usage.cached or 0,
     )
 
 
@@ -221,7 +199,7 @@ _HOSTING = Hosting(
     key="GEMINI_API_KEY",
     base_url=URL,
     key_headers=lambda key: {"x-goog-api-key": key},
-    is_reasoning=lambda model, _: is_reasoning(model),
+    is_reasoning=lambda model, _: _REASONS.match(model) is not None,
     protocol=GeminiModel,
     default_model="gemini-3.7-flash",
     cheap_model="gemini-3.1-flash-lite",

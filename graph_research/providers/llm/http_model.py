@@ -1,4 +1,4 @@
-"""The base of the models that a server answers for over HTTP."""
+"""The base of the models that are called over HTTP."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
-from graph_research.providers.errors import ProviderUnavailable
+from pydantic import BaseModel, ConfigDict
+
+from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
 from graph_research.providers.http.client import Http
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.health_check import Probe
-from graph_research.providers.llm.base import ModelReply, ModelRequest
+from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.error_mapping import ConstraintFailed, ErrorMapper, ParameterRefused
 
 _MOST_REQUESTS = 12
 """More than there are parameters to leave out, one after the other."""
 
 _Answer = TypeVar("_Answer")
+
+
+class ResponseModel(BaseModel):
+    """Base of the pydantic models of a server's responses; unknown fields are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +48,14 @@ class HttpModelConfig:
 
 
 class HttpModel(ABC, Generic[_Answer]):
-    """A `Model` whose subclasses know one protocol.
+    """A `Model` whose subclasses implement one protocol.
 
-    `optional` maps a parameter that a request can do without to what an error about it says. What the server refuses is
-    left out from then on, for as long as the model object lives.
+    `optional` maps each optional parameter to a pattern of the errors about it. A parameter that the server refuses is
+    left out from then on, for the lifetime of the model object.
     """
 
     in_process = False
+    protocol_name: ClassVar[str]
     optional: ClassVar[Mapping[str, re.Pattern[str]]]
     models_path: ClassVar[str]
     models_params: ClassVar[Mapping[str, str]] = {}
@@ -82,8 +91,8 @@ class HttpModel(ABC, Generic[_Answer]):
         )
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """The answer. A request that the server refuses for a parameter is sent again without it, and one whose answer
-        the server could not bend into the schema without that."""
+        """The reply. A request that the server refuses for a parameter is sent again without it; one whose answer the
+        server could not fit to the schema is sent again without the schema."""
         constrained = request.schema is not None
         for _ in range(_MOST_REQUESTS):
             body = self._body(request, constrained=constrained)
@@ -103,7 +112,7 @@ class HttpModel(ABC, Generic[_Answer]):
         )
 
     def _leave_out(self, parameter: str, body: Mapping[str, Any]) -> bool:
-        """Leave a parameter out from now on; false where this request did not have it."""
+        """Leave a parameter out from now on; false if this request did not have it."""
         if parameter in self._left_out or parameter not in self._parameters_of(body):
             return False
         self._left_out.add(parameter)
@@ -112,12 +121,31 @@ class HttpModel(ABC, Generic[_Answer]):
     def _parameters_of(self, body: Mapping[str, Any]) -> set[str]:
         return set(body)
 
+    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """The JSON value in the response."""
+        response = await self._http.ask(self._endpoint, "POST", path, json=body)
+        try:
+            return response.json()
+        except ValueError as error:
+            raise self._unreadable() from error
+
     def _unavailable(self, what: str) -> ProviderUnavailable:
         return ProviderUnavailable(f"{self._endpoint.name}: {what}", provider=self._endpoint.name)
 
+    def _unreadable(self) -> ProviderUnavailable:
+        return self._unavailable(f"the answer is not in the format of {self.protocol_name}")
+
+    def _withheld(self, what: str, usage: Usage) -> AnswerWithheld:
+        return AnswerWithheld(
+            f"{self._spec} {what}",
+            provider=self._endpoint.name,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+        )
+
     @abstractmethod
     def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
-        """What is sent, with the answer held to the request's schema where it is `constrained`."""
+        """The request body; with `constrained`, the server enforces the request's schema."""
 
     @abstractmethod
     async def _whole(self, body: dict[str, Any]) -> _Answer: ...

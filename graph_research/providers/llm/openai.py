@@ -12,11 +12,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from graph_research.providers.errors import AnswerWithheld, ProviderError
+from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
-from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig
+from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig, ResponseModel
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
 from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside, strict_schema
@@ -47,45 +47,41 @@ _OPTIONAL: Mapping[str, re.Pattern[str]] = {
         ("response_format", r"response_format|json_schema|json_object|json mode|structured output|grammar|guided"),
     )
 }
-"""What a request does without where an error speaks of it."""
+"""The optional parameters, each with a pattern of the errors about it."""
 
 
-class _Lenient(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _CachedTokens(_Lenient):
+class _CachedTokens(ResponseModel):
     cached_tokens: int | None = None
 
 
-class _Usage(_Lenient):
+class _Usage(ResponseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: _CachedTokens | None = None
 
 
-class _Message(_Lenient):
+class _Message(ResponseModel):
     content: str | list[Any] | None = None
     refusal: str | None = None
 
 
-class _Choice(_Lenient):
+class _Choice(ResponseModel):
     message: _Message | None = None
     delta: _Message | None = None
     finish_reason: str | None = None
 
 
-class _Completion(_Lenient):
+class _Completion(ResponseModel):
     """An answer, or one event of a streamed one."""
 
-    choices: list[_Choice] = []
+    choices: tuple[_Choice, ...] = ()
     usage: _Usage | None = None
     error: Any = None
 
 
 @dataclass
 class _Gathered:
-    """An answer as it grows."""
+    """An answer as it arrives."""
 
     text: list[str] = field(default_factory=list)
     refusal: str = ""
@@ -95,10 +91,10 @@ class _Gathered:
     def take(self, part: _Completion, on_text: Callable[[str], None] | None) -> None:
         self.usage = part.usage or self.usage
         for choice in part.choices[:1]:
-            said = choice.delta or choice.message or _Message()
-            piece = _text_of(said.content)
+            message = choice.delta or choice.message or _Message()
+            piece = _text_of(message.content)
             self.text.append(piece)
-            self.refusal += said.refusal or ""
+            self.refusal += message.refusal or ""
             self.finish = choice.finish_reason or self.finish
             if piece and on_text is not None:
                 on_text(piece)
@@ -107,11 +103,11 @@ class _Gathered:
 class OpenAIModel(HttpModel[_Gathered]):
     """One model of one server. `official` is OpenAI's own, whose reasoning models take other parameters.
 
-    Temperature 0 and a seed are sent where they are taken, so that the same request is
-    answered alike as far as the server can. An empty answer is an answer: whoever asked may repair it. One
-    that the server could not bend into the schema is asked for again without.
+    Temperature 0 and a seed are sent where the server accepts them, so that the same request gets the same answer
+    as far as the server can. An empty answer is returned, not raised as an error.
     """
 
+    protocol_name = "Chat Completions"
     optional = _OPTIONAL
     models_path = "/models"
 
@@ -124,13 +120,8 @@ class OpenAIModel(HttpModel[_Gathered]):
         self._limit_name = "max_completion_tokens" if config.official else "max_tokens"
 
     async def _whole(self, body: dict[str, Any]) -> _Gathered:
-        reply = await self._http.ask(self._endpoint, "POST", "/chat/completions", json=body)
-        try:
-            loaded = reply.json()
-        except ValueError as error:
-            raise self._unavailable("the answer is no JSON") from error
         answer = _Gathered()
-        answer.take(self._completion(loaded), None)
+        answer.take(self._completion(await self._post("/chat/completions", body)), None)
         return answer
 
     async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
@@ -200,18 +191,18 @@ class OpenAIModel(HttpModel[_Gathered]):
         return {*body, "system", "stream_options"}
 
     def _completion(self, loaded: Any) -> _Completion:
-        """What a server said with status 200, which may be an error all the same."""
+        """The response, or the error that it holds in spite of status 200."""
         try:
             part = _Completion.model_validate(loaded)
         except ValidationError as error:
-            raise self._unavailable("the answer is not in the format of Chat Completions") from error
+            raise self._unreadable() from error
         if part.error:
-            raise self._told(loaded)
+            raise self._stream_error(loaded)
         if not part.choices and part.usage is None and "choices" not in loaded:
-            raise self._unavailable("the answer is not in the format of Chat Completions")
+            raise self._unreadable()
         return part
 
-    def _told(self, loaded: Mapping[str, Any]) -> ProviderError:
+    def _stream_error(self, loaded: Mapping[str, Any]) -> ProviderError:
         error = loaded["error"]
         code = error.get("code") if isinstance(error, Mapping) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 400
@@ -219,21 +210,13 @@ class OpenAIModel(HttpModel[_Gathered]):
 
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = _THINKING.sub("", "".join(answer.text))
-        usage = _usage(answer.usage, request, text)
+        usage = _counted(answer.usage, request, text)
         if answer.refusal and not text.strip():
-            raise self._withheld(f"{self._spec} declined to answer: {answer.refusal[:200]}", usage)
+            raise self._withheld(f"declined to answer: {answer.refusal[:200]}", usage)
         if answer.finish == "content_filter" and not text.strip():
-            raise self._withheld(f"{self._spec}: the answer was held back by a filter", usage)
+            raise self._withheld("held the answer back with a filter", usage)
         cut = answer.finish in ("length", "content_filter")
         return ModelReply(text=text, usage=usage, model=self._spec, cut=cut)
-
-    def _withheld(self, what: str, usage: Usage) -> AnswerWithheld:
-        return AnswerWithheld(
-            what,
-            provider=self._endpoint.name,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-        )
 
 
 def is_reasoning(model: str) -> bool:
@@ -249,14 +232,14 @@ def _text_of(content: str | list[Any] | None) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _usage(told: _Usage | None, request: ModelRequest, text: str) -> Usage:
+def _counted(usage: _Usage | None, request: ModelRequest, text: str) -> Usage:
     guess = estimated(request, text)
-    if told is None:
+    if usage is None:
         return guess
-    details = told.prompt_tokens_details
+    details = usage.prompt_tokens_details
     return Usage(
-        input_tokens=told.prompt_tokens or guess.input_tokens,
-        output_tokens=guess.output_tokens if told.completion_tokens is None else told.completion_tokens,
+        input_tokens=usage.prompt_tokens or guess.input_tokens,
+        output_tokens=guess.output_tokens if usage.completion_tokens is None else usage.completion_tokens,
         cached_input_tokens=(details.cached_tokens or 0) if details else 0,
     )
 

@@ -1,4 +1,4 @@
-"""A streamed answer: the JSON events among the lines of a server-sent stream."""
+"""Parses the JSON events of a server-sent event stream."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _END_SECONDS = 0.5
 
 
 async def events_of(lines: AsyncIterator[str], provider: str) -> AsyncGenerator[Any, None]:
-    """The JSON value of every `data:` line until the end or `[DONE]`, which comes as None; `lines` is closed then.
+    """The JSON value of each `data:` line, and None for `[DONE]`, after which `lines` is closed.
 
-    A server that does not stream answers with one JSON document; it comes as a single event. `ProviderUnavailable`
-    where something is no JSON.
+    The JSON document of a server that does not stream is a single event. Raises `ProviderUnavailable` for invalid JSON.
     """
     whole: list[str] = []
     streamed = False
@@ -29,7 +28,7 @@ async def events_of(lines: AsyncIterator[str], provider: str) -> AsyncGenerator[
             if name in ("data", "error") and colon:
                 streamed = True
                 if value.strip() == _DONE:
-                    await _read_to_its_end(lines)
+                    await _drain(lines)
                     yield None
                     return
                 if value.strip():
@@ -43,9 +42,8 @@ async def events_of(lines: AsyncIterator[str], provider: str) -> AsyncGenerator[
             await lines.aclose()
 
 
-async def _read_to_its_end(lines: AsyncIterator[str]) -> None:
-    """A connection whose answer was read whole is used again. Who has said `[DONE]` and does not end is not waited
-    for."""
+async def _drain(lines: AsyncIterator[str]) -> None:
+    """Read the rest, so that the connection can be reused, for at most `_END_SECONDS`."""
     with suppress(TimeoutError, ProviderUnavailable):
         async with asyncio.timeout(_END_SECONDS):
             async for _ in lines:

@@ -1,4 +1,4 @@
-"""One run of a program: text in, text out, within limits, and nothing of it left behind."""
+"""Runs a program with text input and output, within limits; leaves no process behind."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from graph_research.process_tree import ProcessTree
 
 _ERRORS_KEPT = 4_000
 _GRACE_SECONDS = 2.0
-"""How long a pipe may stay open that somebody holds who cannot be ended with the program."""
+"""How long to wait for pipes that a surviving child process holds open."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramResult:
-    """How a program ended: its code (negative: the signal), its output, and the end of what it wrote as errors."""
+    """Exit code (negative: the signal), standard output, and the end of standard error."""
 
     code: int
     output: str
@@ -34,46 +34,46 @@ class OutputTooLong(Exception):
 
 async def run_program(
     arguments: Sequence[str],
-    given: str,
+    stdin: str,
     *,
     folder: Path,
     environ: Mapping[str, str],
     timeout_seconds: float,
     most_bytes: int,
 ) -> ProgramResult:
-    """Start a program without a shell, hand it `given` on standard input and wait for its end.
+    """Start a program without a shell, send `stdin` to it and wait for its end.
 
-    All that it started is killed when it ends, is cancelled or goes beyond a limit, as far as `ProcessTree` finds it.
-    Raises `OSError` where it cannot be started, `ProgramTimedOut` and `OutputTooLong`.
+    Its child processes are killed when it ends, is cancelled or exceeds a limit, as far as `ProcessTree` finds them.
+    Raises `OSError` if it cannot be started, `ProgramTimedOut` and `OutputTooLong`.
     """
     tree = ProcessTree()
-    transport, talk = await asyncio.get_running_loop().subprocess_exec(
-        lambda: _Talk(most_bytes), *arguments, cwd=folder, env=tree.environ(environ), start_new_session=True
+    transport, process = await asyncio.get_running_loop().subprocess_exec(
+        lambda: _Process(most_bytes), *arguments, cwd=folder, env=tree.environ(environ), start_new_session=True
     )
     pid = transport.get_pid()
     try:
         async with asyncio.timeout(timeout_seconds):
-            talk.say(transport, given)
-            await talk.over.wait()
+            process.write(transport, stdin)
+            await process.over.wait()
         tree.kill(pid)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(talk.closed.wait(), _GRACE_SECONDS)
+            await asyncio.wait_for(process.closed.wait(), _GRACE_SECONDS)
     except TimeoutError as error:
         raise ProgramTimedOut from error
     finally:
         tree.kill(pid)
-        await asyncio.shield(talk.exited.wait())
+        await asyncio.shield(process.exited.wait())
         transport.close()
-    if talk.too_long:
+    if process.too_long:
         raise OutputTooLong
     code = transport.get_returncode()
     assert code is not None, "the program has ended"
-    return ProgramResult(code=code, output=_text(talk.output), errors=_text(talk.errors))
+    return ProgramResult(code=code, output=_text(process.output), errors=_text(process.errors))
 
 
-class _Talk(asyncio.SubprocessProtocol):
-    """What is said to and heard from a program. `over` is set when it has ended or said too much, `exited` when it has
-    ended, `closed` when nobody can say anything more."""
+class _Process(asyncio.SubprocessProtocol):
+    """The pipes of a program. `over` is set when it has exited or written too much, `exited` when it has exited,
+    `closed` when its output pipes are closed."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -85,8 +85,8 @@ class _Talk(asyncio.SubprocessProtocol):
         self.exited = asyncio.Event()
         self.closed = asyncio.Event()
 
-    def say(self, transport: asyncio.SubprocessTransport, text: str) -> None:
-        """A program that does not read to the end is judged by what it answers."""
+    def write(self, transport: asyncio.SubprocessTransport, text: str) -> None:
+        """Send text and close standard input. The program need not read all of it."""
         pipe = transport.get_pipe_transport(0)
         assert isinstance(pipe, asyncio.WriteTransport), "standard input is a pipe"
         pipe.write(text.encode())

@@ -46,16 +46,16 @@ class ArxivSearch(HttpSearch):
     serves = frozenset({"academic"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
-        """Papers that have all of the question's words, or if there is none, any of them."""
+        """Papers with all words of the query, or if there is none, with any of them."""
         words = keywords(request.query, most_words=QUERY_WORDS, most_chars=QUERY_CHARS)
         if not words:
             return []
         hits = await self._ask(words, " AND ", request)
         return hits if hits or len(words) == 1 else await self._ask(words, " OR ", request)
 
-    async def _ask(self, words: Sequence[str], joint: str, request: SearchRequest) -> list[SearchHit]:
+    async def _ask(self, words: Sequence[str], operator: str, request: SearchRequest) -> list[SearchHit]:
         params = {
-            "search_query": joint.join(_term(word) for word in words),
+            "search_query": operator.join(_term(word) for word in words),
             "start": "0",
             "max_results": str(min(request.max_results, MOST_RESULTS)),
             "sortBy": "relevance",
@@ -65,7 +65,7 @@ class ArxivSearch(HttpSearch):
 
 
 def arxiv_hits(feed: Element, request: SearchRequest) -> list[SearchHit]:
-    """The entries of a feed in its order. `ProviderRefused` for the one entry by which arXiv tells an error."""
+    """The entries of a feed in order. Raises `ProviderRefused` for an entry that reports an error."""
     entries = feed.findall("entry")
     for entry in entries:
         if "/api/errors" in text_at(entry, "id"):
@@ -100,7 +100,7 @@ def _raw_hit(entry: Element) -> RawHit | None:
 
 
 def _term(word: str) -> str:
-    """One word in all fields; one with signs in it as a phrase."""
+    """The query for one word in all fields; a word with punctuation becomes a phrase."""
     if word.isalnum():
         return f"all:{word}"
     phrase = " ".join(_PART.findall(word))

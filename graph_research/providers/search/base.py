@@ -1,4 +1,4 @@
-"""The seam to a search provider: a query goes in, documents with their relevant passages come out."""
+"""The interface to a search provider."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchHit:
-    """One document found.
+    """One document of a search result.
 
     `relevance` is 0 to 1. `document` holds the whole canonical text, or the snippet's where the provider gives no
     more. `tier` is a value of `graph_research.research.models.source.Tier` where the provider knows it (the user's
@@ -41,7 +41,7 @@ class SearchHit:
 
     What `metadata` may hold: `extent`, how much of the source `document` is (`full`, `abstract`, `snippet`, or
     `nothing` where only its page has a text; without it the document is whole), `pdf_url`, `cited_by` (a count), and
-    what else the provider told, all of it JSON.
+    other JSON values of the provider.
     """
 
     provider: str
@@ -75,6 +75,6 @@ class SearchProvider(Protocol):
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]: ...
 
 
-def provider_name(named: str) -> str:
-    """The name of the provider that a search is named for: that of `scripted:FILE` holds no path."""
-    return "scripted" if named.startswith("scripted:") else named
+def provider_name(search: str) -> str:
+    """The provider's name in the name of a search: without the path for `scripted:FILE`."""
+    return "scripted" if search.startswith("scripted:") else search

@@ -1,4 +1,4 @@
-"""A search over the network answers the same request of a run once, however many of its steps make it."""
+"""Caches the answers of a search during a run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from graph_research.providers.search.base import SearchHit, SearchProvider, Sear
 
 @dataclass(frozen=True, kw_only=True)
 class CachedSearch:
-    """A `SearchProvider` that remembers what `provider` answered. Who makes a request that is being answered waits for
-    it; a failure is not remembered. An answer with more results serves a request for fewer."""
+    """A `SearchProvider` that caches the answers of `provider`, but not its errors. Equal requests wait for the first
+    one; an answer with more results serves a request for fewer."""
 
     provider: SearchProvider
     _answers: dict[SearchRequest, tuple[int, Sequence[SearchHit]]] = field(default_factory=dict, init=False, repr=False)
@@ -30,7 +30,7 @@ class CachedSearch:
         return self.provider.serves
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
-        """The answer, from memory where it was given before."""
+        """The answer, from the cache if possible."""
         same = replace(request, max_results=0, source_types=tuple(request.source_types), folders=tuple(request.folders))
         async with self._turns[same]:
             asked, hits = self._answers.get(same, (0, ()))

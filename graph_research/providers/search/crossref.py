@@ -76,7 +76,7 @@ class CrossrefSearch(HttpSearch):
 
 
 def crossref_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
-    """The works of a reply in its order."""
+    """The works of a response in order."""
     works = rows(mapping(answer.get("message")).get("items"))
     return make_hits(NAME, request, map(_raw_hit, works))
 
@@ -103,12 +103,12 @@ def _raw_hit(work: Mapping[str, Any]) -> RawHit:
 
 
 def _html(jats: str) -> str:
-    """The JATS of an abstract as the HTML that means the same."""
+    """The JATS markup of an abstract as HTML."""
     return _JATS_TAG.sub(lambda tag: f"<{tag[1]}{_HTML_OF_JATS.get(tag[2], tag[2])}", jats)
 
 
 def _name(author: Mapping[str, Any]) -> str:
-    """A person's two names, or what an organisation is called."""
+    """The name of a person or an organisation."""
     return " ".join(filter(None, (line(author.get("given")), line(author.get("family"))))) or line(author.get("name"))
 
 
@@ -120,8 +120,8 @@ def _date(value: Any) -> str | None:
 
 
 def _pdf(work: Mapping[str, Any]) -> str | None:
-    links = (one for one in rows(work.get("link")) if line(one.get("content-type")) == "application/pdf")
-    return next((address for one in links if (address := web_address(one.get("URL")))), None)
+    links = (link for link in rows(work.get("link")) if line(link.get("content-type")) == "application/pdf")
+    return next((address for link in links if (address := web_address(link.get("URL")))), None)
 
 
 SPEC = SearchSpec(

@@ -61,24 +61,24 @@ class GoogleSearch(HttpSearch):
         """Ten results a request, one after the other until there are enough or no more."""
         news = "news" in request.source_types and "web" not in request.source_types
         restrict = self.date_restrict or ("d30" if news else None)
-        found: list[SearchHit] = []
+        hits: list[SearchHit] = []
         start: int | None = 1
-        while start is not None and start <= LAST_START and len(found) < request.max_results:
+        while start is not None and start <= LAST_START and len(hits) < request.max_results:
             params = {
                 "q": shortened(request.query, QUERY_CHARS),
-                "num": str(min(PAGE, request.max_results - len(found))),
+                "num": str(min(PAGE, request.max_results - len(hits))),
                 "start": str(start),
             }
             if restrict:
                 params["dateRestrict"] = restrict
             answer = await self.ask_json("/customsearch/v1", holds=_HOLDS, params=params)
-            found += google_hits(answer, request, first_rank=start - 1)
+            hits += google_hits(answer, request, first_rank=start - 1)
             start = _next_start(answer, start)
-        return found[: request.max_results]
+        return hits[: request.max_results]
 
 
 def google_hits(answer: Mapping[str, Any], request: SearchRequest, *, first_rank: int = 0) -> list[SearchHit]:
-    """The items of a reply, whose first has the rank `first_rank`, 0 for the best of all."""
+    """The items of a response; `first_rank` is the rank of the first one."""
     return make_hits(NAME, request, map(_raw_hit, rows(answer.get("items"))), first_rank=first_rank)
 
 
@@ -92,7 +92,7 @@ def _raw_hit(item: Mapping[str, Any]) -> RawHit:
         snippet=item.get("snippet"),
         authors=(tags.get("author") or tags.get("citation_author"),),
         publisher=tags.get("og:site_name"),
-        published_at=next((found for name in _DATES if (found := iso_date(tags.get(name)))), None),
+        published_at=next((date for name in _DATES if (date := iso_date(tags.get(name)))), None),
         doi=normal_doi(tags.get("citation_doi")),
         metadata={"pdf_url": item.get("link") if line(item.get("mime")) == "application/pdf" else None},
     )
@@ -103,21 +103,21 @@ def _metatags(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _next_start(answer: Mapping[str, Any], start: int) -> int | None:
-    """Where the next page begins, None after the last one; never a page that was there before."""
+    """The start of the next page, None after the last one; never an earlier page."""
     following = next(iter(rows(mapping(answer.get("queries")).get("nextPage"))), {}).get("startIndex")
     return following if isinstance(following, int) and following > start else None
 
 
 def _classify(reply: Response) -> ProviderError | None:
-    """Google says in `errors[].reason` whether a refusal is for good; a quota of the day answers 429 like a short one,
-    and is told apart by its words."""
+    """`errors[].reason` says whether a refusal is permanent. The daily quota answers 429 like the rate limit; only its
+    message differs."""
     if reply.status not in (403, 429):
         return None
     try:
         error = mapping(mapping(reply.json()).get("error"))
     except ValueError:
         return None
-    reasons = {line(one.get("reason")) for one in rows(error.get("errors"))}
+    reasons = {line(entry.get("reason")) for entry in rows(error.get("errors"))}
     words = message_in(error, "message")
     if "per day" in words or "dailyLimitExceeded" in reasons:
         return ProviderRefused(

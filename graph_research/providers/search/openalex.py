@@ -62,7 +62,7 @@ class OpenAlexSearch(HttpSearch):
     serves = frozenset({"academic"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
-        """One request for the question's words, in small letters, so that none is an operator."""
+        """One request for the words of the query in lower case, so that none is an operator."""
         words = keywords(request.query, most_words=QUERY_WORDS, most_chars=QUERY_CHARS)
         if not words:
             return []
@@ -76,7 +76,7 @@ class OpenAlexSearch(HttpSearch):
 
 
 def openalex_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
-    """The works of a reply in its order, which is by relevance."""
+    """The works of a response in order of relevance."""
     return make_hits(NAME, request, map(_raw_hit, rows(answer.get("results"))))
 
 
@@ -99,7 +99,7 @@ def _raw_hit(work: Mapping[str, Any]) -> RawHit:
         url=(f"https://doi.org/{doi}" if doi else None) or primary.get("landing_page_url") or work.get("id"),
         body=abstract_of(work.get("abstract_inverted_index")),
         extent="abstract",
-        authors=[mapping(one.get("author")).get("display_name") for one in rows(work.get("authorships"))],
+        authors=[mapping(entry.get("author")).get("display_name") for entry in rows(work.get("authorships"))],
         publisher=journal.get("display_name"),
         published_at=iso_date(work.get("publication_date")) or iso_from_parts(work.get("publication_year")),
         doi=doi,
@@ -115,7 +115,7 @@ def _raw_hit(work: Mapping[str, Any]) -> RawHit:
 
 
 def _tier(work: Mapping[str, Any], journal: Mapping[str, Any]) -> str:
-    """Flagged where it was retracted; peer-reviewed where it is a journal's or a conference's article."""
+    """`FLAGGED` if retracted, `PRIMARY_SOURCE` for an article of a journal or conference."""
     if work.get("is_retracted") is True:
         return "FLAGGED"
     reviewed = line(journal.get("type")) in ("journal", "conference")
@@ -123,7 +123,7 @@ def _tier(work: Mapping[str, Any], journal: Mapping[str, Any]) -> str:
 
 
 def _classify(reply: Response) -> ProviderError | None:
-    """429 is the day's allowance where the headers say that none of it is left, else the pace; 403 is the pace too."""
+    """429 means the daily limit if the headers say that nothing remains, else the rate limit, as does 403."""
     if reply.status == 429 and number(reply.headers.get("x-ratelimit-remaining")) == 0:
         return ProviderRefused(
             "openalex: the searches of the day are used up",

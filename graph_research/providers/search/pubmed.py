@@ -58,7 +58,7 @@ class PubmedSearch(HttpSearch):
     serves = frozenset({"academic"})
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
-        """Articles that have all of the question's words, or if there is none, any of them. Two or three requests."""
+        """Articles with all words of the query, or if there is none, with any of them. Two or three requests."""
         words = keywords(request.query, most_words=QUERY_WORDS, most_chars=QUERY_CHARS)
         if not words:
             return []
@@ -81,15 +81,17 @@ class PubmedSearch(HttpSearch):
 
 
 def pubmed_ids(answer: Any) -> list[str]:
-    """The ids of a reply to esearch, best first. `ProviderUnavailable` where it tells a failure with status 200."""
+    """The ids of an esearch response, best first. Raises `ProviderUnavailable` for an error with status 200."""
     failure = message_in(answer, "esearchresult", "ERROR") or message_in(answer, "error")
     if failure:
         raise ProviderUnavailable(f"pubmed: {failure}", provider=NAME)
-    return [one for one in lines(mapping(mapping(answer).get("esearchresult")).get("idlist")) if one.isdecimal()]
+    return [
+        number for number in lines(mapping(mapping(answer).get("esearchresult")).get("idlist")) if number.isdecimal()
+    ]
 
 
 def pubmed_hits(articles: Element, ids: Sequence[str], request: SearchRequest) -> list[SearchHit]:
-    """The articles of a reply to efetch in the order of `ids`, since it has one of its own."""
+    """The articles of an efetch response, reordered by `ids`."""
     by_id: dict[str, Element] = {}
     for article in articles:
         body = _first(article, "MedlineCitation", "BookDocument")
@@ -101,8 +103,8 @@ def pubmed_hits(articles: Element, ids: Sequence[str], request: SearchRequest) -
 def _raw_hit(entry: Element, pubmed_id: str) -> RawHit:
     article = _first(entry, "MedlineCitation/Article", "BookDocument")
     article = entry if article is None else article
-    ids = {one.get("IdType", ""): text_at(one) for one in _identifiers(entry)}
-    types = lines([text_at(one) for one in article.iter("PublicationType")])
+    ids = {element.get("IdType", ""): text_at(element) for element in _identifiers(entry)}
+    types = lines([text_at(element) for element in article.iter("PublicationType")])
     return RawHit(
         title=text_at(article, "ArticleTitle") or text_at(article, "Book/BookTitle"),
         url=f"https://pubmed.ncbi.nlm.nih.gov/{pubmed_id}/",
@@ -112,14 +114,14 @@ def _raw_hit(entry: Element, pubmed_id: str) -> RawHit:
         publisher=text_at(article, "Journal/Title") or text_at(article, "Book/Publisher/PublisherName"),
         published_at=_date(article),
         doi=normal_doi(ids.get("doi")),
-        tier=next((_TIERS[one] for one in types if one in _TIERS), "PRIMARY_SOURCE"),
+        tier=next((_TIERS[name] for name in types if name in _TIERS), "PRIMARY_SOURCE"),
         metadata={"pubmed_id": pubmed_id, "pmc_id": line(ids.get("pmc")), "types": types},
     )
 
 
 def _first(element: Element, *paths: str) -> Element | None:
     """The first element that one of the paths leads to."""
-    return next((found for path in paths if (found := element.find(path)) is not None), None)
+    return next((match for path in paths if (match := element.find(path)) is not None), None)
 
 
 def _identifiers(entry: Element) -> list[Element]:
@@ -154,8 +156,8 @@ def _date(article: Element) -> str | None:
         date = article.find(path)
         if date is not None:
             year = text_at(date, "Year") or text_at(date, "MedlineDate")[:4]
-            if found := iso_from_parts(year, text_at(date, "Month"), text_at(date, "Day")):
-                return found
+            if iso := iso_from_parts(year, text_at(date, "Month"), text_at(date, "Day")):
+                return iso
     return None
 
 

@@ -28,7 +28,7 @@ MOST_PAGES = 5
 PER_SECOND = 5.0
 """No limit is documented; it is the user's own server, and the engines behind it are not."""
 _COMMAND = re.compile(r"(?:^|(?<=\s))[!:?]+")
-"""What begins a word that would choose engines or a language, or send the searcher elsewhere."""
+"""The prefixes of commands that select engines or a language, or redirect."""
 _CATEGORIES = {"web": "general", "academic": "science", "news": "news"}
 _NO_JSON = "the server does not give JSON"
 _JSON_ON = "add `- json` to `search: formats:` in its settings.yml and restart it"
@@ -48,9 +48,9 @@ class SearxngSearch(HttpSearch):
     serves = SOURCE_TYPES
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
-        """Page after page until there are enough or no more; the server fixes how many stand on one."""
+        """Request pages until there are enough results or no more; the server sets the page size."""
         kinds = [_CATEGORIES[kind] for kind in request.source_types if kind in _CATEGORIES]
-        found: list[SearchHit] = []
+        hits: list[SearchHit] = []
         for page in range(1, MOST_PAGES + 1):
             params = {
                 "q": shortened(_COMMAND.sub(" ", request.query), QUERY_CHARS),
@@ -59,18 +59,18 @@ class SearxngSearch(HttpSearch):
                 "pageno": str(page),
             }
             answer = await self.ask_json("/search", holds=("results",), params=params)
-            more = searxng_hits(answer, request, first_rank=len(found))
-            fresh = [hit for hit in more if hit.url not in {one.url for one in found}]
-            if not found and not fresh:
-                _see_that_engines_answered(answer)
-            found += fresh
-            if not fresh or len(found) >= request.max_results:
+            more = searxng_hits(answer, request, first_rank=len(hits))
+            fresh = [hit for hit in more if hit.url not in {earlier.url for earlier in hits}]
+            if not hits and not fresh:
+                _check_engines(answer)
+            hits += fresh
+            if not fresh or len(hits) >= request.max_results:
                 break
-        return found[: request.max_results]
+        return hits[: request.max_results]
 
 
 def searxng_hits(answer: Mapping[str, Any], request: SearchRequest, *, first_rank: int = 0) -> list[SearchHit]:
-    """The results of a reply in its order, whose scores have no fixed scale; `first_rank` is the first one's rank."""
+    """The results of a response in order, since its scores have no fixed scale; `first_rank` is that of the first."""
     return make_hits(NAME, request, map(_raw_hit, rows(answer.get("results"))), first_rank=first_rank)
 
 
@@ -94,8 +94,8 @@ def _raw_hit(row: Mapping[str, Any]) -> RawHit | None:
     )
 
 
-def _see_that_engines_answered(answer: Mapping[str, Any]) -> None:
-    """Nothing found while engines failed is no finding: `ProviderUnavailable` names them, `[[name, reason], …]`."""
+def _check_engines(answer: Mapping[str, Any]) -> None:
+    """Raise `ProviderUnavailable` if there are no results because engines failed (`[[name, reason], …]`)."""
     silent = answer.get("unresponsive_engines")
     failed = [": ".join(lines(one)) for one in silent if isinstance(one, list)] if isinstance(silent, list) else []
     if any(failed):

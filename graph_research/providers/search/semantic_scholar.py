@@ -70,7 +70,7 @@ class SemanticScholarSearch(HttpSearch):
 
 
 def semantic_scholar_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
-    """The papers of a reply in its order, which is by relevance."""
+    """The papers of a response in order of relevance."""
     return make_hits(NAME, request, map(_raw_hit, rows(answer.get("data"))))
 
 
@@ -97,7 +97,7 @@ def _raw_hit(paper: Mapping[str, Any]) -> RawHit:
 
 
 def _tier(venue: str, types: Sequence[str]) -> str:
-    """Peer-reviewed where it is an article with a venue that reviews; a preprint is what arXiv is."""
+    """`PRIMARY_SOURCE` for a peer-reviewed article, else `AUTHORITATIVE`, as for preprints."""
     if not venue or any(name in venue.lower() for name in _PREPRINTS):
         return "AUTHORITATIVE"
     return "PRIMARY_SOURCE" if _REVIEWED.intersection(types) else "AUTHORITATIVE"

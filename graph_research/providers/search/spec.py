@@ -14,7 +14,7 @@ from graph_research.settings.config import Settings
 
 
 def _any_answer(clients: Clients, endpoint: Endpoint) -> Probe:  # noqa: ARG001 -- the signature of every spec's probe
-    """A page that is not a search: it costs no quota, and shows that the server answers."""
+    """A request that is not a search: it uses no quota."""
     return Probe(endpoint=endpoint)
 
 

@@ -68,7 +68,7 @@ class TavilyOptions:
         )
 
     def body(self) -> dict[str, Any]:
-        """What of them is sent."""
+        """The parameters that are sent."""
         raw = "markdown" if self.include_raw_content else False
         given = {
             "search_depth": self.search_depth,
@@ -103,13 +103,13 @@ class TavilySearch(HttpSearch):
         """The texts of pages in Markdown by address, at most 20 at once; a page that it cannot read is not in it."""
         body = {"urls": list(urls)[:EXTRACT_URLS], "format": "markdown", "extract_depth": self.options.search_depth}
         answer = await self.ask_json("/extract", holds=("results",), json=body)
-        asked = frozenset(urls)
-        found = {line(row.get("url")): text(row.get("raw_content")) for row in rows(answer.get("results"))}
-        return {url: page for url, page in found.items() if url in asked and page.strip()}
+        requested = frozenset(urls)
+        pages = {line(row.get("url")): text(row.get("raw_content")) for row in rows(answer.get("results"))}
+        return {url: page for url, page in pages.items() if url in requested and page.strip()}
 
 
 def tavily_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
-    """The results of a reply to `/search`; `score` is its own measure, 0 to 1."""
+    """The results of a response to `/search`; its `score` is 0 to 1."""
     return make_hits(NAME, request, map(_raw_hit, rows(answer.get("results"))))
 
 
@@ -128,22 +128,22 @@ def _raw_hit(row: Mapping[str, Any]) -> RawHit:
 
 
 def _classify(reply: Response) -> ProviderError | None:
-    """432 and 433 are Tavily's own: the plan's credits, or the limit of pay-as-you-go, are used up."""
+    """Tavily's statuses 432 and 433: the credits of the plan, or the pay-as-you-go limit, are used up."""
     if reply.status not in (432, 433):
         return None
     return ProviderRefused(
-        f"tavily: the credits of this key are used up {_words(reply)}".rstrip(),
+        f"tavily: the credits of this key are used up {_quoted_message(reply)}".rstrip(),
         provider=NAME,
         help="raise the plan's limit at app.tavily.com, or use another search",
     )
 
 
-def _words(reply: Response) -> str:
+def _quoted_message(reply: Response) -> str:
     try:
-        told = message_in(reply.json(), "detail", "error")
+        message = message_in(reply.json(), "detail", "error")
     except ValueError:
         return ""
-    return f"({told})" if told else ""
+    return f"({message})" if message else ""
 
 
 SPEC = SearchSpec(

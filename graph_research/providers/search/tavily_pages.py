@@ -1,4 +1,4 @@
-"""Pages as Tavily's extractor reads them, for those who had rather not go to every site themselves."""
+"""Reads pages with Tavily's extractor instead of fetching them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graph_research.text.readers.markdown import markdown_document
 
 @dataclass(frozen=True, kw_only=True)
 class TavilyPages:
-    """Asks Tavily for a page, and `otherwise` for one that Tavily cannot read or where it fails."""
+    """Asks Tavily for a page, and `otherwise` if Tavily cannot read it or fails."""
 
     tavily: TavilySearch
     otherwise: PageReader

@@ -57,8 +57,8 @@ class WikipediaSearch(HttpSearch):
     language: str = "en"
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
-        """Articles that have all of the question's words, or if there is none, any of them. One request for the list
-        and one for each text; where a text cannot be had the article's introduction stands for it."""
+        """Articles with all words of the query, or if there is none, with any of them. One request for the list and
+        one for each text; if a text is unavailable, the introduction is used."""
         queries = self._queries(request.query)
         pages: list[Mapping[str, Any]] = []
         for query in queries:
@@ -98,8 +98,8 @@ class WikipediaSearch(HttpSearch):
         return text(pages[0].get("extract")) if pages else ""
 
     async def _ask(self, params: Mapping[str, str]) -> Mapping[str, Any]:
-        given = {"action": "query", "format": "json", "formatversion": "2", **params}
-        answer = await self.ask_json(_PATH, holds=_HOLDS, params=given)
+        query = {"action": "query", "format": "json", "formatversion": "2", **params}
+        answer = await self.ask_json(_PATH, holds=_HOLDS, params=query)
         code = message_in(answer, "error", "code")
         if code:
             kind = ProviderUnavailable if code.startswith(_TRY_AGAIN) else ProviderRefused
@@ -108,7 +108,7 @@ class WikipediaSearch(HttpSearch):
 
 
 def wikipedia_pages(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The articles of a reply, best first; pages that only tell apart what a name may mean are left out."""
+    """The articles of a response, best first, without disambiguation pages."""
     pages = rows(mapping(answer.get("query")).get("pages"))
     articles = [page for page in pages if "disambiguation" not in mapping(page.get("pageprops"))]
     return sorted(articles, key=lambda page: number(page.get("index")) or 0.0)
@@ -117,7 +117,7 @@ def wikipedia_pages(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def wikipedia_hits(
     pages: Sequence[Mapping[str, Any]], whole: Mapping[str, str], request: SearchRequest
 ) -> list[SearchHit]:
-    """Hits of articles; `whole` are texts by page id, for which an introduction stands where there is none."""
+    """Hits of articles; `whole` holds texts by page id, else the introduction is used."""
     return make_hits(NAME, request, (_raw_hit(page, whole.get(_key(page), "")) for page in pages))
 
 
@@ -138,8 +138,8 @@ def _raw_hit(page: Mapping[str, Any], whole: str) -> RawHit:
 
 def _key(page: Mapping[str, Any]) -> str:
     """The page's id as text, empty where it has none."""
-    found = page.get("pageid")
-    return str(found) if isinstance(found, int) and not isinstance(found, bool) and 0 < found < 10**12 else ""
+    number = page.get("pageid")
+    return str(number) if isinstance(number, int) and not isinstance(number, bool) and 0 < number < 10**12 else ""
 
 
 def _plain(extract: str) -> str:

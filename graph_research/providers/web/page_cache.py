@@ -1,4 +1,4 @@
-"""Each page of a run is fetched once, however many of its topics lead to it."""
+"""Caches the pages of a run."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class RecordedCall(Protocol):
 
 
 class KeptPages:
-    """A `PageReader` that remembers. Who asks for a page that is being read waits for it; who leaves does not end it.
+    """A `PageReader` that reads each page once. Concurrent requests for a page share one read, which survives the
+    cancellation of a requester.
 
-    What could not be read is remembered too, unless another try may help (`ProviderUnavailable`). An async context
-    manager: what is still being read when it ends is given up.
+    Errors are cached too, except `ProviderUnavailable`. An async context manager that cancels unfinished reads.
     """
 
     def __init__(self, reader: PageReader) -> None:
@@ -51,11 +51,11 @@ class KeptPages:
         await asyncio.gather(*reads, return_exceptions=True)
 
     def emptied(self) -> KeptPages:
-        """Another one over the same reader, which remembers nothing yet."""
+        """An empty cache over the same reader."""
         return KeptPages(self._reader)
 
     def keep_recorded(self, calls: Iterable[RecordedCall]) -> None:
-        """Remember what the run read in earlier processes, from its recorded calls of the kind `fetch`."""
+        """Cache the pages that the run read in earlier processes, from its recorded calls of the kind `fetch`."""
         for call in calls:
             if call.kind == "fetch" and call.status == "answered":
                 document = Document.from_layout(call.answer["text"], call.answer["layout"])
@@ -63,12 +63,12 @@ class KeptPages:
                 self.keep(call.request["url"], page)
 
     def keep(self, url: str, page: Page) -> None:
-        """Remember a page."""
+        """Cache a page."""
         if len(self._kept) < _MOST_PAGES:
             self._kept[url] = page
 
     async def read(self, url: str) -> Page:
-        """The page, from memory where it was read before."""
+        """The page, from the cache if possible."""
         kept = self._kept.get(url)
         if kept is not None:
             return kept

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import httpx2
-from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
 
 from graph_research.providers.errors import ProviderRefused
@@ -24,16 +23,14 @@ _TIMES = httpx2.Timeout(30.0, read=300.0)
 """Seconds, as the MCP package has them; the server's own limit of the settings ends each call."""
 
 
-def over_http(url: str, *, name: str, key: str | None = None) -> Transport:
-    """The transport of a server at `url`, to which `key` goes as a bearer token; redirects are not followed. An answer
-    that is longer than `MOST_BYTES`, or compressed although nobody asked for that, is an error: a few kilobytes of it
-    could fill the memory. `ProviderRefused` where the server lets nobody in like this."""
-    return _transport(url, name, {"authorization": f"Bearer {key}"} if key else {})
-
-
 @asynccontextmanager
-async def _transport(url: str, name: str, headers: Mapping[str, str]) -> AsyncIterator[TransportStreams]:
-    async def looked_at(response: httpx2.Response) -> None:
+async def over_http(url: str, *, name: str, key: str | None = None) -> AsyncIterator[TransportStreams]:
+    """The transport of a server at `url`. `key` is sent as a bearer token; redirects are not followed. A response that
+    is longer than `MOST_BYTES`, or compressed although that was not requested, is an error: a few kilobytes of it could
+    fill the memory. Raises `ProviderRefused` for the statuses 401 and 403."""
+    headers = {"accept-encoding": "identity"} | ({"authorization": f"Bearer {key}"} if key else {})
+
+    async def check(response: httpx2.Response) -> None:
         if response.status_code in _NOT_LET_IN:
             raise ProviderRefused(
                 f"{name}: its server lets nobody in like this (HTTP {response.status_code})",
@@ -42,9 +39,7 @@ async def _transport(url: str, name: str, headers: Mapping[str, str]) -> AsyncIt
             )
         _bound(response)
 
-    client = httpx2.AsyncClient(
-        timeout=_TIMES, headers={"accept-encoding": "identity", **headers}, event_hooks={"response": [looked_at]}
-    )
+    client = httpx2.AsyncClient(timeout=_TIMES, headers=headers, event_hooks={"response": [check]})
     async with client, streamable_http_client(url, http_client=client) as streams:
         yield streams
 

@@ -1,4 +1,4 @@
-"""Pins: the definitions of MCP servers' tools that the user works with, by hash, in a file of the data home."""
+"""Pins: the hashes of the MCP tool definitions that the user has accepted, in a file of the data home."""
 
 from __future__ import annotations
 
@@ -21,14 +21,21 @@ class PinsUnusable(UserMistake):
 
 @dataclass(frozen=True)
 class HomePins:
-    """The pins of a data home; what is pinned is on disk when `pin` returns. Raises `PinsUnusable`."""
+    """The pins of a data home; a pin is on disk when `pin` returns. Raises `PinsUnusable`.
+
+    With `read_only`, nothing is pinned; with `accept_new`, no earlier pin counts, so a changed definition replaces it.
+    """
 
     home: Home
+    read_only: bool = False
+    accept_new: bool = False
 
     def pinned(self, name: str) -> str | None:
-        return self._all().get(name)
+        return None if self.accept_new else self._all().get(name)
 
     def pin(self, name: str, digest: str) -> None:
+        if self.read_only:
+            return
         pins = self._all() | {name: digest}
         try:
             descriptor, written = tempfile.mkstemp(dir=self.home.path, prefix="mcp-pins-")
@@ -39,7 +46,7 @@ class HomePins:
             raise self._unusable(f"cannot be written: {error.strerror}", "make the data home writable") from error
 
     def _all(self) -> dict[str, str]:
-        """Every pin by name. A file that is none counts for nothing less than an error: it may hide a change."""
+        """All pins by name. An invalid file is an error, since it could hide a changed definition."""
         try:
             stored = orjson.loads(self.home.pins_file.read_bytes())
         except FileNotFoundError:
@@ -53,29 +60,3 @@ class HomePins:
 
     def _unusable(self, what: str, help: str) -> PinsUnusable:
         return PinsUnusable(f"the list of MCP tools that you use {what}", help=help, file=str(self.home.pins_file))
-
-
-@dataclass(frozen=True)
-class OnlyLooking:
-    """Pins for who only looks at a server: a change is told, a first sight pins nothing."""
-
-    pins: HomePins
-
-    def pinned(self, name: str) -> str | None:
-        return self.pins.pinned(name)
-
-    def pin(self, name: str, digest: str) -> None:
-        """Not now: the first search pins."""
-
-
-@dataclass(frozen=True)
-class NewPins:
-    """Pins for who accepts a server as it is now: nothing counts as known, and what is seen is pinned."""
-
-    pins: HomePins
-
-    def pinned(self, name: str) -> str | None:  # noqa: ARG002 -- as `Pins` has it
-        return None
-
-    def pin(self, name: str, digest: str) -> None:
-        self.pins.pin(name, digest)

@@ -82,10 +82,10 @@ class Pins(Protocol):
 
 @dataclass
 class McpSearch:
-    """`mcp:NAME`. The server is started or called up at the first search and left when `closing` ends.
+    """`mcp:NAME`. The session starts at the first search and ends with `closing`.
 
-    Nothing that the server says of itself reaches a prompt: results are documents like those of any search. The
-    definitions of the tools are pinned at the first use; a server whose tools changed since is not used.
+    Tool descriptions never reach a prompt; results are documents like those of any search. The tool definitions are
+    pinned at the first use; a server whose definitions changed since is not used.
     """
 
     server: McpServer
@@ -147,29 +147,28 @@ class McpSearch:
             raise ProviderUnavailable(
                 self.server.redact(f"{self.name}: the tool {tool!r} did not answer: {error}"), provider=self.name
             ) from None
-        value = self._blacked_out(_value(result))
+        value = self._without_secrets(_value(result))
         if result.is_error:
             raise ProviderUnavailable(f"{self.name}: {str(value)[:300]}", provider=self.name)
         return value
 
-    def _blacked_out(self, value: Any, depth: int = _MOST_DEPTH) -> Any:
-        """An answer without the server's secrets, should it repeat them, and without what is nested deeper than any
-        result is."""
+    def _without_secrets(self, value: Any, depth: int = _MOST_DEPTH) -> Any:
+        """An answer without the server's secrets and without values nested deeper than `depth`."""
         if isinstance(value, str):
             return withhold(value, self.server.secrets)
         if isinstance(value, Mapping) and depth:
-            return {name: self._blacked_out(one, depth - 1) for name, one in value.items()}
+            return {name: self._without_secrets(item, depth - 1) for name, item in value.items()}
         if isinstance(value, list) and depth:
-            return [self._blacked_out(one, depth - 1) for one in value]
+            return [self._without_secrets(item, depth - 1) for item in value]
         return None if isinstance(value, Mapping | list) else value
 
     async def _open(self) -> _Ready:
-        """The open session, or a new one where that broke off; it lives in a task of its own, since a session is left
-        by the task that entered it."""
+        """The open session, or a new one if it broke off. It has a task of its own, since the task that enters a
+        session must also leave it."""
         if self._session is None or self._session.done() or self._leave.is_set():
             self._ready, self._leave = asyncio.get_running_loop().create_future(), asyncio.Event()
             self._session = asyncio.create_task(self._live(self._ready, self._leave))
-            self.closing.push_async_callback(_left, self._session, self._ready, self._leave)
+            self.closing.push_async_callback(_close_session, self._session, self._ready, self._leave)
         assert self._ready is not None
         return await asyncio.shield(self._ready)
 
@@ -214,10 +213,10 @@ class McpSearch:
             tools[name].model_dump(mode="json", include={"name", "description", "input_schema"}) for name in used
         ]
         digest = _digest(definitions)
-        known = self.pins.pinned(self.name)
-        if known is None:
+        pinned = self.pins.pinned(self.name)
+        if pinned is None:
             self.pins.pin(self.name, digest)
-        elif known != digest:
+        elif pinned != digest:
             raise ProviderRefused(
                 f"{self.name}: the definition of its tools has changed since you first used it",
                 provider=self.name,
@@ -238,29 +237,29 @@ class _Ready:
         """The query under the name that the tool's own schema has for it, and how many results, if it takes that."""
         properties = self.tool.input_schema.get("properties") or {}
         required = self.tool.input_schema.get("required") or []
-        name = next((one for one in _QUERY_NAMES if one in properties), required[0] if required else "query")
+        name = next((key for key in _QUERY_NAMES if key in properties), required[0] if required else "query")
         arguments: dict[str, Any] = {name: request.query}
-        count = next((one for one in _COUNT_NAMES if one in properties), None)
+        count = next((key for key in _COUNT_NAMES if key in properties), None)
         return {**arguments, count: request.max_results} if count else arguments
 
 
 async def _listed(client: Client, used: Sequence[str]) -> tuple[dict[str, Tool], set[str]]:
-    """Of the server's list of tools those that are `used`, and the names of others. The list is read page by page until
-    all are found, or it ends, or it has had more pages than any list needs."""
-    found: dict[str, Tool] = {}
+    """The `used` tools of the server, and the names of others. The list is read page by page until all are found, it
+    ends, or `_MOST_PAGES` are read."""
+    tools: dict[str, Tool] = {}
     others: set[str] = set()
     cursor: str | None = None
     for _ in range(_MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
         for tool in page.tools:
             if tool.name in used:
-                found.setdefault(tool.name, tool)
+                tools.setdefault(tool.name, tool)
             elif len(others) < _MOST_NAMES:
                 others.add(tool.name[:_NAME_CHARS])
         cursor = page.next_cursor
-        if cursor is None or len(found) == len(set(used)):
+        if cursor is None or len(tools) == len(set(used)):
             break
-    return found, others
+    return tools, others
 
 
 def load_client() -> None:
@@ -290,8 +289,8 @@ def _client(server: McpServer, errors: bytearray) -> Client:
     return Client(started, read_timeout_seconds=server.timeout_seconds)
 
 
-async def _left(session: asyncio.Task[None], ready: asyncio.Future[_Ready], leave: asyncio.Event) -> None:
-    """The end of a session; one that is still starting is broken off."""
+async def _close_session(session: asyncio.Task[None], ready: asyncio.Future[_Ready], leave: asyncio.Event) -> None:
+    """End a session; one that is still starting is cancelled."""
     leave.set()
     if not ready.done():
         session.cancel()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.client import Transport
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp.types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCRequest, RequestId, jsonrpc_message_adapter
@@ -28,25 +27,20 @@ _ERRORS_KEPT = 4_000
 _GRACE_SECONDS = 2.0
 """As long as the MCP package waits for a server to end once its input is closed, and again once it was asked to."""
 
-_Said = MemoryObjectReceiveStream[SessionMessage]
-_Heard = MemoryObjectSendStream[SessionMessage | Exception]
-
-
-def over_stdio(command: Sequence[str], environ: Mapping[str, str], errors: bytearray) -> Transport:
-    """The transport of a server that `command` starts. It sees PATH and the like and what `environ` holds; the end of
-    what it complains about is in `errors`.
-
-    A line longer than `MOST_BYTES` is the end of the connection, and the answer to every open question says so. When
-    the connection is left the server is told by the end of its input, then asked to end, then killed with all that it
-    started. Raises `OSError` where it cannot be started.
-    """
-    return _transport(command, environ, errors)
+_Outgoing = MemoryObjectReceiveStream[SessionMessage]
+_Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 
 
 @asynccontextmanager
-async def _transport(
+async def over_stdio(
     command: Sequence[str], environ: Mapping[str, str], errors: bytearray
 ) -> AsyncIterator[TransportStreams]:
+    """The transport of a server that `command` starts, with PATH and the like and `environ` as its environment; the end
+    of its standard error goes into `errors`.
+
+    A line longer than `MOST_BYTES` ends the connection and fails every open request. At the end, the server's input is
+    closed, then it gets SIGTERM, then it is killed with its child processes. Raises `OSError` if it cannot be started.
+    """
     tree = ProcessTree()
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -57,71 +51,75 @@ async def _transport(
         limit=MOST_BYTES,
         start_new_session=True,
     )
-    heard, to_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    from_client, said = anyio.create_memory_object_stream[SessionMessage](0)
-    waiting: set[RequestId] = set()
+    incoming, to_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    from_client, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    pending: set[RequestId] = set()
     async with asyncio.TaskGroup() as group:
-        hearing = group.create_task(_hear(process, tree, heard, waiting))
-        saying = group.create_task(_say(process, said, waiting, heard))
-        complaining = group.create_task(_complain(process, errors))
+        receiving = group.create_task(_receive(process, tree, incoming, pending))
+        sending = group.create_task(_send(process, outgoing, pending, incoming))
+        reading_errors = group.create_task(_read_errors(process, errors))
         try:
-            with heard, to_client, from_client, said:
+            with incoming, to_client, from_client, outgoing:
                 yield to_client, from_client
         finally:
             with anyio.CancelScope(shield=True):
                 await _end(process, tree)
-                await asyncio.wait([complaining], timeout=_GRACE_SECONDS)
-            for task in (hearing, saying, complaining):
+                await asyncio.wait([reading_errors], timeout=_GRACE_SECONDS)
+            for task in (receiving, sending, reading_errors):
                 task.cancel()
 
 
-async def _hear(process: asyncio.subprocess.Process, tree: ProcessTree, heard: _Heard, waiting: set[RequestId]) -> None:
-    """Hand on what the server says, and then read to its end, since who cannot write does not end either."""
+async def _receive(
+    process: asyncio.subprocess.Process, tree: ProcessTree, incoming: _Incoming, pending: set[RequestId]
+) -> None:
+    """Forward the server's messages, then read its output to the end: a process that cannot write may not exit."""
     assert process.stdout is not None, "standard output is a pipe"
-    with heard, contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
+    with incoming, contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
         try:
-            await _hand_on(process.stdout, heard, waiting)
+            await _forward(process.stdout, incoming, pending)
         except asyncio.LimitOverrunError:
             tree.kill(process.pid)
-            for question in tuple(waiting):
-                await heard.send(SessionMessage(_too_long(question)))
+            for request in tuple(pending):
+                await incoming.send(SessionMessage(_too_long(request)))
     with contextlib.suppress(ConnectionError):
         while await process.stdout.read(_CHUNK_BYTES):
             pass
 
 
-async def _hand_on(output: asyncio.StreamReader, heard: _Heard, waiting: set[RequestId]) -> None:
-    """Each line that is a message; what else a server prints is passed over."""
+async def _forward(output: asyncio.StreamReader, incoming: _Incoming, pending: set[RequestId]) -> None:
+    """Forward each line that is a message; other lines are skipped."""
     with contextlib.suppress(asyncio.IncompleteReadError):
         while True:
             line = await output.readuntil(b"\n")
             with contextlib.suppress(ValueError):
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                await heard.send(SessionMessage(message))
-                waiting.discard(getattr(message, "id", None))
+                await incoming.send(SessionMessage(message))
+                pending.discard(getattr(message, "id", None))
 
 
-async def _say(process: asyncio.subprocess.Process, said: _Said, waiting: set[RequestId], heard: _Heard) -> None:
+async def _send(
+    process: asyncio.subprocess.Process, outgoing: _Outgoing, pending: set[RequestId], incoming: _Incoming
+) -> None:
     assert process.stdin is not None, "standard input is a pipe"
     try:
-        async for one in said:
-            if isinstance(one.message, JSONRPCRequest):
-                waiting.add(one.message.id)
-            process.stdin.write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+        async for envelope in outgoing:
+            if isinstance(envelope.message, JSONRPCRequest):
+                pending.add(envelope.message.id)
+            process.stdin.write(envelope.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             await process.stdin.drain()
     except (ConnectionError, anyio.ClosedResourceError):
-        await heard.aclose()
+        await incoming.aclose()
 
 
-async def _complain(process: asyncio.subprocess.Process, errors: bytearray) -> None:
+async def _read_errors(process: asyncio.subprocess.Process, errors: bytearray) -> None:
     assert process.stderr is not None, "standard error is a pipe"
     while chunk := await process.stderr.read(_CHUNK_BYTES):
         errors[:] = (errors + chunk)[-_ERRORS_KEPT:]
 
 
-def _too_long(question: RequestId) -> JSONRPCError:
-    told = f"the server wrote a line of more than {MOST_BYTES:,} bytes"
-    return JSONRPCError(jsonrpc="2.0", id=question, error=ErrorData(code=CONNECTION_CLOSED, message=told))
+def _too_long(request: RequestId) -> JSONRPCError:
+    message = f"the server wrote a line of more than {MOST_BYTES:,} bytes"
+    return JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=CONNECTION_CLOSED, message=message))
 
 
 async def _end(process: asyncio.subprocess.Process, tree: ProcessTree) -> None:

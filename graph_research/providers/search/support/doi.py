@@ -1,4 +1,4 @@
-"""Digital object identifiers in one form, so that the same paper has the same one whoever found it."""
+"""Normalizes digital object identifiers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ _MOST_CHARS = 300
 
 
 def normal_doi(value: Any) -> str | None:
-    """`10.1000/abc` for `https://doi.org/10.1000/ABC` and `doi:10.1000/abc`; None for what is no DOI.
-
-    Letters are small ones, since DOIs are the same in either (DOI Handbook, 2.4).
-    """
-    found = _PREFIX.sub("", line(value), count=1).strip().lower()
-    return found if len(found) <= _MOST_CHARS and _DOI.fullmatch(found) else None
+    """`10.1000/abc` for `https://doi.org/10.1000/ABC` and `doi:10.1000/abc`; None if it is not a DOI. In lower case,
+    since DOIs are case-insensitive (DOI Handbook, 2.4)."""
+    doi = _PREFIX.sub("", line(value), count=1).strip().lower()
+    return doi if len(doi) <= _MOST_CHARS and _DOI.fullmatch(doi) else None

@@ -1,4 +1,4 @@
-"""Other people's JSON, read without trust: what is not of the expected kind counts as not there."""
+"""Reads fields of untrusted JSON: a value of an unexpected type counts as missing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _TEXT_CHARS = 400_000
 
 
 def count(value: Any) -> int | None:
-    """The number as a whole one from 0 to a billion, which more than any counter of papers says; else None."""
-    found = number(value)
-    return int(found) if found is not None and 0 <= found <= 1e9 else None
+    """The number as an integer from 0 to a billion, else None."""
+    amount = number(value)
+    return int(amount) if amount is not None and 0 <= amount <= 1e9 else None
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -44,15 +44,15 @@ def lines(value: Any) -> list[str]:
     """The first 1,000 texts of a list, each as one line; empty ones are left out. A single text counts as a list of
     one."""
     values = value[:_MOST_ROWS] if isinstance(value, list) else [value]
-    return [found for one in values if (found := line(one))]
+    return [shown for item in values if (shown := line(item))]
 
 
 def number(value: Any) -> float | None:
-    """The number, also where it is written as text; None where it is none or has no end."""
+    """The number, also from a string; None if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        found = float(value)
+        parsed = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return parsed if math.isfinite(parsed) else None

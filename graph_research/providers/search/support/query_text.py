@@ -1,4 +1,4 @@
-"""A question in the words that a search engine takes: short enough, and without what it would take for a command."""
+"""Shortens a query for a search engine and removes what the engine would read as an operator."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ def shortened(query: str, most_chars: int) -> str:
 
 
 def keywords(query: str, *, most_words: int, most_chars: int) -> list[str]:
-    """The words of the query that carry it, in their order and each once: no small words, no signs, no operators.
-
-    A query of small words alone keeps them. Together with spaces between them they have at most `most_chars`.
-    """
+    """The content words of the query, in order and without repetition, at most `most_chars` with spaces between them. A
+    query of stop words alone keeps them."""
     words = [word.lower() for word in _WORD.findall(query[: 20 * most_chars])]
     carrying = [word for word in words if word not in STOP_WORDS] or words
     chosen: list[str] = []

@@ -1,4 +1,4 @@
-"""XML of a search's server as an element tree: no entities, nothing fetched, bounded in size and depth."""
+"""Parses untrusted XML into an element tree: no entities, no external resources, bounded in size and depth."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class XmlRefused(ValueError):
 
 
 def read_xml(source: bytes) -> Element:
-    """The root element; names carry no namespace. `XmlRefused` says what is wrong.
+    """The root element, with names without namespaces. Raises `XmlRefused`.
 
-    A document type is passed over without being fetched. One that declares entities is refused: a few hundred bytes
-    of them could grow to gigabytes, or name a file of this machine.
+    A document type is not fetched. One that declares entities is refused: a few hundred bytes could expand to
+    gigabytes, or read a local file.
     """
     if len(source) > MAX_BYTES:
         raise XmlRefused(f"XML of more than {MAX_BYTES:,} bytes")
@@ -31,8 +31,8 @@ def read_xml(source: bytes) -> Element:
 
 def text_at(element: Element, path: str = ".") -> str:
     """All text in the first element that `path` leads to; empty where there is none."""
-    found = element.find(path)
-    return "" if found is None else "".join(found.itertext())
+    match = element.find(path)
+    return "" if match is None else "".join(match.itertext())
 
 
 class _BoundedParser:

@@ -44,19 +44,19 @@ def inline_channels(tree: Tree | None, reader: TreeReader, types: Collection[str
                 _check_type(kind, reader.places[f"{path}/type/{index}"], reader, types)
         reader.flag(keys.get("input"), "input")
         reader.flag(keys.get("output"), "output")
-        known = {key: to_json(item) for key, item in keys.items()}
+        written = {key: to_json(item) for key, item in keys.items()}
         if not set(named) <= set(JSON_TYPES):
-            del known["type"]
+            del written["type"]
             own = [kind for kind in named if kind in types]
             if own:
-                known["python"] = own[0]
+                written["python"] = own[0]
             if own and not {*named} <= {own[0], "null"}:
                 place = reader.places[f"{path}/type"]
                 reader.report(place, "bad-value", f"{own[0]} stands beside other types", "register the union of them")
-        if isinstance(item := known.get("items"), str):
+        if isinstance(item := written.get("items"), str):
             _check_type(item, reader.places[f"{path}/items"], reader, types)
-            known["items"] = {"python": item} if item in types else {}
-        channels[name] = _channel(name, known, reader, path, reader.places[f"{path}:key"])
+            written["items"] = {"python": item} if item in types else {}
+        channels[name] = _channel(name, written, reader, path, reader.places[f"{path}:key"])
     return channels
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -119,17 +118,13 @@ def _parts(graph: Graph) -> Iterator[tuple[str, str, str, str]]:
     for name, schema in schemas.items():
         meaning = orjson.dumps(schema).decode()
         found = graph.registry.schemas.find(name)
-        yield "schema", name, _hash(meaning), found[0] if found else meaning
+        yield "schema", name, text_hash(meaning), found[0] if found else meaning
     for kind in graph.types_used():
         text = orjson.dumps(kind.schema, option=orjson.OPT_SORT_KEYS).decode()
-        yield "type", kind.name, _hash(text), text
+        yield "type", kind.name, text_hash(text), text
     for name in graph.registry.prompts.names():
         if (found := graph.registry.prompts.find(name)) is not None:
-            yield "prompt", name, _hash(found[0]), found[0]
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+            yield "prompt", name, text_hash(found[0]), found[0]
 
 
 def _text_parts(text: str) -> dict[Key, Any]:

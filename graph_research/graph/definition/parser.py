@@ -231,11 +231,11 @@ class _GraphReader(TreeReader):
 
     def retry(self, path: str, tree: Tree | None) -> RetrySpec:
         keys = self.keys(tree, f"{path}/retry", "`retry`", ("attempts", "on", "backoff"))
-        known = ("initial_seconds", "factor", "most_seconds")
-        backoff = self.keys(keys.get("backoff"), f"{path}/retry/backoff", "`backoff`", known)
+        names = ("initial_seconds", "factor", "most_seconds")
+        backoff = self.keys(keys.get("backoff"), f"{path}/retry/backoff", "`backoff`", names)
         numbers = {
             key: number
-            for key in known
+            for key in names
             if (number := self.number(backoff.get(key), key, may_be_0=key != "factor")) is not None
         }
         attempts = self.whole(keys.get("attempts"), "attempts", at_least=1) or 1

@@ -144,11 +144,8 @@ def _seconds_until_next(retry: RetrySpec, used: int, problem: Exception) -> floa
     """Seconds until the next attempt: the backoff, or longer where the error says `retry_after_seconds`."""
     requested = getattr(problem, "retry_after_seconds", None)
     least = min(requested, _LONGEST_WAIT_SECONDS) if isinstance(requested, int | float) else 0.0
-    return max(_backoff(retry, used), least)
-
-
-def _backoff(retry: RetrySpec, used: int) -> float:
     try:
-        return min(retry.initial_seconds * retry.factor**used, retry.most_seconds)
+        backoff = min(retry.initial_seconds * retry.factor**used, retry.most_seconds)
     except OverflowError:
-        return retry.most_seconds if retry.initial_seconds else 0.0
+        backoff = retry.most_seconds if retry.initial_seconds else 0.0
+    return max(backoff, least)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
@@ -13,7 +13,6 @@ from graph_research.graph.execution.attempts import first_of, run_attempts
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Failure, Suspended, Unrecorded
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
-from graph_research.graph.execution.recorded_answers import Replay
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.statuses import StepStatus
 from graph_research.graph.values.codec import encode
@@ -66,114 +65,101 @@ async def finished_items(visit: NodeVisit) -> Delta | None:
         return None
 
 
-class FanOut:
-    """Runs the items of one visit."""
+async def run_items(visit: NodeVisit) -> tuple[Delta, Sequence[bytes]]:
+    """Run the items that have not ended: the update of all, and the hashes of their ends. Where one waits for a human,
+    those that run beside it are brought to their ends. Raises `GaveUp`, `Suspended`."""
+    items = items_of(visit)
+    ended = await _ended_before(visit)
+    left = [index for index in range(len(items)) if index not in ended]
+    at_once = min(items_at_once(visit), len(left))
+    if (replay := visit.session.replay) is not None and left:
+        ordered = replay.in_order([visit.address(index) for index in left])
+        left, at_once = [address.item for address in ordered if address.item is not None], 1
+    waiting, unrecorded, suspended = iter(left), list[Unrecorded](), dict[int, Suspended]()
 
-    def __init__(self, visit: NodeVisit) -> None:
-        self._visit = visit
-        self._suspended: dict[int, Suspended] = {}
+    async def work() -> None:
+        for index in waiting:
+            try:
+                ended[index] = await _run_item(visit, index, items[index])
+            except Unrecorded as stop:
+                unrecorded.append(stop)
+            except Suspended as stop:
+                suspended[index] = stop
+            if suspended:
+                return
 
-    async def run(self) -> tuple[Delta, Sequence[bytes]]:
-        """The update of all items, and the hashes of their ends. Raises `GaveUp`, `Suspended`."""
-        items = items_of(self._visit)
-        ended = await self._ended_before()
-        left = [index for index in range(len(items)) if index not in ended]
-        at_once = min(items_at_once(self._visit), len(left))
-        if (replay := self._visit.session.replay) is not None and left:
-            left, at_once = self._in_recorded_order(replay, left), 1
-        waiting, unrecorded = iter(left), list[Unrecorded]()
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(at_once):
+                group.create_task(work())
+    except BaseExceptionGroup as several:
+        raise first_of(several) from None
+    if suspended:
+        raise suspended[min(suspended)]
+    if unrecorded:
+        raise unrecorded[0]
+    return _joined(visit, items, [ended[index] for index in range(len(items))])
 
-        async def work() -> None:
-            for index in waiting:
-                try:
-                    ended[index] = await self._run_item(index, items[index])
-                except Unrecorded as stop:
-                    unrecorded.append(stop)
-                if self._suspended:
-                    return
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(at_once):
-                    group.create_task(self._guarded(work))
-        except BaseExceptionGroup as several:
-            raise first_of(several) from None
-        if self._suspended:
-            raise self._suspended[min(self._suspended)]
-        if unrecorded:
-            raise unrecorded[0]
-        return self._joined(items, [ended[index] for index in range(len(items))])
+def _joined(visit: NodeVisit, items: Sequence[Any], ended: Sequence[_EndedItem]) -> tuple[Delta, Sequence[bytes]]:
+    errors = [
+        {"index": index, "item": item, **end.failure.summary}
+        for index, (item, end) in enumerate(zip(items, ended, strict=True))
+        if end.failure is not None
+    ]
+    outputs = [end.output for end in ended if end.failure is None]
+    update = visit.program.update({**visit.scope, "outputs": outputs, "errors": errors})
+    return visit.delta(update), [end.hash for end in ended]
 
-    def _in_recorded_order(self, replay: Replay, items: Sequence[int]) -> list[int]:
-        ordered = replay.in_order([self._visit.address(item) for item in items])
-        return [address.item for address in ordered if address.item is not None]
 
-    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
-        """When an item has to wait for a human, those that run beside it are brought to their ends."""
-        try:
-            await work()
-        except Suspended as stop:
-            inside = stop.key[len(self._visit.graph_run.namespace) :]
-            self._suspended[int(inside.partition("[")[2].partition("]")[0])] = stop
+async def _ended_before(visit: NodeVisit) -> dict[int, _EndedItem]:
+    """The items that ended before the run was interrupted. The failure of one is that of the node, unless the node
+    has failed since and is tried again."""
+    ended = {}
+    failed = (row.step for row in visit.earlier if row.item is None and row.status == StepStatus.FAILED)
+    gave_up = max(failed, default=-1)
+    for row in visit.earlier:
+        if row.item is None or row.delta is None or row.status == StepStatus.RETRIED:
+            continue
+        value = await visit.session.value(row.delta)
+        if row.status == StepStatus.FINISHED:
+            ended[row.item] = _EndedItem(output=value, failure=None, hash=row.hash)
+            continue
+        failure = Failure.from_stored(value)
+        if visit.spec.on_item_error == "keep_going":
+            ended[row.item] = _EndedItem(output=None, failure=failure, hash=row.hash)
+        elif row.step > gave_up:
+            raise GaveUp(failure)
+    return ended
 
-    def _joined(self, items: Sequence[Any], ended: Sequence[_EndedItem]) -> tuple[Delta, Sequence[bytes]]:
-        errors = [
-            {"index": index, "item": item, **end.failure.summary}
-            for index, (item, end) in enumerate(zip(items, ended, strict=True))
-            if end.failure is not None
-        ]
-        outputs = [end.output for end in ended if end.failure is None]
-        update = self._visit.program.update({**self._visit.scope, "outputs": outputs, "errors": errors})
-        return self._visit.delta(update), [end.hash for end in ended]
 
-    async def _ended_before(self) -> dict[int, _EndedItem]:
-        """The items that ended before the run was interrupted. The failure of one is that of the node, unless the node
-        has failed since and is tried again."""
-        ended = {}
-        earlier = self._visit.earlier
-        failed = (row.step for row in earlier if row.item is None and row.status == StepStatus.FAILED)
-        gave_up = max(failed, default=-1)
-        for row in earlier:
-            if row.item is None or row.delta is None or row.status == StepStatus.RETRIED:
-                continue
-            value = await self._visit.session.value(row.delta)
-            if row.status == StepStatus.FINISHED:
-                ended[row.item] = _EndedItem(output=value, failure=None, hash=row.hash)
-                continue
-            failure = Failure.from_stored(value)
-            if self._visit.spec.on_item_error == "keep_going":
-                ended[row.item] = _EndedItem(output=None, failure=failure, hash=row.hash)
-            elif row.step > gave_up:
-                raise GaveUp(failure)
+async def _run_item(visit: NodeVisit, index: int, item: Any) -> _EndedItem:
+    clock, scope = visit.session.clock, item_scope(visit, index, item)
+    began = clock.monotonic()
+    try:
+        output, context = await run_attempts(visit, index, scope, began)
+    except GaveUp as end:
+        assert end.context is not None
+        ended = await _end_item(visit, end.context, None, end.failure, clock.monotonic() - began)
+        if visit.spec.on_item_error == "fail":
+            raise GaveUp(end.failure) from end
         return ended
+    return await _end_item(visit, context, output, None, clock.monotonic() - began)
 
-    async def _run_item(self, index: int, item: Any) -> _EndedItem:
-        clock, scope = self._visit.session.clock, item_scope(self._visit, index, item)
-        began = clock.monotonic()
-        try:
-            output, context = await run_attempts(self._visit, index, scope, began)
-        except GaveUp as end:
-            assert end.context is not None
-            ended = await self._end_item(end.context, None, end.failure, clock.monotonic() - began)
-            if self._visit.spec.on_item_error == "fail":
-                raise GaveUp(end.failure) from end
-            return ended
-        return await self._end_item(context, output, None, clock.monotonic() - began)
 
-    async def _end_item(
-        self, context: JournalContext, output: Any, failure: Failure | None, seconds: float
-    ) -> _EndedItem:
-        visit, item = self._visit, context.item
-        texts: dict[str, str] = {}
-        data = encode(output if failure is None else failure.error, texts)
-        hashed = visit.hash(item, data, *(visit.chains[item],) if item in visit.chains else ())
-        status = StepStatus.FINISHED
-        calls, events = context.pending()
-        if failure is not None:
-            status, data = StepStatus.FAILED, encode(failure.stored, texts)
-            events.append(visit.failed_event(failure, item, context.attempt, retry=False))
-        place = {"path": visit.path, "visit": context.visit, "node": visit.spec.name, "item": item}
-        events.append({"type": ItemFinished.type, **place, "status": status, "seconds": seconds})
-        row = visit.row(item, context.attempt, status, seconds, hashed, data)
-        await visit.graph_run.writer.record(row, calls, events, texts)
-        return _EndedItem(output=output, failure=failure, hash=hashed)
+async def _end_item(
+    visit: NodeVisit, context: JournalContext, output: Any, failure: Failure | None, seconds: float
+) -> _EndedItem:
+    item, texts = context.item, dict[str, str]()
+    data = encode(output if failure is None else failure.error, texts)
+    hashed = visit.hash(item, data, *(visit.chains[item],) if item in visit.chains else ())
+    status = StepStatus.FINISHED
+    calls, events = context.pending()
+    if failure is not None:
+        status, data = StepStatus.FAILED, encode(failure.stored, texts)
+        events.append(visit.failed_event(failure, item, context.attempt, retry=False))
+    place = {"path": visit.path, "visit": context.visit, "node": visit.spec.name, "item": item}
+    events.append({"type": ItemFinished.type, **place, "status": status, "seconds": seconds})
+    row = visit.row(item, context.attempt, status, seconds, hashed, data)
+    await visit.graph_run.writer.record(row, calls, events, texts)
+    return _EndedItem(output=output, failure=failure, hash=hashed)

@@ -11,7 +11,7 @@ from graph_research.errors import GraphResearchError
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, NodeFailed, StoreDamaged
 from graph_research.graph.events import InputRequested, NodeFinished
 from graph_research.graph.execution.attempts import run_attempts
-from graph_research.graph.execution.fan_out import FanOut
+from graph_research.graph.execution.fan_out import run_items
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
@@ -40,7 +40,7 @@ class NodeRun(NodeVisit):
         parts: Iterable[bytes] = ()
         try:
             if self.program.each is not None:
-                delta, parts = await FanOut(self).run()
+                delta, parts = await run_items(self)
             elif self.spec.kind in _CALLING:
                 delta, context = await run_attempts(self, None, self.scope, began, self._update_of)
                 parts = self.chains.values()

@@ -23,12 +23,12 @@ def render_json(picture: Picture) -> str:
 
 def _picture(picture: Picture) -> dict[str, Any]:
     spec = picture.spec
-    known = {field.name: _plain(getattr(spec, field.name)) for field in fields(spec) if field.name not in _LEFT_OUT}
+    values = {field.name: _plain(getattr(spec, field.name)) for field in fields(spec) if field.name not in _LEFT_OUT}
     if picture.inner:
-        known["subgraphs"] = {name: _picture(inner) for name, inner in picture.inner.items()}
+        values["subgraphs"] = {name: _picture(inner) for name, inner in picture.inner.items()}
     if picture.overlay is not None:
-        known["run"] = _run(picture.overlay)
-    return known
+        values["run"] = _run(picture.overlay)
+    return values
 
 
 def _run(overlay: Overlay) -> dict[str, Any]:

@@ -10,49 +10,33 @@ from typing import Literal
 
 from graph_research.graph.export.labels import short
 from graph_research.graph.export.layering import ANY_NODE
-from graph_research.graph.export.layout import LINE_HEIGHT, NAME_HEIGHT, Box, Label, Layout, Route, lay_out
+from graph_research.graph.export.layout import LINE_HEIGHT, NAME_HEIGHT, Box, Layout, Route, lay_out
 from graph_research.graph.export.picture import Picture
 
 Theme = Literal["auto", "light", "dark"]
 
-_LIGHT = {
-    "ink": "#1c2430",
-    "soft": "#566376",
-    "line": "#8593a6",
-    "paper": "#ffffff",
-    "fill": "#f3f5f8",
-    "edge": "#c3ccd8",
-    "call": "#e8effc",
-    "call-edge": "#a9c0ea",
-    "graph": "#f0f8f4",
-    "graph-edge": "#8cc3a8",
-    "ask": "#fdf1d8",
-    "ask-edge": "#e0bd6d",
-    "end": "#e6eaf0",
-    "loop": "#7d43b5",
-    "event": "#b4472e",
-    "ran": "#1660c4",
-    "bad": "#c0261c",
+_COLOURS = {
+    "ink": ("#1c2430", "#e9eef5"),
+    "soft": ("#566376", "#a6b3c5"),
+    "line": ("#8593a6", "#76859a"),
+    "paper": ("#ffffff", "#14181f"),
+    "fill": ("#f3f5f8", "#20262f"),
+    "edge": ("#c3ccd8", "#414d5d"),
+    "call": ("#e8effc", "#1c2a44"),
+    "call-edge": ("#a9c0ea", "#3c598f"),
+    "graph": ("#f0f8f4", "#16241e"),
+    "graph-edge": ("#8cc3a8", "#3c7359"),
+    "ask": ("#fdf1d8", "#3a301a"),
+    "ask-edge": ("#e0bd6d", "#7d6531"),
+    "end": ("#e6eaf0", "#2a313b"),
+    "loop": ("#7d43b5", "#c59bf0"),
+    "event": ("#b4472e", "#f0937c"),
+    "ran": ("#1660c4", "#6db0ff"),
+    "bad": ("#c0261c", "#ff8a7d"),
 }
-_DARK = {
-    "ink": "#e9eef5",
-    "soft": "#a6b3c5",
-    "line": "#76859a",
-    "paper": "#14181f",
-    "fill": "#20262f",
-    "edge": "#414d5d",
-    "call": "#1c2a44",
-    "call-edge": "#3c598f",
-    "graph": "#16241e",
-    "graph-edge": "#3c7359",
-    "ask": "#3a301a",
-    "ask-edge": "#7d6531",
-    "end": "#2a313b",
-    "loop": "#c59bf0",
-    "event": "#f0937c",
-    "ran": "#6db0ff",
-    "bad": "#ff8a7d",
-}
+"""By name the colour on light and on dark paper."""
+_LIGHT = {name: light for name, (light, _) in _COLOURS.items()}
+_DARK = {name: dark for name, (_, dark) in _COLOURS.items()}
 _RULES = """\
 .gr{font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif;background:$paper}
 .gr text{fill:$ink}.gr .name{font-weight:600;font-size:13px}.gr .detail{fill:$soft;font-size:11px}
@@ -90,7 +74,7 @@ def style(theme: Theme = "auto") -> str:
 def colours() -> str:
     """Rules that let a page choose: `data-theme` of its root, `light` or `dark`, wins over the reader's setting."""
     chosen = (("light", _LIGHT), ("dark", _DARK))
-    return "".join(f":root[data-theme={name}] .gr{{{_properties(one)}}}\n" for name, one in chosen)
+    return "".join(f":root[data-theme={name}] .gr{{{_properties(palette)}}}\n" for name, palette in chosen)
 
 
 def render_svg(picture: Picture, theme: Theme = "auto") -> str:
@@ -248,17 +232,14 @@ def _label(picture: Picture, route: Route, path: str) -> str:
     label = route.label
     if label is None:
         return ""
-    title = f"<title>{_escaped(short(label.whole, _MOST_TITLE_CHARS))}</title>" if _is_cut(label) else ""
+    cut = any(row.endswith("…") for row in label.rows)
+    title = f"<title>{_escaped(short(label.whole, _MOST_TITLE_CHARS))}</title>" if cut else ""
     left, top = label.x - label.width / 2, label.y - label.height / 2
     x, anchor = (left + 4, "start") if route.angular else (label.x, "middle")
     rows = (_text("label", x, top + 13 + LINE_HEIGHT * row, text, anchor) for row, text in enumerate(label.rows))
     back = _rect("back", left, top, label.width, label.height, 4)
     kind = _edge_class(picture, route)
     return f'<g class="edge{kind}"{_edge_data(route, path)}>{title}{back}{"".join(rows)}</g>'
-
-
-def _is_cut(label: Label) -> bool:
-    return any(row.endswith("…") for row in label.rows)
 
 
 def _escaped(text: str) -> str:

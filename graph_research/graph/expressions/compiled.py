@@ -77,7 +77,7 @@ class ExpressionGroup:
     def __init__(self, compiled: Mapping[str, Compiled]) -> None:
         self._compiled = compiled
         functions = {name: call for expression in compiled.values() for name, call in expression.functions.items()}
-        self._function = as_functions({name: one.tree for name, one in compiled.items()}, functions)
+        self._function = as_functions({name: expression.tree for name, expression in compiled.items()}, functions)
 
     def evaluate(self, scope: Mapping[str, Any]) -> dict[str, Any]:
         """Their values by name. Raises `GuardFailed` for the first that fails."""

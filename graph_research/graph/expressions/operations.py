@@ -105,7 +105,7 @@ def compare(symbols: tuple[str, ...], *operands: Callable[[], Any]) -> Any:
     for symbol, operand in zip(symbols, operands[1:], strict=True):
         left, right = right, operand()
         try:
-            result = _COMPARE[symbol](left, right)
+            result = COMPARE[symbol](left, right)
         except TypeError:
             raise TypeError(f"{type_name(left)} {symbol} {type_name(right)} cannot be compared") from None
         if not result:
@@ -175,7 +175,7 @@ COMPARISONS: Mapping[type[ast.AST], str] = {
     ast.NotIn: "not in",
 }
 
-_COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
+COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "is": operator.is_,

@@ -18,16 +18,11 @@ from graph_research.graph.source import Place
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
 from graph_research.graph.values.python_types import described
 
+_ERROR_FIELDS = {"node": "string", "visit": "integer", "type": "string", "message": "string", "attempts": "integer"}
 _ERROR = type_of_schema(
     {
         "type": "object",
-        "properties": {
-            "node": {"type": "string"},
-            "visit": {"type": "integer"},
-            "type": {"type": "string"},
-            "message": {"type": "string"},
-            "attempts": {"type": "integer"},
-        },
+        "properties": {name: {"type": kind} for name, kind in _ERROR_FIELDS.items()},
         "additionalProperties": False,
     }
 )

@@ -142,7 +142,9 @@ def _check_merges(spec: GraphSpec, fork: _Fork) -> Iterator[Finding]:
         for name, lengths in fork.lengths(first).items():
             for edge in fork.onwards[name]:
                 if edge.target in fork.shared:
-                    arrivals.setdefault(edge.target, {}).setdefault(first, set()).update(one + 1 for one in lengths)
+                    arrivals.setdefault(edge.target, {}).setdefault(first, set()).update(
+                        length + 1 for length in lengths
+                    )
     for name, by_branch in arrivals.items():
         if spec.nodes[name].join or len(by_branch) < 2 or len(set().union(*by_branch.values())) < 2:
             continue
@@ -163,11 +165,8 @@ def _check_writers(graph: Graph, fork: _Fork, way: Sequence[str]) -> Iterator[Fi
     both."""
     spec = graph.spec
     inside = frozenset().union(*fork.branches.values())
-    replacing = {
-        name: {channel for channel in graph.writes(name) if _replaces(spec, channel)}
-        for name in spec.nodes
-        if name in inside
-    }
+    replaced = {name for name, channel in spec.channels.items() if channel.reduce == "replace"}
+    replacing = {name: graph.writes(name) & replaced for name in spec.nodes if name in inside}
     writers = {name: channels for name, channels in replacing.items() if channels}
     branch_of = {name: first for first, names in fork.branches.items() for name in names}
     certain = {(step, name) for first in fork.branches for step, names in fork.certain(first).items() for name in names}
@@ -182,10 +181,6 @@ def _check_writers(graph: Graph, fork: _Fork, way: Sequence[str]) -> Iterator[Fi
     for channel, found in sorted(pairs.items()):
         for sure, one, other in sorted(found, key=lambda pair: not pair[0])[:_MOST_PAIRS_TOLD]:
             yield _tell_writers(spec, fork, way, channel, one, other, sure=sure)
-
-
-def _replaces(spec: GraphSpec, channel: str) -> bool:
-    return channel in spec.channels and spec.channels[channel].reduce == "replace"
 
 
 def _tell_writers(
@@ -205,15 +200,15 @@ def _tell_writers(
 
 def _check_joins(spec: GraphSpec, edges: Sequence[EdgeSpec], forks: Sequence[_Fork]) -> Iterator[Finding]:
     for name, node in spec.nodes.items():
-        known = True
+        all_led = True
         for index, source in enumerate(node.join):
             led = any(edge.source == source and edge.target == name for edge in edges)
-            known = known and led
+            all_led = all_led and led
             if source in spec.nodes and not led:
                 place = spec.place(f"nodes/{name}/join/{index}")
                 message = f'node "{name}" joins "{source}", but no edge leads from there'
                 yield Finding.at(place, "join-without-edge", message, f"add {{from: {source}, to: {name}}}")
-        if known and len(set(node.join)) > 1 and not any(_parts(fork, node.join) for fork in forks):
+        if all_led and len(set(node.join)) > 1 and not any(_parts(fork, node.join) for fork in forks):
             message = f'node "{name}" joins {" and ".join(node.join)}, but no fork leads to more than one of them'
             help = "leave `join` out, or put `fork: all` on the node that the branches come from"
             yield Finding.at(spec.place(f"nodes/{name}/join"), "join-without-fork", message, help, warning=True)

@@ -101,7 +101,8 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> It
 
 
 def _check_cycles(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
-    digraph = _digraph(spec, [edge for edge in edges if not edge.loop and not _leaves_end(spec, edge)])
+    ends = {name for name, node in spec.nodes.items() if node.kind == "end"}
+    digraph = _digraph(spec, [edge for edge in edges if not edge.loop and edge.source not in ends])
     for _ in range(_MOST_CYCLES):
         try:
             cycle = [source for source, _ in networkx.find_cycle(digraph)]
@@ -114,10 +115,6 @@ def _check_cycles(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
         help = "declare a loop under `loops` and mark this edge with `loop: NAME`"
         yield Finding.at(closing.place, "unbounded-cycle", f"no declared loop bounds the cycle {path}", help)
         digraph.remove_edges_from([step for step in steps if step[1] == closing.target])
-
-
-def _leaves_end(spec: GraphSpec, edge: EdgeSpec) -> bool:
-    return edge.source in spec.nodes and spec.nodes[edge.source].kind == "end"
 
 
 def _closes(edge: EdgeSpec, steps: set[tuple[str, str]]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import itertools
 import math
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graph_research.graph.expressions.operations import COMPARE, COMPARISONS
 from graph_research.graph.messages import show_value
 from graph_research.graph.validation.types import ANY, Type
 
@@ -112,7 +112,8 @@ class _Subject:
             return _distinct([True, False, *(None for value in self.constants if value is None)])
         values: list[Any] = [value for value in self.constants if isinstance(value, bool) or value is None]
         numbers = sorted(
-            {value for value in self.constants if _is_number(value)} | ({0} if self._may_be("number") else set())
+            {value for value in self.constants if _is_number(value)}
+            | ({0} if self.tested and self.type.meets("number") else set())
         )
         if any(_is_number(value) for value in self.constants):
             values += [value for value in self._around(numbers) if self._in_range(value)]
@@ -122,9 +123,6 @@ class _Subject:
         elif not values or all(value is None or isinstance(value, bool) for value in values):
             values.append(_OTHER)
         return _distinct(values)
-
-    def _may_be(self, kind: str) -> bool:
-        return self.tested and self.type.meets(kind)
 
     def _around(self, numbers: list[Any]) -> Iterator[Any]:
         whole = self.type.schema.get("type") == "integer" or self.text.startswith("len(")
@@ -234,18 +232,7 @@ class _Subjects:
 
 
 _PAIR = " ⋚ "
-_COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Is: lambda left, right: left is right,
-    ast.IsNot: lambda left, right: left is not right,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda left, right: left in right,
-    ast.NotIn: lambda left, right: left not in right,
-}
+_COMPARISONS = {kind: COMPARE[symbol] for kind, symbol in COMPARISONS.items()}
 _MIRRORED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt,
     ast.LtE: ast.GtE,

@@ -34,8 +34,8 @@ class Contract:
     def __init__(self, schema: Mapping[str, Any], name: str, resolver: Resolver | None = None) -> None:
         self.name = name
         self.schema = schema
-        self.properties: Mapping[str, Any] = _mapping(schema.get("properties"))
-        required = schema.get("required")
+        properties, required = schema.get("properties"), schema.get("required")
+        self.properties: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
         self.referred: dict[str, Any] = {}
         self.required: frozenset[str] = frozenset(required if isinstance(required, list) else ())
         try:
@@ -107,7 +107,3 @@ def _reason(problem: Exception) -> str:
     if isinstance(kind, jsonschema_rs.ValidationErrorKind.Type):
         return f"{show_value(getattr(problem, 'instance', None))} is not of type {' or '.join(kind.types)}"
     return message if len(message) <= 300 else message[:200] + " … " + message[-99:]
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -179,7 +179,7 @@ def schema_of(tree: ast.expr, scope: Mapping[str, Any]) -> Any:
             return _entry(schema_of(inner, scope), key)
         case ast.Subscript(value=inner):
             found = schema_of(inner, scope)
-            return found.get("items") or found.get("additionalProperties") if _is_object(found) else None
+            return found.get("items") or found.get("additionalProperties") if isinstance(found, Mapping) else None
         case ast.IfExp(body=body, orelse=other):
             return _common([schema_of(part, scope) for part in (body, other) if not _is_null(part)])
         case ast.BoolOp(values=values):
@@ -190,15 +190,17 @@ def schema_of(tree: ast.expr, scope: Mapping[str, Any]) -> Any:
             return _list_of(_common([schema_of(part, scope) for part in parts]))
         case ast.ListComp(elt=part, generators=[ast.comprehension(target=ast.Name(id=name), iter=source)]):
             found = schema_of(source, scope)
-            return _list_of(schema_of(part, {**scope, name: found.get("items") if _is_object(found) else None}))
+            return _list_of(
+                schema_of(part, {**scope, name: found.get("items") if isinstance(found, Mapping) else None})
+            )
     return None
 
 
 def _entry(schema: Any, key: str) -> Any:
-    if not _is_object(schema):
+    if not isinstance(schema, Mapping):
         return None
     properties = schema.get("properties")
-    return properties.get(key) if _is_object(properties) else schema.get("additionalProperties")
+    return properties.get(key) if isinstance(properties, Mapping) else schema.get("additionalProperties")
 
 
 def _common(schemas: list[Any]) -> Any:
@@ -211,7 +213,3 @@ def _list_of(schema: Any) -> Any:
 
 def _is_null(tree: ast.expr) -> bool:
     return isinstance(tree, ast.Constant) and tree.value is None
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, Mapping)

@@ -63,7 +63,8 @@ class SqliteCheckpointer(Checkpointer):
             try:
                 number = connection.execute(_query("insert_run"), (*run, checksum_of(*run_parts(run)))).lastrowid
             except sqlite3.IntegrityError:
-                raise _exists(run.run_id) from None
+                help = "choose another id, or resume or delete that run"
+                raise RunExists(f"run {run.run_id} exists already", help=help) from None
             assert number is not None
             _put(number, first, connection)
             return number
@@ -357,10 +358,6 @@ def _forget(connection: sqlite3.Connection, number: int, names: Sequence[bytes])
 
 def _span(number: int, first: int = 0, last: int = _LAST) -> dict[str, int]:
     return {"low": number << 32 | first, "high": number << 32 | min(last, _LAST)}
-
-
-def _exists(run_id: str) -> RunExists:
-    return RunExists(f"run {run_id} exists already", help="choose another id, or resume or delete that run")
 
 
 def _unknown(run_id: str) -> UnknownRun:

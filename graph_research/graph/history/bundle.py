@@ -260,7 +260,7 @@ def _check_run(run: RunRow) -> None:
 
 
 def _is_part(entry: Any) -> bool:
-    """Whether this tells a part of a definition: its hash and text, of a graph also its file's bare name."""
+    """Whether an entry describes a part of a definition: its hash and text, and of a graph the name of its file."""
     if not isinstance(entry, dict) or set(entry) - {"file"} != {"hash", "text"}:
         return False
     file = entry.get("file", "graph.yaml")

@@ -198,7 +198,7 @@ def _mark(place: _ForkPoint, step: int, data: bytes | None, now: float) -> StepR
 
 
 def _calls(calls: Sequence[CallRow], steps: Sequence[StepRow]) -> list[CallRow]:
-    """The journal of the attempts that had ended by then; what others recorded is lent when it is asked for."""
+    """The journal of the attempts that had ended by then; calls of the others are inherited when they are made again."""
     keys = {row.address.key for row in steps if row.node}
     return [call for call in calls if call.key in keys]
 
@@ -211,7 +211,7 @@ async def _events(store: Checkpointer, run_id: str, steps: Sequence[StepRow]) ->
     kept = 0
     for batch in await store.event_batches(run_id, 0):
         events = list(unpacked_events(batch))
-        place = next((place for place, event in enumerate(events) if last is None or _tells(event, last)), None)
+        place = next((place for place, event in enumerate(events) if last is None or _is_end_of(event, last)), None)
         if place is not None:
             left = last is None or last.position is not None
             kept = len(copied) + (len(events) if left else place + 1)
@@ -221,7 +221,8 @@ async def _events(store: Checkpointer, run_id: str, steps: Sequence[StepRow]) ->
     return (copied[kept - 1]["seq"], orjson.dumps(copied[:kept])) if kept else (0, None)
 
 
-def _tells(event: Mapping[str, Any], row: StepRow) -> bool:
+def _is_end_of(event: Mapping[str, Any], row: StepRow) -> bool:
+    """Whether an event says that the node or item of a row ended."""
     kinds = {"node_finished", "node_failed"} if row.item is None else {"item_finished"}
     path = Address(row.scope, row.node, row.visit).path
     return (

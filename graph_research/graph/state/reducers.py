@@ -29,7 +29,7 @@ class Pieces(NamedTuple):
 
 
 class State:
-    """Channel values. They are never changed in place: whoever got one keeps what it got.
+    """Channel values. They are never changed in place, so that a value which was read stays as it was.
 
     `pieces` tells of a channel what earlier snapshots hold of it, for as long as it has only been appended to, or
     only had entries put in by their id; `fresh` tells the places of such entries that no piece holds as they are.

@@ -13,7 +13,7 @@ __all__ = ["validate"]
 
 def validate(graph: Graph, *, well_shaped: bool, all_compiled: bool) -> list[Finding]:
     """Findings in no order. A graph that is not `well_shaped` (parts of it could not be read) is checked for its names
-    and types only, and its channels' use only if `all_compiled`: what is missing would make the rest lie."""
+    and types only. The use of channels is checked only if `all_compiled`."""
     from graph_research.graph.validation.structure import check_flow, predecessors
 
     channels = channel_types(graph)

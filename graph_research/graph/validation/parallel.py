@@ -14,7 +14,7 @@ from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 from graph_research.graph.errors import Finding
 
 _MOST_WRITER_PAIRS = 20_000
-_MOST_PAIRS_TOLD = 20
+_MOST_PAIRS_REPORTED = 20
 """Of one channel behind one fork; those that are sure to meet come first."""
 _MOST_FORKS = 50
 _MOST_STEPS = 200
@@ -179,11 +179,11 @@ def _check_writers(graph: Graph, fork: _Fork, way: Sequence[str]) -> Iterator[Fi
         for channel in writers[one] & writers[other]:
             pairs.setdefault(channel, []).append((sure, one, other))
     for channel, found in sorted(pairs.items()):
-        for sure, one, other in sorted(found, key=lambda pair: not pair[0])[:_MOST_PAIRS_TOLD]:
-            yield _tell_writers(spec, fork, way, channel, one, other, sure=sure)
+        for sure, one, other in sorted(found, key=lambda pair: not pair[0])[:_MOST_PAIRS_REPORTED]:
+            yield _writers_finding(spec, fork, way, channel, one, other, sure=sure)
 
 
-def _tell_writers(
+def _writers_finding(
     spec: GraphSpec, fork: _Fork, way: Sequence[str], channel: str, one: str, other: str, *, sure: bool
 ) -> Finding:
     lengths = {name: steps for first in fork.branches for name, steps in fork.lengths(first).items()}

@@ -198,7 +198,7 @@ def _mark(place: _ForkPoint, step: int, data: bytes | None, now: float) -> StepR
 
 
 def _calls(calls: Sequence[CallRow], steps: Sequence[StepRow]) -> list[CallRow]:
-    """The journal of the attempts that had ended by then; calls of the others are inherited when they are made again."""
+    """The journal of the attempts that had ended by then; calls of other attempts are inherited when they are made."""
     keys = {row.address.key for row in steps if row.node}
     return [call for call in calls if call.key in keys]
 

@@ -18,38 +18,38 @@ def packed(state: State, growing: Mapping[str, bool], texts: MutableMapping[str,
     whole."""
     values = dict(state.values)
     for channel, by_id in growing.items():
-        value, known = values[channel] or [], state.pieces.get(channel)
-        if by_id and known is None and not _has_ids(value):
+        value, pieces = values[channel] or [], state.pieces.get(channel)
+        if by_id and pieces is None and not _has_ids(value):
             continue
-        if known is None or known.by_id != by_id or _outdated(known, state, channel):
-            known = Pieces(by_id=by_id)
-        rest = _rest(value, known, state, channel)
+        if pieces is None or pieces.by_id != by_id or _outdated(pieces, state, channel):
+            pieces = Pieces(by_id=by_id)
+        rest = _rest(value, pieces, state, channel)
         data = encode(rest, texts).decode() if rest else ""
-        if not known.names and len(data) < LARGE_CHARS:
+        if not pieces.names and len(data) < LARGE_CHARS:
             state.pieces.pop(channel, None)
             continue
         if rest:
             name = text_hash(data)
             texts[name] = data
-            known = Pieces((*known.names, name), known.length + len(rest), by_id)
-        state.pieces[channel] = known
+            pieces = Pieces((*pieces.names, name), pieces.length + len(rest), by_id)
+        state.pieces[channel] = pieces
         state.fresh.pop(channel, None)
-        values[channel] = ChunkedList(known.names, known.length, by_id=by_id)
+        values[channel] = ChunkedList(pieces.names, pieces.length, by_id=by_id)
     return values
 
 
-def _rest(value: Sequence[Any], known: Pieces, state: State, channel: str) -> Sequence[Any]:
+def _rest(value: Sequence[Any], pieces: Pieces, state: State, channel: str) -> Sequence[Any]:
     """The entries that the pieces do not hold as they are, in their order."""
-    if not known.by_id or not known.names:
-        return value[known.length :]
+    if not pieces.by_id or not pieces.names:
+        return value[pieces.length :]
     return [value[place] for place in sorted(state.fresh.get(channel, ()))]
 
 
-def _outdated(known: Pieces, state: State, channel: str) -> bool:
+def _outdated(pieces: Pieces, state: State, channel: str) -> bool:
     """Whether too many entries of the pieces have been replaced."""
-    if not known.by_id:
+    if not pieces.by_id:
         return False
-    entries = known.length + len(state.fresh.get(channel, ()))
+    entries = pieces.length + len(state.fresh.get(channel, ()))
     return entries - len(state.values[channel]) > _MOST_OUTDATED * entries
 
 

@@ -143,35 +143,15 @@ class JournalContext:
         return kind, digest, ordinal
 
     def _call_event(self, kind: str, seconds: float, *, reused: bool) -> Draft:
-        return {
-            "type": CallRecorded.type,
-            "path": self.path,
-            "visit": self.visit,
-            "kind": kind,
-            "seconds": seconds,
-            "reused": reused,
-        }
+        call = {"kind": kind, "seconds": seconds, "reused": reused}
+        return {"type": CallRecorded.type, "path": self.path, "visit": self.visit, **call}
 
     def _row(
         self, key: _RequestKey, status: CallStatus, *, request: bytes | None = None, answer: bytes | None = None
     ) -> CallRow:
-        kind, digest, ordinal = key
-        return CallRow(
-            seq=self._session.next_call(),
-            key=self.address.key,
-            path=self.path,
-            visit=self.visit,
-            item=self.item,
-            attempt=self.attempt,
-            kind=kind,
-            request_hash=digest,
-            ordinal=ordinal,
-            status=status,
-            started_at=self._session.clock.now().timestamp(),
-            seconds=0.0,
-            request=request,
-            answer=answer,
-        )
+        attempt = (self.address.key, self.path, self.visit, self.item, self.attempt)
+        number, now = self._session.next_call(), self._session.clock.now().timestamp()
+        return CallRow(number, *attempt, *key, status, now, 0.0, request, answer)
 
 
 def _by_request(rows: Iterable[CallRow]) -> dict[_RequestKey, CallRow]:

@@ -100,7 +100,7 @@ class Agent:
         `AnswerUnreadable`, `ContextExceeded` or `AnswerWithheld`.
 
         A call makes at most `models * (1 + repairs + TOKEN_LIMIT_RETRIES)` requests, a node at most its
-        `retry.attempts` times as many; a provider's client may send each again (`http_retries`).
+        `retry.attempts` times as many; a provider's client may send each again (`Endpoint.attempts`).
         """
         contract = contract or services.schemas.get(self.answer or f"{self.name}.answer")
         request = await self._request(services, material, ctx, contract, local or {}, phase)

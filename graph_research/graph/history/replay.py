@@ -32,6 +32,8 @@ Failures = Mapping[str, Callable[[str], Exception]]
 """Makes the error of a call that failed, by the name of its class, from its message."""
 
 _SHOWN_CHARS = 200
+_STALL_SECONDS = 30.0
+"""Longer than a replayed handler may wait without a step or a recorded answer: nothing else can end its wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,23 +58,32 @@ async def replay(
     interactive: bool = False,
     clock: Clock | None = None,
     failures: Failures | None = None,
+    stall_seconds: float = _STALL_SECONDS,
 ) -> Replayed:
     """Run `graph` as the stored run did, with the answers, times and errors of its journal, up to where that run
-    stands. No outside call is made and nothing is written to `store`. `interactive` as it was then.
+    stands. No outside call is made and nothing is written to `store`. `interactive` as it was then. A handler that
+    waits for `stall_seconds` without a step or a recorded answer is a difference.
     """
     row = await store.run_row(run_id)
     last = await store.last_step(run_id)
     log = await log_until(store, run_id, last.step if last else 0)
     start = max((place for place, step in enumerate(log) if step.status == StepStatus.FORKED), default=-1) + 1
     recorded = RecordedRun(log[start:], row.status)
-    scratch = _Scratch(store, recorded)
+    stall = asyncio.timeout(stall_seconds)
+
+    def progress() -> None:
+        if not stall.expired():
+            stall.reschedule(asyncio.get_running_loop().time() + stall_seconds)
+
+    scratch = _Scratch(store, recorded, progress)
     session = RunSession(store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive)
     session.seed = row.seed
-    session.answer_source = _RecordedCalls(store, run_id, recorded, failures or {})
+    session.answer_source = _RecordedCalls(store, run_id, recorded, failures or {}, progress)
     session.replay = recorded
     session.answers = await _answers(store, graph, log)
     try:
-        await _drive(scratch, recorded, session, graph, row, log[:start])
+        async with stall:
+            await _drive(scratch, recorded, session, graph, row, log[:start])
         if rest := recorded.left:
             recorded.differ(rest[0], "it was not reached")
         elif row.status == RunStatus.COMPLETED:
@@ -80,6 +91,10 @@ async def replay(
     except StoreDamaged:
         if recorded.first is None:
             raise
+    except TimeoutError:
+        if not stall.expired() or not recorded.left:
+            raise
+        recorded.differ(recorded.left[0], f"it waited for {stall_seconds:g} s for something that is not recorded")
     return Replayed(
         steps=recorded.matched,
         identical=recorded.first is None,
@@ -91,16 +106,18 @@ async def replay(
 class _Scratch(MemoryCheckpointer):
     """Holds the replay, and compares each of its steps with the recorded one as it comes."""
 
-    def __init__(self, source: Checkpointer, recorded: RecordedRun) -> None:
+    def __init__(self, source: Checkpointer, recorded: RecordedRun, progress: Callable[[], None]) -> None:
         super().__init__()
         self._source = source
         self._recorded = recorded
+        self._progress = progress
 
     async def write(self, write: Write) -> None:
         if self._recorded.first is not None:
             raise Differs(self._recorded.first.difference)
         for step in write.steps:
             self._recorded.compare(step)
+        self._progress()
         await super().write(write)
 
     async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
@@ -116,13 +133,22 @@ class _Scratch(MemoryCheckpointer):
 class _RecordedCalls:
     """Gives the recorded answers of the replayed run; a call that its journal does not hold is a difference."""
 
-    def __init__(self, store: Checkpointer, run_id: str, recorded: RecordedRun, failures: Failures) -> None:
+    def __init__(
+        self,
+        store: Checkpointer,
+        run_id: str,
+        recorded: RecordedRun,
+        failures: Failures,
+        progress: Callable[[], None],
+    ) -> None:
         self._store = store
         self._run_id = run_id
         self._recorded = recorded
         self._failures = failures
+        self._progress = progress
 
     async def recorded(self, key: str) -> Sequence[CallRow]:
+        self._progress()
         return await self._store.call_rows(self._run_id, key)
 
     async def refuse(self, address: Address, kind: str, request: Any, entry: CallRow | None) -> None:

@@ -327,3 +327,28 @@ async def test_items_end_in_the_recorded_order_however_long_each_takes_in_the_re
     assert (result.status, result.state["why"]) == ("completed", "no")
     assert [step.status for step in await store.steps("r")] == ["finished", "failed", "failed", "finished"]
     assert (await replay(store, graph(replays=True), "r")).identical
+
+
+async def test_a_handler_that_waits_outside_of_its_context_ends_the_replay(store: Checkpointer) -> None:
+    gate = asyncio.Event()
+    gate.set()
+
+    async def wait(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        await gate.wait()
+        return {}
+
+    text = """
+        graph: waits
+        version: "1"
+        state: {}
+        start: wait
+        nodes: {wait: {run: wait}, done: {end: completed}}
+        edges: [{from: wait, to: done}]
+    """
+    graph = graph_of(text, wait=wait)
+    await collect(runtime(graph, store).stream({}, run_id="r"))
+    gate.clear()
+    replayed = await replay(store, graph, "r", stall_seconds=0.05)
+    assert replayed.first_difference is not None
+    assert replayed.first_difference.node == "wait"
+    assert "not recorded" in replayed.first_difference.difference

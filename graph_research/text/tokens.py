@@ -4,27 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 
-class TokenCounter(Protocol):
-    """How many tokens a text takes, and how many characters of a text like it so many tokens hold."""
-
-    def tokens(self, text: str) -> int: ...
-
-    def chars(self, tokens: int, like: str) -> int: ...
-
-
-class ScriptCounter:
-    """Four characters a token, the rule of thumb for English, and fewer in other scripts."""
-
-    def tokens(self, text: str) -> int:
-        """Rounded up, so that a text is never thought shorter than it is."""
-        return -(-quarter_tokens(text) // 4)
-
-    def chars(self, tokens: int, like: str) -> int:
-        """At the average of `like`, whose parts may be denser."""
-        return max(tokens, 0) * 4 * len(like) // (quarter_tokens(like) or 1) if like else max(tokens, 0) * 4
+def count_tokens(text: str) -> int:
+    """About how many tokens a text takes, rounded up: four characters each in English, fewer in other scripts."""
+    return -(-quarter_tokens(text) // 4)
 
 
 def quarter_tokens(text: str) -> int:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-_SMALLER = 0.9
+from graph_research.research.models.degradation import DegradationKind
+from graph_research.text.tokens import count_tokens
+
+SHORTER = 0.9
+"""The share of a refused user prompt that is sent next."""
+
 _LEAST_TOKENS = 2_000
 """No model in use has a smaller window (2,048 tokens): a server that refuses a shorter prompt has failed otherwise."""
 
@@ -21,41 +26,41 @@ class LearnedWindow:
     prompt_chars: int | None = None
 
     def to_json(self) -> dict[str, int | None]:
-        return {"tokens": self.tokens, "prompt_chars": self.prompt_chars}
+        return asdict(self)
 
-    def refused(self, prompt_chars: int, prompt_tokens: int, limit_tokens: int | None) -> LearnedWindow:
-        """After the refusal of a prompt of so many characters and about so many tokens. Where the server reports no
-        limit, or the one known before, only shorter prompts are worth sending."""
+    def refused(self, system: str, user: str, limit_tokens: int | None) -> LearnedWindow:
+        """After the refusal of a prompt. Where the server reports no limit, or the one known before, only shorter
+        prompts are worth sending."""
         if limit_tokens is not None and limit_tokens != self.tokens:
             return replace(self, tokens=limit_tokens)
-        if prompt_tokens <= _LEAST_TOKENS:
+        tokens, chars = count_tokens(system) + count_tokens(user), len(system) + len(user)
+        if tokens <= _LEAST_TOKENS:
             return self
-        shorter = max(int(prompt_chars * _SMALLER), prompt_chars * _LEAST_TOKENS // prompt_tokens)
+        shorter = max(len(system) + int(len(user) * SHORTER), chars * _LEAST_TOKENS // tokens)
         return replace(self, prompt_chars=min(shorter, self.prompt_chars or shorter))
 
 
 def learned_windows(given: Mapping[str, Any] | None) -> defaultdict[str, LearnedWindow]:
-    """From `model_windows` in a handoff, by model spec; anything but a positive integer counts as not known."""
-    windows = defaultdict(LearnedWindow)
-    for spec, row in given.items() if isinstance(given, Mapping) else ():
-        if isinstance(row, Mapping):
-            windows[str(spec)] = LearnedWindow(tokens=_number(row, "tokens"), prompt_chars=_number(row, "prompt_chars"))
-    return windows
+    """From `model_windows` in a handoff, by model spec."""
+    rows = (given or {}).items()
+    windows = {
+        spec: LearnedWindow(tokens=row.get("tokens"), prompt_chars=row.get("prompt_chars")) for spec, row in rows
+    }
+    return defaultdict(LearnedWindow, windows)
 
 
 def model_windows(
     degraded: Iterable[Mapping[str, Any]], before: Mapping[str, Any] | None = None
 ) -> dict[str, dict[str, int | None]]:
     """The windows learned `before`, updated by the entries of a state's `degraded` channel, the last of a model."""
-    learned = {str(row["model"]): dict(row["window"]) for row in degraded if row.get("kind") == "window"}
+    learned = {str(row["model"]): dict(row["window"]) for row in _refusals(degraded)}
     return {**(before or {}), **learned}
 
 
 def token_limit_retries(degraded: Iterable[Mapping[str, Any]]) -> int:
     """How often a prompt was sent again because it had been too long."""
-    return sum(int(row.get("retries") or 0) for row in degraded if row.get("kind") == "window")
+    return sum(int(row.get("retries") or 0) for row in _refusals(degraded))
 
 
-def _number(row: Mapping[str, Any], name: str) -> int | None:
-    value = row.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+def _refusals(degraded: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    return (row for row in degraded if row.get("kind") == DegradationKind.WINDOW)

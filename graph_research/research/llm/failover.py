@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,24 +12,21 @@ from graph_research.graph.context import Context
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.llm.base import Model, ModelRequest
-from graph_research.research.llm.context_windows import LearnedWindow
-from graph_research.research.llm.prompt_fitting import FittedPrompt, Truncation
+from graph_research.research.llm.context_windows import SHORTER, LearnedWindow
+from graph_research.research.llm.prompt_fitting import FittedPrompt, PromptLimit
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.usage import count
-from graph_research.text.tokens import ScriptCounter, WindowBudget
+from graph_research.research.models.degradation import DegradationKind
+from graph_research.text.tokens import WindowBudget, count_tokens
 
 TOKEN_LIMIT_RETRIES = 3
 """How often a prompt that is too long is shortened and sent again to one model in one call of an agent."""
 
-_SHORTER = 0.9
 _LARGE_WINDOW_TOKENS = 128_000
 """The assumed window of a hosted model that is not in the table: it is newer than the table."""
 
-_ROOM_TRIES = 5
-_ROOM_USED = 0.85
 _SHOWN_EVERY_CHARS = 200
 _CHECK_MODELS = "check the keys and addresses of its models"
-_COUNTER = ScriptCounter()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,14 +39,14 @@ class Rejection:
 
 @dataclass(frozen=True, kw_only=True)
 class PromptRequest:
-    """What is asked of whichever model answers. `prompt` gives the user prompt in at most that many characters (None:
-    whole), with the model's rejected reply in a repair turn; the system prompt is never shortened."""
+    """What is asked of whichever model answers. `prompt` gives the user prompt within a limit, with the model's
+    rejected reply in a repair turn; the system prompt is never shortened."""
 
     agent: str
     role: str
     phase: str
     system: str
-    prompt: Callable[[Rejection | None, int | None], FittedPrompt]
+    prompt: Callable[[Rejection | None, PromptLimit], FittedPrompt]
     schema: Mapping[str, Any] | None
     max_output_tokens: int
     material: Mapping[str, Any]
@@ -77,8 +74,7 @@ class ModelSession:
     windows: defaultdict[str, LearnedWindow] = field(default_factory=lambda: defaultdict(LearnedWindow))
     tokens: int = 0
     notes: list[dict[str, Any]] = field(default_factory=list)
-    truncations: tuple[Truncation, ...] = ()
-    _shortened: dict[str, int] = field(default_factory=dict)
+    _shortened: Counter[str] = field(default_factory=Counter)
 
     async def ask(
         self, request: PromptRequest, read: Callable[[str], tuple[dict[str, Any] | None, str]], *, turns: int = 1
@@ -96,7 +92,7 @@ class ModelSession:
         for model in self.services.models.models(request.role, request.phase):
             if unusable:
                 reason = f"{unusable} gave no usable answer; {model.spec} was asked"
-                self._note(request, "failover", reason, model=unusable)
+                self._note(request, DegradationKind.FAILOVER, reason, model=unusable)
             rejection = None
             for turn in range(1, turns + 1):
                 try:
@@ -106,7 +102,7 @@ class ModelSession:
                     break
                 for failed, failure in failures:
                     reason = f"{failed.spec} did not answer ({type(failure).__name__}); {model.spec} did"
-                    self._note(request, "failover", reason, model=failed.spec)
+                    self._note(request, DegradationKind.FAILOVER, reason, model=failed.spec)
                 text = str(reply["text"])
                 value, problem = read(text)
                 if reply.get("cut") and value is None:
@@ -131,61 +127,50 @@ class ModelSession:
     ) -> tuple[Mapping[str, Any], FittedPrompt]:
         """One model's recorded reply, and the prompt it replied to. A prompt that is too long is shortened by a tenth,
         or at once to the limit that the server reports, at most `TOKEN_LIMIT_RETRIES` times for this model."""
-        prompt_of = partial(request.prompt, rejection)
-        off_loop = self.services.prompts.off_loop
-        prompt, output_tokens = await off_loop(partial(self._fitted, request, model, prompt_of))
+        fitted, off_loop = partial(self._fitted, request, model, rejection), self.services.prompts.off_loop
+        prompt, output_tokens = await off_loop(partial(fitted, None))
         retries = 0
-        while True:
-            reply = await self._call(request, model, prompt.text, output_tokens, turn)
-            self.tokens += int(reply["input_tokens"]) + int(reply["output_tokens"])
-            if "withheld" in reply:
-                raise AnswerWithheld(reply["withheld"], provider=model.spec)
-            if "exceeded" not in reply:
-                break
-            learned = self._learn(request, model, prompt, reply["exceeded"]["limit_tokens"])
-            most_chars = int(len(prompt.text) * _SHORTER)
-            if learned:
-                shorter, output_tokens = await off_loop(partial(self._fitted, request, model, prompt_of, most_chars))
-            else:
-                shorter = await off_loop(partial(prompt_of, most_chars))
-            if self._shortened.get(model.spec, 0) == TOKEN_LIMIT_RETRIES or len(shorter.text) >= len(prompt.text):
+        while "exceeded" in (reply := await self._call(request, model, prompt.text, output_tokens, turn)):
+            exceeded, learned = reply["exceeded"], self.windows[model.spec]
+            self.windows[model.spec] = learned.refused(request.system, prompt.text, exceeded["limit_tokens"])
+            shorter, output_tokens = await off_loop(partial(fitted, int(len(prompt.text) * SHORTER)))
+            if self._shortened[model.spec] == TOKEN_LIMIT_RETRIES or len(shorter.text) >= len(prompt.text):
                 self._note_window(request, model, retries, answered=False)
-                raise _too_long(request, model, retries, reply["exceeded"])
+                raise _too_long(request, model, retries, exceeded)
             prompt, retries = shorter, retries + 1
-            self._shortened[model.spec] = self._shortened.get(model.spec, 0) + 1
+            self._shortened[model.spec] += 1
+        if "withheld" in reply:
+            raise AnswerWithheld(reply["withheld"], provider=model.spec)
         if retries:
             self._note_window(request, model, retries, answered=True)
-        self._note_truncations(request, model, prompt)
+        if prompt.truncations:
+            shown = "; ".join(truncation.description() for truncation in prompt.truncations)
+            reason = f"to fit the window of {model.spec}{self._size(model)} the prompt shows {shown}"
+            self._note(request, DegradationKind.CUT, reason, model=model.spec)
         return reply, prompt
 
-    def _learn(self, request: PromptRequest, model: Model, prompt: FittedPrompt, limit_tokens: int | None) -> bool:
-        """Remember that the prompt was too long; whether the server reported a window that was not known."""
-        before = self.windows[model.spec]
-        tokens = _COUNTER.tokens(request.system) + _COUNTER.tokens(prompt.text)
-        self.windows[model.spec] = before.refused(len(request.system) + len(prompt.text), tokens, limit_tokens)
-        return self.windows[model.spec].tokens != before.tokens
-
     def _fitted(
-        self,
-        request: PromptRequest,
-        model: Model,
-        prompt_of: Callable[[int | None], FittedPrompt],
-        most_chars: int | None = None,
+        self, request: PromptRequest, model: Model, rejection: Rejection | None, most_chars: int | None
     ) -> tuple[FittedPrompt, int]:
         """The prompt within the model's window and `most_chars`, and how many tokens its answer may take."""
-        limits = [] if most_chars is None else [most_chars]
-        output_tokens = request.max_output_tokens
+        prompt = partial(request.prompt, rejection)
+        accepted = self.windows[model.spec].prompt_chars
+        limits = [] if accepted is None else [max(accepted - len(request.system), 0)]
+        limit = PromptLimit(chars=min(limits if most_chars is None else [*limits, most_chars], default=None))
         window = self._window(model)
-        if window is not None:
-            margin = self.services.settings.token_safety_margin
-            budget = WindowBudget.of(window, wanted_output_tokens=output_tokens, safety_margin=margin)
-            output_tokens = budget.output_tokens
-            room = _room(_COUNTER.tokens(request.system), prompt_of, budget)
-            limits += [] if room is None else [room]
-        accepted_chars = self.windows[model.spec].prompt_chars
-        if accepted_chars is not None:
-            limits.append(max(accepted_chars - len(request.system), 0))
-        return prompt_of(min(limits, default=None)), output_tokens
+        if window is None:
+            return prompt(limit), request.max_output_tokens
+        budget = WindowBudget.of(
+            window,
+            wanted_output_tokens=request.max_output_tokens,
+            safety_margin=self.services.settings.token_safety_margin,
+        )
+        system_tokens = count_tokens(request.system)
+        limit = replace(limit, tokens=budget.prompt_tokens() - system_tokens)
+        if not limit.holds(prompt(PromptLimit()).text):
+            own_tokens = count_tokens(prompt(PromptLimit(chars=0)).text)
+            limit = replace(limit, tokens=own_tokens + budget.material_tokens(system_tokens + own_tokens))
+        return prompt(limit), budget.output_tokens
 
     def _window(self, model: Model) -> int | None:
         """A model's window in tokens: as its server reported it, as it is configured, else an assumption; None where
@@ -219,6 +204,7 @@ class ModelSession:
         reply: Mapping[str, Any] = await self.ctx.call("model", recorded, complete)
         stream.flush()
         count(reply)
+        self.tokens += int(reply["input_tokens"]) + int(reply["output_tokens"])
         return reply
 
     def _note_window(self, request: PromptRequest, model: Model, retries: int, *, answered: bool) -> None:
@@ -227,14 +213,7 @@ class ModelSession:
         outcome = "and was answered" if answered else "and was refused again"
         again = f"was cut and sent again {_times(retries)} {outcome}" if retries else "could not be cut any further"
         reason = f"a prompt was too long for {model.spec}{size}: it {again}"
-        self._note(request, "window", reason, model=model.spec, retries=retries, window=learned.to_json())
-
-    def _note_truncations(self, request: PromptRequest, model: Model, prompt: FittedPrompt) -> None:
-        self.truncations = prompt.truncations
-        if prompt.truncations:
-            shown = "; ".join(truncation.description() for truncation in prompt.truncations)
-            reason = f"to fit the window of {model.spec}{self._size(model)} the prompt shows {shown}"
-            self._note(request, "cut", reason, model=model.spec)
+        self._note(request, DegradationKind.WINDOW, reason, model=model.spec, retries=retries, window=learned.to_json())
 
     def _size(self, model: Model) -> str:
         """How large a model's window is, and how that is known."""
@@ -245,43 +224,10 @@ class ModelSession:
             return f" (assumed to be {window:,} tokens; set model_context_overrides)" if window else ""
         return f" ({window:,} tokens)" if window else ""
 
-    def _note(self, request: PromptRequest, kind: str, reason: str, **more: Any) -> None:
-        entry = {"node": self.ctx.path, "agent": request.agent, "reason": reason, "kind": kind, **more}
+    def _note(self, request: PromptRequest, kind: DegradationKind, reason: str, **more: Any) -> None:
+        entry = {"node": self.ctx.path, "agent": request.agent, "reason": reason, "kind": kind.value, **more}
         if entry not in self.notes:
             self.notes.append(entry)
-
-
-def _room(system_tokens: int, prompt_of: Callable[[int | None], FittedPrompt], budget: WindowBudget) -> int | None:
-    """The length of a user prompt in characters that fits the budget; None where the whole prompt fits."""
-    whole = prompt_of(None).text
-    if system_tokens + _COUNTER.tokens(whole) <= budget.prompt_tokens():
-        return None
-    least = prompt_of(0).text
-    own = _COUNTER.tokens(least)
-    most = budget.material_tokens(system_tokens + own)
-    if whole.isascii():
-        return len(least) + _COUNTER.chars(most, whole)
-
-    def tokens_in(chars: int) -> int:
-        return _COUNTER.tokens(prompt_of(len(least) + chars).text) - own
-
-    return len(least) + _chars_within(most, len(whole) - len(least), _COUNTER.tokens(whole) - own, tokens_in)
-
-
-def _chars_within(most_tokens: int, chars: int, tokens: int, tokens_in: Callable[[int], int]) -> int:
-    """How many characters of a material of `chars` characters and `tokens` tokens take at most `most_tokens`. It is
-    interpolated between a length that fits and one that does not, since scripts differ in tokens per character."""
-    fits, fits_tokens, exceeds, exceeds_tokens = 0, 0, chars, tokens
-    for _ in range(_ROOM_TRIES):
-        if fits_tokens >= _ROOM_USED * most_tokens or exceeds_tokens <= fits_tokens:
-            break
-        tried = fits + (exceeds - fits) * (most_tokens - fits_tokens) // (exceeds_tokens - fits_tokens)
-        tokens = tokens_in(tried)
-        if tokens <= most_tokens:
-            fits, fits_tokens = tried, tokens
-        else:
-            exceeds, exceeds_tokens = tried, tokens
-    return fits
 
 
 def _too_long(request: PromptRequest, model: Model, retries: int, exceeded: Mapping[str, Any]) -> ContextExceeded:

@@ -7,9 +7,12 @@ quotations are shortened in the rendered text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
+
+from graph_research.text.tokens import count_tokens
 
 MARK = " […]"
 """Ends a text that was shortened."""
@@ -17,15 +20,33 @@ MARK = " […]"
 _QUOTED = re.compile(r"(\[(QUOTED-[0-9a-f]+) begin: ([^\]\n]*)\]\n)(.*?)(\n\[\2 end\])", re.DOTALL)
 _KEPT_LABELS = ("research question",)
 _LEAST_QUOTE_CHARS = 80
-_CLOSE_CHARS = 40
-"""Tolerance of the search for the right length, in characters."""
-_ROW_CHARS = 160
-"""About what the fence and the heading of a row take."""
 
+_T = TypeVar("_T")
 Row = Mapping[str, Any]
 Render = Callable[[Mapping[str, Any]], str]
 Settle = Callable[[dict[str, Any]], dict[str, Any]]
 """Removes from a material what belonged to rows that were left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptLimit:
+    """How long a prompt may be; None: as long as it is."""
+
+    chars: int | None = None
+    tokens: int | None = None
+
+    def holds(self, text: str) -> bool:
+        """Whether `text` is within the limit."""
+        if self.chars is not None and len(text) > self.chars:
+            return False
+        return self.tokens is None or count_tokens(text) <= self.tokens
+
+    def share(self, text: str, parts: int) -> int:
+        """How many characters of `text`, about, take one of `parts` parts of the limit."""
+        chars = len(text) if self.chars is None else self.chars // parts
+        if self.tokens is not None:
+            chars = min(chars, len(text) * (self.tokens // parts) // max(count_tokens(text), 1))
+        return chars
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +69,7 @@ class Section:
 
     def text_of(self, row: Row) -> str:
         """The part of a row that may be shortened."""
-        return str(row.get(self.text) or "")
+        return str(row.get(self.text) or "") if self.text else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +85,8 @@ class Truncation:
 
     def description(self) -> str:
         """Such as "12 of 20 sources in part, 3 of 20 sources not at all"."""
-        whole = f"{self.rows} {self.noun if self.rows == 1 else _plural(self.noun)}"
+        plural = f"{self.noun[:-1]}ies" if self.noun.endswith("ry") else f"{self.noun}s"
+        whole = f"{self.rows} {self.noun if self.rows == 1 else plural}"
         parts = [f"{self.in_part} of {whole} in part"] if self.in_part else []
         parts += [f"{self.left_out} of {whole} not at all"] if self.left_out else []
         return ", ".join(parts)
@@ -83,27 +105,24 @@ def fit_prompt(
     material: Mapping[str, Any],
     sections: Sequence[Section],
     render: Render,
-    limit_chars: int | None,
+    limit: PromptLimit,
     *,
     settle: Settle | None = None,
 ) -> FittedPrompt:
-    """The rendered `material` in at most `limit_chars` characters, as far as that is possible.
+    """The rendered `material` within `limit`, as far as that is possible.
 
     The sections are reduced in their order, each down to its least before the next; a list may stand among them twice.
     What is longer still has its longest quotations shortened; a prompt whose own words exceed the limit stays longer.
     """
-    text = render(material)
-    if limit_chars is None or len(text) <= limit_chars:
-        return FittedPrompt(text=text, material=material)
-    shown: dict[str, Any] = dict(material)
+    text, shown = render(material), dict(material)
     for section in sections:
-        if material.get(section.name):
-            text, shown = _reduced_prompt(section, material[section.name], shown, render, limit_chars, settle)
-        if len(text) <= limit_chars:
+        if limit.holds(text):
             break
+        if material.get(section.name):
+            text, shown = _reduced(section, material[section.name], shown, render, limit, settle)
     named = {section.name: section for section in sections}
     truncations = tuple(lack for section in named.values() if (lack := _truncation(section, material, shown)))
-    quotes = shortened_quotes(text, limit_chars)
+    quotes = shortened_quotes(text, limit)
     return FittedPrompt(text=quotes.text, material=shown, truncations=truncations or quotes.truncations)
 
 
@@ -120,109 +139,68 @@ def shortened(text: str, most_chars: int) -> str:
     return head.rstrip() + MARK
 
 
-def shortened_quotes(text: str, limit_chars: int) -> FittedPrompt:
+def shortened_quotes(text: str, limit: PromptLimit) -> FittedPrompt:
     """A rendered prompt whose longest quotations lose their ends until it fits, or until none is worth cutting. The
     research question is never cut, and no fence is broken."""
-    over = len(text) - limit_chars
-    if over <= 0:
+    if limit.holds(text):
         return FittedPrompt(text=text)
     lengths = [len(match[4]) for match in _QUOTED.finditer(text) if match[3] not in _KEPT_LABELS]
-    cap = max(_cap(lengths, sum(lengths) - over), _LEAST_QUOTE_CHARS)
-    in_part = sum(length > cap for length in lengths)
 
-    def cut(match: re.Match[str]) -> str:
-        return match[0] if match[3] in _KEPT_LABELS else f"{match[1]}{shortened(match[4], cap)}{match[5]}"
+    def at(cap: int) -> tuple[str, int]:
+        def cut(match: re.Match[str]) -> str:
+            return match[0] if match[3] in _KEPT_LABELS else f"{match[1]}{shortened(match[4], cap)}{match[5]}"
 
+        return _QUOTED.sub(cut, text), sum(length > cap for length in lengths)
+
+    fitted, in_part = _largest(_LEAST_QUOTE_CHARS, max(lengths, default=0), at, limit)
     truncations = (Truncation(noun="quotation", rows=len(lengths), in_part=in_part, left_out=0),) if in_part else ()
-    return FittedPrompt(text=_QUOTED.sub(cut, text), truncations=truncations)
+    return FittedPrompt(text=fitted, truncations=truncations)
 
 
-def _plural(noun: str) -> str:
-    return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
-
-
-def _reduced_prompt(
-    section: Section, given: Any, shown: dict[str, Any], render: Render, limit_chars: int, settle: Settle | None
+def _reduced(
+    section: Section, given: Any, shown: dict[str, Any], render: Render, limit: PromptLimit, settle: Settle | None
 ) -> tuple[str, dict[str, Any]]:
-    """The prompt with as much of one `given` section as there is room for, found by bisection."""
+    """The prompt with as much of one `given` section as the limit holds: all rows with texts that are cut to one
+    length, or where not even the least of each fits, fewer rows."""
+    rows = [] if isinstance(given, str) else given
+    longest = len(given) if isinstance(given, str) else max(len(section.text_of(row)) for row in rows)
 
-    def at(room: int) -> tuple[str, dict[str, Any]]:
-        less = {**shown, section.name: _reduced(section, given, room)}
+    def at(count: int, chars: int) -> tuple[str, dict[str, Any]]:
+        part = shortened(given, chars) if isinstance(given, str) else _rows(section, rows, count, chars)
+        less = {**shown, section.name: part}
         less = settle(less) if settle else less
         return render(less), less
 
-    low, high = 0, _size(section, given)
+    if isinstance(given, str) or limit.holds(at(len(rows), section.least_chars)[0]):
+        return _largest(section.least_chars, longest, partial(at, len(rows)), limit)
+    return _largest(min(section.keep, len(rows)), len(rows), lambda count: at(count, section.least_chars), limit)
+
+
+def _largest(low: int, high: int, at: Callable[[int], tuple[str, _T]], limit: PromptLimit) -> tuple[str, _T]:
+    """The prompt `at` the largest size below `high` that the limit holds, by bisection to within one percent; the one
+    at `low` where none fits."""
     best = at(low)
-    while high - low > max(_CLOSE_CHARS, high // 100) and len(best[0]) <= limit_chars:
+    while high - low > max(1, low // 100) and limit.holds(best[0]):
         middle = (low + high) // 2
         tried = at(middle)
-        if len(tried[0]) <= limit_chars:
+        if limit.holds(tried[0]):
             low, best = middle, tried
         else:
             high = middle
     return best
 
 
-def _reduced(section: Section, given: Any, room: int) -> Any:
-    """The section in about `room` characters, but not below its least."""
-    if isinstance(given, str):
-        return shortened(given, max(room, section.least_chars))
-    rows = dict(enumerate(given))
-    leaving = sorted(rows, key=lambda place: (section.rank(rows[place]), -place))
-    for place in leaving[: max(len(rows) - section.keep, 0)]:
-        if _fits(section, rows.values(), room):
-            break
-        del rows[place]
-    if not section.text:
-        return list(rows.values())
-    cap = max(_text_cap(section, rows.values(), room), section.least_chars)
-    return [_with_text(row, section, cap) for row in rows.values()]
-
-
-def _fits(section: Section, rows: Collection[Row], room: int) -> bool:
-    """Whether the rows fit into `room` characters, where possible with no text below the section's least."""
-    if not section.text:
-        return _size(section, rows) <= room
-    longest = max(len(section.text_of(row)) for row in rows)
-    return _text_cap(section, rows, room) >= min(section.least_chars, longest)
-
-
-def _text_cap(section: Section, rows: Collection[Row], room: int) -> int:
-    return _cap([len(section.text_of(row)) for row in rows], room - _ROW_CHARS * len(rows))
-
-
-def _cap(lengths: Sequence[int], total: int) -> int:
-    """The length to which the longest are cut so that all together take `total`."""
-    left, rest = total, len(lengths)
-    for length in sorted(lengths):
-        if length * rest > left:
-            return max(left // rest, 0)
-        left, rest = left - length, rest - 1
-    return max(lengths, default=0)
-
-
-def _with_text(row: Row, section: Section, most_chars: int) -> Row:
-    text = section.text_of(row)
-    if len(text) <= most_chars:
-        return row
-    return {**row, section.text: section.shorten(row, most_chars) if section.shorten else shortened(text, most_chars)}
-
-
-def _size(section: Section, given: Any) -> int:
-    if isinstance(given, str):
-        return len(given)
-    if section.text:
-        return sum(len(section.text_of(row)) + _ROW_CHARS for row in given)
-    return sum(map(_row_chars, given))
-
-
-def _row_chars(row: Any) -> int:
-    """About what a row takes in a prompt: its texts."""
-    if isinstance(row, Mapping):
-        return sum(_row_chars(value) for value in row.values()) + 8
-    if isinstance(row, list):
-        return sum(_row_chars(value) for value in row)
-    return len(str(row)) + 8
+def _rows(section: Section, rows: Sequence[Row], count: int, most_chars: int) -> list[Row]:
+    """The `count` rows of the highest rank in their order, each text in at most `most_chars` characters."""
+    ranked = sorted(range(len(rows)), key=lambda place: (-section.rank(rows[place]), place))
+    shown = []
+    for row in (rows[place] for place in sorted(ranked[:count])):
+        text = section.text_of(row)
+        if len(text) > most_chars:
+            cut = section.shorten(row, most_chars) if section.shorten else shortened(text, most_chars)
+            row = {**row, section.text: cut}
+        shown.append(row)
+    return shown
 
 
 def _truncation(section: Section, material: Mapping[str, Any], shown: Mapping[str, Any]) -> Truncation | None:
@@ -232,24 +210,19 @@ def _truncation(section: Section, material: Mapping[str, Any], shown: Mapping[st
     if isinstance(before, str):
         return Truncation(noun=section.noun, rows=1, in_part=1, left_out=0)
     kept = {_key(row, place): row for place, row in enumerate(after or [])}
-    keys = [_key(row, place) for place, row in enumerate(before)]
-    shares = [_share(row, kept.get(key), section) for key, row in zip(keys, before, strict=True)]
+    shares = {}
+    for place, row in enumerate(before):
+        key, chars = _key(row, place), len(section.text_of(row))
+        shown_chars = len(section.text_of(kept[key])) if key in kept else 0
+        shares[key] = float(key in kept) if not chars or shown_chars > chars else shown_chars / chars
     return Truncation(
         noun=section.noun,
         rows=len(before),
-        in_part=sum(0 < share < 1 for share in shares),
+        in_part=sum(0 < share < 1 for share in shares.values()),
         left_out=len(before) - len(after or []),
-        shares={str(key): round(share, 4) for key, share in zip(keys, shares, strict=True) if share < 1},
+        shares={str(key): round(share, 4) for key, share in shares.items() if share < 1},
     )
 
 
 def _key(row: Any, place: int) -> Any:
     return row.get("id", place) if isinstance(row, Mapping) else place
-
-
-def _share(before: Any, after: Any, section: Section) -> float:
-    """How much of a row's text is shown, 0 to 1."""
-    if after is None:
-        return 0.0
-    text = section.text_of(before) if section.text else ""
-    return min(1.0, len(section.text_of(after)) / len(text)) if text else 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -15,10 +15,20 @@ from graph_research.providers.errors import AnswerWithheld, ContextExceeded, Pro
 from graph_research.research.llm.context_windows import learned_windows
 from graph_research.research.llm.failover import ModelSession, PromptRequest, Rejection
 from graph_research.research.llm.json_answers import json_candidates
-from graph_research.research.llm.prompt_fitting import FittedPrompt, Section, Settle, Truncation, fit_prompt, shortened
+from graph_research.research.llm.prompt_fitting import (
+    FittedPrompt,
+    PromptLimit,
+    Render,
+    Section,
+    Settle,
+    Truncation,
+    fit_prompt,
+    shortened,
+)
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.schema_coercion import mended, wrapped_in
 from graph_research.research.llm.services import Services
+from graph_research.research.models.degradation import DegradationKind
 
 _MOST_READINGS = 12
 _REPLY_CHARS = 8_000
@@ -54,7 +64,7 @@ class AgentResult:
         """The entries for the state's `degraded` channel."""
         if self.degraded is None:
             return list(self.notes)
-        fallback = {"node": ctx.path, "agent": agent, "reason": self.degraded, "kind": "fallback"}
+        fallback = {"node": ctx.path, "agent": agent, "reason": self.degraded, "kind": DegradationKind.FALLBACK.value}
         return [*self.notes, fallback]
 
 
@@ -127,7 +137,7 @@ class Agent:
             tokens=session.tokens,
             notes=tuple(session.notes),
             shown=answer.prompt.material,
-            truncations=session.truncations,
+            truncations=answer.prompt.truncations,
             by_code=answer.in_process,
         )
 
@@ -178,7 +188,7 @@ def _fallback_result(session: ModelSession, fallback: Fallback, reason: str, tur
 
 
 class _Prompts:
-    """The user prompts of one call, in any length that a window has room for; each is rendered once."""
+    """The user prompts of one call, within any limit; each is rendered once."""
 
     def __init__(
         self, agent: Agent, templates: PromptRenderer, material: Mapping[str, Any], schema: Mapping[str, Any] | None
@@ -187,30 +197,27 @@ class _Prompts:
         self._templates = templates
         self._material = material
         self._schema = schema
-        self._rendered: dict[tuple[Rejection | None, int | None], FittedPrompt] = {}
+        self._fitted: dict[tuple[Rejection | None, PromptLimit], FittedPrompt] = {}
 
-    def fitted(self, rejection: Rejection | None, limit: int | None) -> FittedPrompt:
-        """The prompt in at most `limit` characters, with the rejected reply in a repair turn."""
+    def fitted(self, rejection: Rejection | None, limit: PromptLimit) -> FittedPrompt:
+        """The prompt within `limit`, with the rejected reply in a repair turn."""
         key = (rejection, limit)
-        if key not in self._rendered:
-            self._rendered[key] = self._first(limit) if rejection is None else self._repair(rejection, limit)
-        return self._rendered[key]
+        if key not in self._fitted:
+            agent = self._agent
+            render: Render = partial(self.render, agent.user_prompt or f"{agent.name}/user")
+            if rejection is not None:
+                render = partial(self._repair, rejection, limit, render)
+            self._fitted[key] = fit_prompt(self._material, agent.sections, render, limit, settle=agent.settle)
+        return self._fitted[key]
 
     def render(self, name: str, material: Mapping[str, Any]) -> str:
         return self._templates.render(name, {**material, "schema": self._schema})
 
-    def _first(self, limit: int | None) -> FittedPrompt:
-        agent = self._agent
-        render = partial(self.render, agent.user_prompt or f"{agent.name}/user")
-        return fit_prompt(self._material, agent.sections, render, limit, settle=agent.settle)
-
-    def _repair(self, rejection: Rejection, limit: int | None) -> FittedPrompt:
-        reply = shortened(rejection.reply, _REPLY_CHARS if limit is None else min(_REPLY_CHARS, limit // 4))
-        render = partial(self._templates.render, "_partials/repair")
-        values = {"reply": reply, "problem": rejection.problem}
-        frame = render({**values, "user": ""})
-        prompt = self.fitted(None, None if limit is None else max(limit - len(frame), 0))
-        return replace(prompt, text=render({**values, "user": prompt.text}))
+    def _repair(self, rejection: Rejection, limit: PromptLimit, render: Render, material: Mapping[str, Any]) -> str:
+        """The prompt with what is wrong with the reply to it, and as much of that as takes a quarter of the limit."""
+        reply = shortened(rejection.reply, min(_REPLY_CHARS, limit.share(rejection.reply, 4)))
+        values = {"reply": reply, "problem": rejection.problem, "user": render(material)}
+        return self._templates.render("_partials/repair", values)
 
 
 def _without_server_text(error: ContextExceeded | AnswerWithheld) -> str:

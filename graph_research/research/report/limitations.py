@@ -7,6 +7,7 @@ from typing import Any
 
 from graph_research.providers.search.base import provider_name
 from graph_research.research.evidence.citations import Cited
+from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.finding import Gap
 from graph_research.research.report.labels import ENGLISH
 from graph_research.research.report.model import GatheringStatistics, ReportDecision, ReportSource, SubQueryOutcome
@@ -102,7 +103,7 @@ def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]]) -> l
             f"{counted(invalid, 'citation', of=len(cited.citations))} could not be proved; statements that rest on "
             "them are marked."
         )
-    fallen = dict.fromkeys(row["agent"] for row in degraded if row.get("kind") == "fallback")
+    fallen = dict.fromkeys(row["agent"] for row in degraded if row.get("kind") == DegradationKind.FALLBACK)
     if fallen:
         said.append(f"No model gave a usable answer, so a fallback was used, for: {', '.join(fallen)}.")
     steps = dict.fromkeys(row["agent"] for row in degraded if "kind" not in row)
@@ -116,9 +117,11 @@ def _about_the_windows(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
     """What prompts lacked because a context window was too small."""
     refused: dict[str, int] = {}
     for row in degraded:
-        if row.get("kind") == "window":
+        if row.get("kind") == DegradationKind.WINDOW:
             refused[row["model"]] = refused.get(row["model"], 0) + row["retries"]
-    cuts = dict.fromkeys(f"{row['agent']}: {row['reason']}" for row in degraded if row.get("kind") == "cut")
+    cuts = dict.fromkeys(
+        f"{row['agent']}: {row['reason']}" for row in degraded if row.get("kind") == DegradationKind.CUT
+    )
     outcomes = {
         model: f"{counted(count, 'prompt')} shortened and sent again"
         if count
@@ -133,7 +136,7 @@ def _about_the_models(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
     """Which steps were served by another model, and why."""
     passed: dict[str, dict[str, None]] = {}
     for row in degraded:
-        if row.get("kind") == "failover":
+        if row.get("kind") == DegradationKind.FAILOVER:
             passed.setdefault(row["reason"], {})[row["agent"]] = None
     return [f"Model failover for {', '.join(agents)}: {reason}." for reason, agents in passed.items()]
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from graph_research.research.llm.prompt_fitting import (
     MARK,
+    PromptLimit,
     Section,
     Truncation,
     fit_prompt,
@@ -42,12 +43,12 @@ def material(*lengths: int, notes: int = 0) -> dict[str, Any]:
 def test_what_fits_is_shown_whole() -> None:
     whole = material(500, 500)
     for limit in (None, 5_000):
-        assert fit_prompt(whole, (SOURCES,), render, limit).text == render(whole)
-    assert fit_prompt(whole, (SOURCES,), render, 5_000).truncations == ()
+        assert fit_prompt(whole, (SOURCES,), render, PromptLimit(chars=limit)).text == render(whole)
+    assert fit_prompt(whole, (SOURCES,), render, PromptLimit(chars=5_000)).truncations == ()
 
 
 def test_the_longest_sources_give_way_first_and_evenly() -> None:
-    result = fit_prompt(material(400, 5_000, 5_000), (SOURCES,), render, 5_000)
+    result = fit_prompt(material(400, 5_000, 5_000), (SOURCES,), render, PromptLimit(chars=5_000))
     assert 4_500 < len(result.text) <= 5_000
     lengths = [len(row["content"]) for row in result.material["sources"]]
     assert lengths[0] == 400
@@ -64,7 +65,7 @@ def test_what_was_cut_is_told_in_the_plural() -> None:
 
 
 def test_sources_too_short_to_be_worth_it_are_left_out_from_the_end() -> None:
-    result = fit_prompt(material(*[2_000] * 10), (SOURCES,), render, 3_000)
+    result = fit_prompt(material(*[2_000] * 10), (SOURCES,), render, PromptLimit(chars=3_000))
     assert len(result.text) <= 3_000
     assert result.material["sources"][0]["id"] == "src-0"
     assert all(len(row["content"]) >= SOURCES.least_chars - 10 for row in result.material["sources"])
@@ -75,14 +76,14 @@ def test_sources_too_short_to_be_worth_it_are_left_out_from_the_end() -> None:
 
 def test_a_rank_says_which_rows_go_first() -> None:
     part = Section(name="notes", noun="note", keep=0, rank=lambda row: float("7" in str(row)))
-    result = fit_prompt(material(notes=20), (part,), render, 250)
+    result = fit_prompt(material(notes=20), (part,), render, PromptLimit(chars=250))
     assert result.material["notes"][-1] == "note number 17 of some length"
 
 
 def test_the_first_part_gives_way_before_the_second() -> None:
-    result = fit_prompt(material(2_000, notes=10), (SOURCES, NOTES), render, 1_800)
+    result = fit_prompt(material(2_000, notes=10), (SOURCES, NOTES), render, PromptLimit(chars=1_800))
     assert len(result.material["notes"]) == 10
-    result = fit_prompt(material(2_000, notes=10), (SOURCES, NOTES), render, 700)
+    result = fit_prompt(material(2_000, notes=10), (SOURCES, NOTES), render, PromptLimit(chars=700))
     assert len(result.material["notes"]) < 10
     assert [cut.noun for cut in result.truncations] == ["source", "note"]
 
@@ -90,7 +91,7 @@ def test_the_first_part_gives_way_before_the_second() -> None:
 @given(st.lists(st.integers(0, 4_000), max_size=12), st.integers(0, 20), st.integers(0, 12_000))
 def test_fences_and_question_stay_whole_at_any_limit(lengths: list[int], notes: int, limit: int) -> None:
     whole = material(*lengths, notes=notes)
-    result = fit_prompt(whole, (SOURCES, NOTES), render, limit)
+    result = fit_prompt(whole, (SOURCES, NOTES), render, PromptLimit(chars=limit))
     assert result.text.startswith(quoted("What of it?", "research question"))
     assert result.text.endswith("The end.")
     begun = result.text.count(" begin: ")
@@ -101,7 +102,7 @@ def test_fences_and_question_stay_whole_at_any_limit(lengths: list[int], notes: 
 
 def test_a_prompt_of_which_nothing_is_known_loses_the_ends_of_its_longest_quotations() -> None:
     text = render(material(200, 6_000, 3_000))
-    result = shortened_quotes(text, 3_000)
+    result = shortened_quotes(text, PromptLimit(chars=3_000))
     assert len(result.text) <= 3_000
     assert "What of it?" in result.text
     assert len(FENCE.findall(result.text)) == 4

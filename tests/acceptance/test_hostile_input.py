@@ -164,7 +164,7 @@ def test_a_report_that_cannot_be_written_is_not_lost(kelda: User) -> None:
 
 @pytest.mark.parametrize("most_bytes", [1_000, 100_000])
 def test_a_full_disk_ends_in_one_clear_message_and_loses_nothing(kelda: User, most_bytes: int) -> None:
-    done = kelda.run(*arguments(), expect=(1, 2), preexec_fn=files_of(most_bytes))
+    done = kelda.run_process(*arguments(), expect=(1, 2), preexec_fn=files_of(most_bytes))
 
     assert "graph-research: " in done.err
     assert "unexpected" not in done.err
@@ -212,7 +212,7 @@ def test_a_reader_that_leaves_early_does_not_stop_a_run(kelda: User) -> None:
 
 @pytest.mark.parametrize("closed", [1, 2])
 def test_a_closed_stream_does_not_stop_a_run(kelda: User, closed: int) -> None:
-    kelda.run(*arguments(), preexec_fn=lambda: os.close(closed))
+    kelda.run_process(*arguments(), preexec_fn=lambda: os.close(closed))
 
     assert "84 metres" in (kelda.folder / "out" / "report.md").read_text()
 
@@ -236,7 +236,7 @@ def test_a_full_disk_behind_standard_output_is_said(kelda: User) -> None:
 def test_a_narrow_encoding_gets_what_it_can_hold(kelda: User) -> None:
     kelda.run(*arguments())
 
-    done = kelda.run("report", "kelda", environ={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    done = kelda.run_process("report", "kelda", environ={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
 
     assert "\\u201cThe Kelda footbridge has a span of 84 metres.\\u201d" in done.out
 

@@ -1,21 +1,34 @@
-"""A user at the command line: the installed console script, a folder to stand in, a data home, nobody at the keys."""
+"""A user at the command line: a folder to stand in, a data home, nobody at the keys.
+
+Their commands run inside this process, or as the installed console script in a process of its own."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import logging
 import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from graph_research.cli import execute
+from graph_research.cli.display.output import open_streams
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = Path(sys.executable).with_name("graph-research")
 NOW = "2026-01-01T00:00:00Z"
 DEMO_LIBRARY = ROOT / "examples" / "library"
 DEMO_QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()
+
+
+Expected = int | Sequence[int] | None
+"""The exit code that a test expects, several that it accepts, or None for any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,19 +74,27 @@ class User:
             **more,
         )
 
-    def run(self, *arguments: str, expect: int | Sequence[int] | None = 0, timeout: float = 120, **more: Any) -> Done:
-        """Run a command to its end; another exit code than expected (None: any) fails the test with what was printed.
-        Whatever is expected, it leaves no traceback and no warning, and says why it did not end with 0."""
+    def run(self, *arguments: str, environ: Mapping[str, str] | None = None, expect: Expected = 0) -> Done:
+        """Run a command inside this process, which saves the second that the program takes to start. An error that the
+        program does not name is raised."""
+        return self._checked(execute_as(self.folder, {**self.environment(), **(environ or {})}, arguments), expect)
+
+    def run_process(self, *arguments: str, expect: Expected = 0, timeout: float = 120, **more: Any) -> Done:
+        """Run a command as a process: for what depends on one, such as signals, limits of the system, or caches."""
         with self.start(*arguments, **more) as process:
             out, err = process.communicate(timeout=timeout)
-        done = Done(code=process.returncode, out=out, err=err)
-        assert "Traceback" not in err, err
-        assert "Warning" not in err, err
+        return self._checked(Done(code=process.returncode, out=out, err=err), expect)
+
+    def _checked(self, done: Done, expect: Expected) -> Done:
+        """Another exit code than expected (None: any) fails the test with what was printed. Whatever is expected, a
+        command leaves no traceback and no warning, and says why it did not end with 0."""
+        assert "Traceback" not in done.err, done.err
+        assert "Warning" not in done.err, done.err
         if expect is not None:
             expected = (expect,) if isinstance(expect, int) else expect
-            assert done.code in expected, f"exit {done.code}\n--- out\n{out}\n--- err\n{err}"
+            assert done.code in expected, f"exit {done.code}\n--- out\n{done.out}\n--- err\n{done.err}"
         if done.code > 0:
-            assert "graph-research: " in err, "an exit code other than 0 is explained on standard error"
+            assert "graph-research: " in done.err, "an exit code other than 0 is explained on standard error"
         return done
 
     def research(self, run_id: str = "demo", *options: str, **more: Any) -> Done:
@@ -96,6 +117,34 @@ class User:
         """The event log of a run; a last line cut by a kill is left out."""
         lines = (self.home / "audit" / f"{run_id}.jsonl").read_text().splitlines()
         return [json.loads(line) for line in lines if line.endswith("}")]
+
+
+def execute_as(folder: Path, environ: Mapping[str, str], arguments: Sequence[str]) -> Done:
+    """Execute a command inside this process, in `folder`, with `environ` as its environment and nobody at the keys."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    handler = logging.StreamHandler(err)
+    logging.getLogger().addHandler(handler)
+    environ_before, keyboard = dict(os.environ), sys.stdin
+    try:
+        with contextlib.chdir(folder), redirect_stdout(out), redirect_stderr(err), open(os.devnull) as sys.stdin:
+            _set_environment(environ)
+            open_streams()
+            code = execute([*arguments])
+    finally:
+        sys.stdin = keyboard
+        _set_environment(environ_before)
+        logging.getLogger().removeHandler(handler)
+    return Done(code=code, out=_written(out), err=_written(err))
+
+
+def _set_environment(environ: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environ)
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    assert isinstance(stream.buffer, io.BytesIO)
+    return stream.buffer.getvalue().decode()
 
 
 def new_user(folder: Path) -> User:

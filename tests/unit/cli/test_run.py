@@ -306,7 +306,7 @@ def test_a_disk_without_room_ends_in_one_clear_line(user: User) -> None:
     def no_more_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 
-    done = user.run("run", QUESTION, "--run-id", "full", "--json", expect=1, preexec_fn=no_more_room)
+    done = user.run_process("run", QUESTION, "--run-id", "full", "--json", expect=1, preexec_fn=no_more_room)
     assert done.json["error"]["code"] in {"store-damaged", "audit-unwritable"}
     assert user.run("list", "--json").code == 0
 

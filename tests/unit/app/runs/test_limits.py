@@ -81,7 +81,7 @@ async def test_a_call_in_python_has_the_same_limits(user: User, monkeypatch: pyt
         environ={"GRAPH_RESEARCH_HOME": str(user.home)},
     )
     assert (result.status, result.cause) == ("aborted", "cancelled")
-    assert "ended by:  the models used" in user.run("status", "called").out
+    assert "ended by:  the models used" in user.run_process("status", "called").out
 
 
 def test_a_graph_of_any_kind_is_run_within_a_budget(user: User) -> None:

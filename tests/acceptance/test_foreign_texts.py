@@ -1,0 +1,107 @@
+"""The foreign texts hold what their README promises: marked strings, counts, two halves."""
+
+import json
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_research.text.readers import MEDIA_TYPES, READERS
+
+FOLDER = Path(__file__).parent / "foreign"
+LIBRARY = FOLDER / "library"
+DOCUMENTS = sorted(path.name for path in LIBRARY.iterdir())
+BETWEEN_CELLS = r"[\s|:]+"
+SPLITS = ("tune", "check")
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+QUESTIONS, CONFLICTS, SUPPORT = rows("questions"), rows("conflicts"), rows("support")
+ANSWERABLE = [row for row in QUESTIONS if row["answers"]]
+UNANSWERABLE = [row for row in QUESTIONS if not row["answers"]]
+
+
+@cache
+def text_of(document: str) -> str:
+    """What the product reads from a document, with every run of white space as one space."""
+    path = LIBRARY / document
+    return " ".join(READERS[MEDIA_TYPES[path.suffix]](path.read_text(encoding="utf-8")).text.split())
+
+
+def stands_in(marked: str, document: str) -> bool:
+    """Whether a document has a marked string; the cells of a row follow each other in the given order."""
+    cells = BETWEEN_CELLS.join(re.escape(cell) for cell in marked.split(" | "))
+    start, end = (r"\b" if edge.isalnum() else "" for edge in (marked[0], marked[-1]))
+    return re.search(f"{start}{cells}{end}", text_of(document)) is not None
+
+
+def by_id(row: dict[str, Any]) -> str:
+    return str(row["id"])
+
+
+def test_there_are_60_questions_with_an_answer_and_30_without_16_pairs_and_40_claims() -> None:
+    assert (len(ANSWERABLE), len(UNANSWERABLE), len(CONFLICTS), len(SUPPORT)) == (60, 30, 16, 40)
+    assert Counter(row["conflict"] for row in CONFLICTS) == {True: 8, False: 8}
+    assert Counter(row["supported"] for row in SUPPORT) == {True: 16, False: 24}
+    assert Counter(row["shape"] for row in QUESTIONS) == {
+        "single": 36,
+        "two-hop": 10,
+        "two-part": 8,
+        "comparison": 6,
+        "near": 15,
+        "far": 15,
+    }
+
+
+@pytest.mark.parametrize("part", [ANSWERABLE, UNANSWERABLE, CONFLICTS, SUPPORT], ids=["yes", "no", "pairs", "claims"])
+def test_half_of_each_part_is_kept_for_checking(part: list[dict[str, Any]]) -> None:
+    assert Counter(row["split"] for row in part) == {"tune": len(part) // 2, "check": len(part) // 2}
+
+
+def test_no_document_has_questions_of_both_halves() -> None:
+    halves = {half: {name for row in QUESTIONS if row["split"] == half for name in row["documents"]} for half in SPLITS}
+    assert not halves["tune"] & halves["check"]
+
+
+def test_every_id_and_every_question_is_unique() -> None:
+    ids = [row["id"] for row in (*QUESTIONS, *CONFLICTS, *SUPPORT)]
+    assert len(set(ids)) == len(ids)
+    assert len({row["question"] for row in QUESTIONS}) == len(QUESTIONS)
+
+
+@pytest.mark.parametrize("question", ANSWERABLE, ids=by_id)
+def test_every_marked_string_of_an_answer_stands_in_a_named_document(question: dict[str, Any]) -> None:
+    for answer in question["answers"]:
+        for marked in answer:
+            assert any(stands_in(marked, document) for document in question["documents"]), marked
+
+
+@pytest.mark.parametrize("question", [row for row in QUESTIONS if row["shape"] == "two-hop"], ids=by_id)
+def test_no_document_alone_answers_a_question_of_two_hops(question: dict[str, Any]) -> None:
+    for answer in question["answers"]:
+        assert not any(all(stands_in(marked, document) for marked in answer) for document in DOCUMENTS)
+
+
+@pytest.mark.parametrize("question", UNANSWERABLE, ids=by_id)
+def test_a_question_without_an_answer_names_documents_where_the_subject_is_near(question: dict[str, Any]) -> None:
+    assert bool(question["documents"]) == (question["shape"] == "near")
+    assert set(question["documents"]) <= set(DOCUMENTS)
+
+
+@pytest.mark.parametrize("pair", CONFLICTS, ids=by_id)
+def test_both_sides_of_a_pair_stand_in_their_documents(pair: dict[str, Any]) -> None:
+    for side in (pair["a"], pair["b"]):
+        assert stands_in(side["text"], side["document"])
+
+
+@pytest.mark.parametrize("claim", SUPPORT, ids=by_id)
+def test_the_evidence_of_a_claim_stands_in_the_library(claim: dict[str, Any]) -> None:
+    assert claim["supported"] == (claim["error"] is None)
+    for marked in claim["evidence"]:
+        assert any(stands_in(marked, document) for document in DOCUMENTS), marked

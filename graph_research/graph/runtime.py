@@ -16,16 +16,14 @@ from graph_research.graph.definition.identity import definition, detailed_change
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, NodeStarted, RunEnded, RunResumed, RunStarted
 from graph_research.graph.execution.event_channel import EventChannel
-from graph_research.graph.execution.graph_run import GraphRun
-from graph_research.graph.execution.graph_state import refuse_unstorable
+from graph_research.graph.execution.graph_start import load_graph_run, refuse_unstorable, start_graph_run
 from graph_research.graph.execution.node_result import Suspended
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
-from graph_research.graph.execution.step_writer import NewRun
 from graph_research.graph.history.fork import fork
 from graph_research.graph.state.rows import RunPatch, RunRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
-from graph_research.graph.values.codec import encode, unstorable
+from graph_research.graph.values.codec import unstorable
 
 _Prepare = Callable[[RunSession], Awaitable[RunLoop | None]]
 
@@ -260,6 +258,7 @@ class Runtime:
     async def _begin(self, session: RunSession, given: Mapping[str, Any], metadata: Mapping[str, Any]) -> RunLoop:
         refuse_unstorable(self.graph, given)
         stored, texts = definition(self.graph)
+        session.keep_texts(texts)
         now = self._clock.now().timestamp()
         row = RunRow(
             run_id=session.run_id,
@@ -269,15 +268,15 @@ class Runtime:
             status=RunStatus.RUNNING,
             cause=None,
             error=None,
-            metadata=encode(metadata, texts),
-            input=encode(given, texts),
+            metadata=session.encode(metadata),
+            input=session.encode(given),
             waiting=None,
             created_at=now,
             updated_at=now,
             parent=None,
             seed=session.run_id,
         )
-        return RunLoop(await GraphRun.start(self.graph, session, given, root=NewRun(row=row, texts=texts)))
+        return RunLoop(await start_graph_run(self.graph, session, given, new=row))
 
     async def _reopen(
         self, session: RunSession, answer: Any, accept_changes: bool, metadata: Mapping[str, Any] | None
@@ -291,7 +290,7 @@ class Runtime:
             changes = await detailed_changes(self.checkpointer.text, row.definition, self.graph)
             raise _changed(row, ", ".join(map(str, changes)) or "its definition differs")
         await session.recall()
-        graph_run = await GraphRun.load(self.graph, session, "")
+        graph_run = await load_graph_run(self.graph, session, "")
         cancelled = await self.checkpointer.cancel_requested(session.run_id)
         if graph_run is None or not graph_run.resumable:
             raise InputInvalid(f"run {row.run_id} ended {row.status} by its own edges", help="fork it, or start anew")
@@ -317,15 +316,16 @@ class Runtime:
         if not lost and not changed and metadata is None and await self._is_new(session.run_id):
             return
         stored, texts = definition(self.graph) if changed else (None, {})
+        session.keep_texts(texts)
         patch = RunPatch(
             status=RunStatus.RUNNING,
             updated_at=self._clock.now().timestamp(),
             graph_hash=self.graph.hash if changed else None,
             definition=stored,
-            metadata=None if metadata is None else encode(metadata, texts),
+            metadata=None if metadata is None else session.encode(metadata),
         )
         event = {"type": RunResumed.type, "status": row.status, "possibly_paid_twice": lost}
-        await session.write(events=[event], texts=texts, run=patch)
+        await session.write(events=[event], run=patch)
 
     async def _is_new(self, run_id: str) -> bool:
         """Whether nothing has happened in a run but its start."""

@@ -88,8 +88,7 @@ async def _replay(visit: NodeVisit, replay: Replay, handoff: Mapping[str, Any], 
 async def attempt_context(visit: NodeVisit, item: int | None, attempt: int) -> JournalContext:
     """The context of an attempt, with what is recorded of it."""
     context = JournalContext(visit.session, visit.address(item, attempt), visit.spec.role)
-    if visit.session.remembers:
-        await context.remember()
+    await context.recall()
     return context
 
 

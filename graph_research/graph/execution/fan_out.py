@@ -15,7 +15,6 @@ from graph_research.graph.execution.node_result import Failure, Suspended, Unrec
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.statuses import StepStatus
-from graph_research.graph.values.codec import encode
 
 
 class _EndedItem(NamedTuple):
@@ -150,16 +149,16 @@ async def _run_item(visit: NodeVisit, index: int, item: Any) -> _EndedItem:
 async def _end_item(
     visit: NodeVisit, context: JournalContext, output: Any, failure: Failure | None, seconds: float
 ) -> _EndedItem:
-    item, texts = context.item, dict[str, str]()
-    data = encode(output if failure is None else failure.error, texts)
+    item = context.item
+    data = visit.session.encode(output if failure is None else failure.error)
     hashed = visit.hash(item, data, *(visit.chains[item],) if item in visit.chains else ())
     status = StepStatus.FINISHED
     calls, events = context.pending()
     if failure is not None:
-        status, data = StepStatus.FAILED, encode(failure.stored, texts)
+        status, data = StepStatus.FAILED, visit.session.encode(failure.stored)
         events.append(visit.failed_event(failure, item, context.attempt, retry=False))
     place = {"path": visit.path, "visit": context.visit, "node": visit.spec.name, "item": item}
     events.append({"type": ItemFinished.type, **place, "status": status, "seconds": seconds})
     row = visit.row(item, context.attempt, status, seconds, hashed, data)
-    await visit.graph_run.writer.record(row, calls, events, texts)
+    await visit.graph_run.record(row, calls, events)
     return _EndedItem(output=output, failure=failure, hash=hashed)

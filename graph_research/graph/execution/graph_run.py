@@ -7,13 +7,12 @@ from itertools import starmap
 
 from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.errors import GuardFailed, NodeFailed
-from graph_research.graph.events import Draft, EdgeTaken, RunPaused
+from graph_research.graph.events import Draft, EdgeTaken, NodeStarted, RunPaused
 from graph_research.graph.execution import transitions
-from graph_research.graph.execution.graph_state import GraphState
+from graph_research.graph.execution.graph_state import Ended, GraphState
 from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended
-from graph_research.graph.execution.step_writer import Ended
 from graph_research.graph.execution.transitions import Loops, NoExit, TakenEdge, Unhandled
-from graph_research.graph.state.address import Address
+from graph_research.graph.state.address import key_of
 from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.rows import StepRow
@@ -32,16 +31,15 @@ class GraphRun(GraphState):
             result = results[0]
             if result.active.node in self.routes.single_exit and result.delta is not None and not result.written:
                 before = (self.step, self.position)
-                self._reduce(result.delta, result.data)
-                self.refresh_scope()
+                self.reduce(result.delta, result.row.delta)
                 try:
                     position, edge = transitions.single_exit(
                         result, self.position, self.routes, self.scope_values, self.visits
                     )
                 except (GuardFailed, NodeFailed):
                     return self._leave([], self.position.loops, results, before)
-                event = self._edge_event(result.active, edge, None)
-                return self._enter(position, result.step, result, [event])
+                event = self._taken_event(result.active, edge, None)
+                return self._enter(position, result.row.step, result, [event])
         return self._advance_all(results)
 
     async def _advance_all(self, results: Sequence[NodeResult]) -> None:
@@ -51,18 +49,15 @@ class GraphRun(GraphState):
         try:
             for result in results:
                 if result.failure is not None:
-                    edge, loops = transitions.event_edge(
-                        result.active, result.failure, self.routes, self.scope_values, loops
-                    )
+                    edge, loops = self._edge_for(result.active, result.failure, loops)
                     taken.append(edge)
         except Unhandled as end:
-            await self._end(end.failure, results)
+            await self._end(end.failure, _own(results))
             return
         before = (self.step, self.position)
         for result in results:
             if result.delta is not None:
-                self._reduce(result.delta, result.data)
-        self.refresh_scope()
+                self.reduce(result.delta, result.row.delta)
         await self._leave(taken, loops, results, before)
 
     async def _leave(
@@ -73,17 +68,31 @@ class GraphRun(GraphState):
         before: tuple[int, Position],
     ) -> None:
         """Take the edges out of the nodes that have ended, beside those that failures take, and commit."""
+        own = _own(results)
         self.position = transitions.reduced(self.position, results, self.routes)
-        if self.routes.pausing:
-            await self._pause_after(results)
+        for result in results if self.routes.pausing else ():
+            if self.graph.spec.nodes[result.active.node].pause == "after" and result.failure is None:
+                self.mark_done()
+                await self._commit_here(own)
+                raise self._pausing(result.active, "after")
         failing = {edge.source.node for edge in taken}
         leaving = [node for node in self.position.active if node.node not in failing]
         try:
             exits, loops = transitions.exit_edges(leaving, self.routes, self.scope_values, loops)
         except NoExit as stuck:
-            await self._fail_exit(stuck, results)
+            await self._fail_exit(stuck, own)
             return
-        await self._follow([*taken, *exits], loops, results, before)
+        await self._follow([*taken, *exits], loops, own, before)
+
+    async def _fail_exit(self, stuck: NoExit, own: NodeResult | None) -> None:
+        """A node has ended but no edge can be taken: that is its failure, and its update stays."""
+        self.mark_done()
+        try:
+            edge, loops = self._edge_for(stuck.active, stuck.failure, self.position.loops)
+        except Unhandled as end:
+            await self._end(end.failure, own)
+            return
+        await self._follow([edge], loops, own, (own.row.step if own else self.step, self.position))
 
     async def interrupt(self, failure: Failure, kept: Callable[[], Awaitable[Sequence[Delta]]]) -> bool:
         """Take the edge for an event that concerns the graph as a whole, after the updates that `kept` returns; without
@@ -91,9 +100,7 @@ class GraphRun(GraphState):
         status = _UNHANDLED.get(failure.event)
         for active in self.position.active:
             try:
-                edge, loops = transitions.event_edge(
-                    active, failure, self.routes, self.scope_values, self.position.loops
-                )
+                edge, loops = self._edge_for(active, failure, self.position.loops)
             except Unhandled as end:
                 failure = end.failure
                 continue
@@ -102,9 +109,9 @@ class GraphRun(GraphState):
             rows = [self.edit_row(StepStatus.ITEMS_KEPT, delta) for delta in await kept()]
             abandoned = self.position.without(self.position.active)
             self.position = self.position._replace(abandoned=abandoned)
-            await self._follow([edge], loops, (), before, rows, StepStatus(failure.event))
+            await self._follow([edge], loops, None, before, rows, StepStatus(failure.event))
             return True
-        await self._end(failure, (), status)
+        await self._end(failure, None, status)
         return False
 
     async def pause_before(self, active: ActiveNode) -> None:
@@ -114,27 +121,33 @@ class GraphRun(GraphState):
         await self.edit_state(StepStatus.PAUSED, {})
         raise self._pausing(active, "before")
 
+    def node_events(self) -> list[Draft]:
+        """The events that the active nodes start."""
+        return [
+            {"type": NodeStarted.type, "path": self.path + node.node, "visit": node.visit, "node": node.node}
+            for node in self.position.active
+            if node.node not in self.routes.ends
+        ]
+
+    def _edge_for(self, active: ActiveNode, failure: Failure, loops: Loops) -> tuple[TakenEdge, Loops]:
+        return transitions.event_edge(active, failure, self.routes, self.scope_values, loops)
+
     def _follow(
         self,
         taken: Sequence[TakenEdge],
         loops: Loops,
-        results: Sequence[NodeResult],
+        own: NodeResult | None,
         before: tuple[int, Position],
         rows: Sequence[StepRow] = (),
         status: StepStatus = StepStatus.MOVED,
     ) -> Awaitable[None]:
         """Take the edges, and commit everything since the last step."""
-        own = _own(results)
-        step = own.step if own else self.session.next_step()
+        step = own.row.step if own else self.session.next_step()
         position, taken, failed = transitions.follow(
             taken, self.position, self.routes, loops, step, self.visits, before
         )
         cancel_done = failed is not None and failed.event == Cause.CANCELLED
-        return self._enter(position, step, own, list(starmap(self._edge_event, taken)), rows, status, cancel_done)
-
-    def _reduce(self, delta: Delta, data: bytes | None) -> None:
-        self.state.apply(delta)
-        self.writer.count(data)
+        return self._enter(position, step, own, list(starmap(self._taken_event, taken)), rows, status, cancel_done)
 
     def _enter(
         self,
@@ -153,52 +166,27 @@ class GraphRun(GraphState):
             self.visits[node.node] = node.visit
         if turned:
             self.refresh_scope()
-        events += self.node_events(position.active)
-        return self.writer.commit(
-            step, position, self.state, own, events, self.ended, rows, status, cancel_done=cancel_done
-        )
+        return self.commit(own, events + self.node_events(), rows, status, cancel_done=cancel_done)
 
-    async def _fail_exit(self, stuck: NoExit, results: Sequence[NodeResult]) -> None:
-        """A node has ended but no edge can be taken: that is its failure, and its update stays."""
-        self.mark_done()
-        try:
-            edge, loops = transitions.event_edge(
-                stuck.active, stuck.failure, self.routes, self.scope_values, self.position.loops
-            )
-        except Unhandled as end:
-            await self._end(end.failure, results)
-            return
-        own = _own(results)
-        before = (own.step if own else self.step, self.position)
-        await self._follow([edge], loops, results, before)
-
-    async def _end(self, failure: Failure, results: Sequence[NodeResult], status: StepStatus | None = None) -> None:
+    async def _end(self, failure: Failure, own: NodeResult | None, status: StepStatus | None = None) -> None:
         """No edge takes the failure: the graph ends, and its position stays for whoever resumes it. `status` is that of
         a row that says so."""
         ended = RunStatus.FAILED if failure.event == Cause.ERROR else RunStatus.ABORTED
         self.ended = Ended(status=ended, cause=failure.event, error=failure.error)
         if any(active.done for active in self.position.active):
-            await self._commit_here(results, ended=self.ended)
+            await self._commit_here(own)
             return
-        await self.writer.end(self.ended, results, None if status is None else self.edit_row(status, {}))
+        await self.write_end(own, () if status is None else [self.edit_row(status, {})])
 
-    async def _pause_after(self, results: Sequence[NodeResult]) -> None:
-        for result in results:
-            if self.graph.spec.nodes[result.active.node].pause == "after" and result.failure is None:
-                self.mark_done()
-                await self._commit_here(results, ended=None)
-                raise self._pausing(result.active, "after")
-
-    def _commit_here(self, results: Sequence[NodeResult], *, ended: Ended | None) -> Awaitable[None]:
-        own = _own(results)
-        self.step = own.step if own else self.session.next_step()
-        return self.writer.commit(self.step, self.position, self.state, own, (), ended, cancel_done=ended is not None)
+    def _commit_here(self, own: NodeResult | None) -> Awaitable[None]:
+        self.step = own.row.step if own else self.session.next_step()
+        return self.commit(own, ())
 
     def _pausing(self, active: ActiveNode, when: str) -> Suspended:
         event = {"type": RunPaused.type, "path": self.path + active.node, "visit": active.visit, "when": when}
-        return Suspended(RunStatus.PAUSED, Address(self.namespace, active.node, active.visit).key, event)
+        return Suspended(RunStatus.PAUSED, key_of(self.namespace, active.node, active.visit), event)
 
-    def _edge_event(self, source: ActiveNode, edge: EdgeSpec, failure: Failure | None) -> Draft:
+    def _taken_event(self, source: ActiveNode, edge: EdgeSpec, failure: Failure | None) -> Draft:
         return {
             "type": EdgeTaken.type,
             "path": self.path + source.node,

@@ -1,26 +1,44 @@
-"""The state and position of one graph of a run, and the edits of them that no node makes."""
+"""The state and position of one graph of a run, and the one place where its steps become durable."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
 
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
-from graph_research.graph.events import Draft, NodeStarted
+from graph_research.graph.events import Draft, RunEnded
+from graph_research.graph.execution.node_result import NodeResult
 from graph_research.graph.execution.run_session import RunSession
-from graph_research.graph.execution.step_writer import Ended, NewRun, StepWriter
 from graph_research.graph.state.address import path_of
-from graph_research.graph.state.position import ActiveNode, Position, digest
-from graph_research.graph.state.reducers import Delta, DeltaRefused, State, make_delta, replaced
-from graph_research.graph.state.rows import StepRow
+from graph_research.graph.state.chunks import packed
+from graph_research.graph.state.position import ActiveNode, Position
+from graph_research.graph.state.reducers import Delta, replaced
+from graph_research.graph.state.rows import CallRow, RunPatch, Snapshot, StepRow
 from graph_research.graph.state.state_at import Folded, fold
 from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
-from graph_research.graph.values.codec import duplicate, encode, unstorable
+from graph_research.graph.values.codec import encode
+
+_LEAST_TAIL_BYTES = 32_768
+ROW_BYTES = 64
+"""What a row of the log takes beside its update, for the decision when to make a snapshot."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a graph ended. `cause` and `error` are those of the failure that the last event edge took, or that no edge
+    took."""
+
+    status: RunStatus
+    cause: Cause | None = None
+    error: Mapping[str, Any] | None = None
 
 
 class GraphState:
-    """The root graph of a run or a subgraph under it. What is in memory changes before the write of it is awaited."""
+    """The root graph of a run or a subgraph under it. What is in memory changes before the write of it is awaited. A
+    write that is cancelled is durable all the same; when one fails, the run is over."""
 
     def __init__(self, graph: Graph, session: RunSession, namespace: str, folded: Folded, *, loaded: bool) -> None:
         self.graph = graph
@@ -30,62 +48,19 @@ class GraphState:
         self.state = folded.state
         self.position = folded.position
         self.step = folded.step
-        self.writer = StepWriter(
-            graph, session, namespace, tail_bytes=folded.tail_bytes, snapshot_bytes=folded.snapshot_bytes
-        )
         self.routes = session.routes(graph)
         self.visits = dict(session.earlier_visits.get(namespace, {}))
         self.visits.pop("", None)
-        came_from = folded.position.interruption
-        active = (*folded.position.active, *(came_from.active if came_from else ()))
-        for node, visit in [*(node[:2] for node in active), *folded.position.abandoned.items()]:
+        left = folded.position.abandoned.items()
+        for node, visit in [*(active[:2] for active in folded.position.standing), *left]:
             self.visits[node] = max(visit, self.visits.get(node, 0))
         self.resumed = {node[:2] for node in folded.position.active} if loaded else set()
         self.ended = self.end_of(folded.position)
         self._initial_loops = dict.fromkeys(graph.spec.loops, 0)
+        self._tail_bytes = folded.tail_bytes
+        """The bytes of the updates since the last snapshot, which has `_snapshot_bytes`."""
+        self._snapshot_bytes = folded.snapshot_bytes
         self.refresh_scope()
-
-    @classmethod
-    async def start(
-        cls,
-        graph: Graph,
-        session: RunSession,
-        given: Mapping[str, Any],
-        *,
-        namespace: str = "",
-        chain: bytes = b"",
-        root: NewRun | None = None,
-    ) -> Self:
-        """A new graph run, stored with its first values. Raises `InputInvalid`."""
-        values = first_values(graph, given)
-        texts: dict[str, str] = {}
-        data = encode({"replace": values}, texts)
-        step = session.next_step()
-        active = ActiveNode(node=graph.spec.start, visit=1, entered=step)
-        position = Position(active=(active,), chain=digest(chain, data))
-        folded = Folded(state=State(values), position=position, step=step, tail_bytes=0, snapshot_bytes=0)
-        run = cls(graph, session, namespace, folded, loaded=False)
-        row = run.writer.mark(step, StepStatus.STARTED, position, data)
-        await run.writer.start(row, run.node_events(position.active), texts, root)
-        if run.ended and not namespace:
-            await run.writer.end(run.ended)
-        return run
-
-    @classmethod
-    async def load(cls, graph: Graph, session: RunSession, namespace: str) -> Self | None:
-        """A graph run as it was stored; None if it never started. Raises `GraphChanged` if it stands on a node that
-        the graph no longer has."""
-        folded = await fold(session.store, session.run_id, namespace)
-        if folded is None:
-            return None
-        came_from = folded.position.interruption
-        for active in (*folded.position.active, *(came_from.active if came_from else ())):
-            if active.node not in graph.spec.nodes:
-                raise GraphChanged(
-                    f'run {session.run_id} stands on node "{path_of(namespace)}{active.node}", which is gone',
-                    help="put the node back, or start a new run",
-                )
-        return cls(graph, session, namespace, folded, loaded=True)
 
     @property
     def cancelled(self) -> bool:
@@ -129,15 +104,23 @@ class GraphState:
 
     async def edit_state(self, status: StepStatus, delta: Delta) -> None:
         """Change the state outside of any node, at the position where the graph stands."""
-        await self.writer.record(self.edit_row(status, delta))
+        await self.record(self.edit_row(status, delta))
 
-    def node_events(self, active: Sequence[ActiveNode]) -> list[Draft]:
-        """The events that these nodes start."""
-        return [
-            {"type": NodeStarted.type, "path": self.path + node.node, "visit": node.visit, "node": node.node}
-            for node in active
-            if node.node not in self.routes.ends
-        ]
+    def edit_row(self, status: StepStatus, delta: Delta) -> StepRow:
+        """Change the state, and return the row that says so."""
+        data = self.session.encode(delta)
+        self.step = self.session.next_step()
+        if not self.namespace and status in CLEARS_FAILURES:
+            self.session.clear_failures()
+        self.position = self.position._replace(applied=None)
+        self.reduce(delta, data)
+        return self.mark(status, data)
+
+    def reduce(self, delta: Delta, data: bytes | None) -> None:
+        """Change the state by an update, stored as `data`."""
+        self.state.apply(delta)
+        self._tail_bytes += len(data or b"") + ROW_BYTES
+        self.refresh_scope()
 
     def refresh_scope(self) -> None:
         """Rebuild what expressions see."""
@@ -148,21 +131,6 @@ class GraphState:
         """Stand at nodes that have ended and that no edge has left."""
         self.position = self.position._replace(active=tuple(map(ActiveNode.ended, self.position.active)))
 
-    def edit_row(self, status: StepStatus, delta: Delta) -> StepRow:
-        """Change the state, and return the row that says so; its texts go with the next write."""
-        texts: dict[str, str] = {}
-        data = encode(delta, texts)
-        for name, text in texts.items():
-            self.session.keep_text(name, text)
-        self.state.apply(delta)
-        self.step = self.session.next_step()
-        if not self.namespace and status in CLEARS_FAILURES:
-            self.session.clear_failures()
-        self.position = self.position._replace(applied=None)
-        self.refresh_scope()
-        self.writer.count(data)
-        return self.writer.mark(self.step, status, self.position, data)
-
     def end_of(self, position: Position) -> Ended | None:
         """How the graph has ended if it stands on an end; of several ends the first of the file counts."""
         for active in position.active:
@@ -172,41 +140,71 @@ class GraphState:
                 return Ended(status=status, cause=position.interruption.cause, error=position.interruption.error)
         return None
 
+    def mark(self, status: StepStatus, delta: bytes | None) -> StepRow:
+        """A row of the graph itself, at its present step and position."""
+        now = self.session.clock.now().timestamp()
+        return StepRow.of_graph(self.step, self.namespace, status, now, self.position, delta)
 
-def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every channel's value at the start: what is given, else its default. Raises `InputInvalid`.
+    def record(self, row: StepRow, calls: Sequence[CallRow] = (), events: Sequence[Draft] = ()) -> Awaitable[None]:
+        """Write a row that does not move the graph: of an item, a retry, one of several nodes or an edit."""
+        return self.session.write(steps=[row], calls=calls, events=events)
 
-    Where no channel is declared as input, each may be given: such a graph is tried out, not called by others.
-    """
-    channels = graph.spec.channels
-    inputs = [name for name, channel in channels.items() if channel.input] or list(channels)
-    for name in given:
-        if name not in inputs:
-            what = "is no input" if name in channels else "does not exist"
-            raise InputInvalid(
-                f'channel "{name}" of graph "{graph.spec.name}" {what}',
-                help=f"inputs are {', '.join(inputs)}",
-            )
-    for name in inputs:
-        if channels[name].required and name not in given:
-            raise InputInvalid(f'graph "{graph.spec.name}" needs "{name}"', help="give it as input")
-    if graph.typed:
-        given = duplicate(given)
-    for name, value in given.items():
-        try:
-            graph.channels[name].check(value, graph.spec.start)
-        except HandoffInvalid as problem:
-            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {problem.message}') from problem
-    try:
-        make_delta(channels, given, {})
-        values = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
-        return dict(graph.to_stored(values, {}, graph.spec.start))
-    except (DeltaRefused, HandoffInvalid) as problem:
-        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
+    def commit(
+        self,
+        own: NodeResult | None,
+        events: Sequence[Draft],
+        rows: Sequence[StepRow] = (),
+        status: StepStatus = StepStatus.MOVED,
+        *,
+        cancel_done: bool = False,
+    ) -> Awaitable[None]:
+        """Write the step that has moved the graph to its position: with the row of its only node (`own`), or after
+        `rows` with a row that has `status`. If the root graph has ended, so has the run; `cancel_done` says that a
+        request to cancel has been followed."""
+        position, patch, snapshot = self.position.to_bytes(), None, None
+        calls: Sequence[CallRow] = ()
+        if own is None:
+            row = self.mark(status, None)
+        else:
+            row, calls, events = StepRow(*own.row[:-1], position), own.calls, [*own.events, *events]
+        if self.ended or cancel_done:
+            patch, ending = self._ending()
+            events = [*events, *ending]
+        if self._tail_bytes > _LEAST_TAIL_BYTES and self._tail_bytes > self._snapshot_bytes:
+            snapshot = self._snapshot(position)
+        return self.session.write(
+            steps=(*rows, row) if rows else (row,),
+            calls=calls,
+            events=events,
+            snapshot=snapshot,
+            run=patch,
+            alone=not self.namespace,
+        )
 
+    def write_end(self, own: NodeResult | None = None, rows: Sequence[StepRow] = ()) -> Awaitable[None]:
+        """Write that the graph has ended where it stands: the row of its only node (`own`), and `rows`."""
+        patch, events = self._ending()
+        if own is None:
+            return self.session.write(steps=rows, events=events, run=patch)
+        return self.session.write(steps=[own.row, *rows], calls=own.calls, events=[*own.events, *events], run=patch)
 
-def refuse_unstorable(graph: Graph, given: Mapping[str, Any]) -> None:
-    """Raise `InputInvalid` where an input holds what no store can keep, such as NaN."""
-    for name, value in given.items():
-        if found := unstorable(value):
-            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}" holds {found}, which cannot be stored')
+    def _snapshot(self, position: bytes) -> Snapshot:
+        """All channels. It is due when the updates since the last snapshot have outgrown it."""
+        texts: dict[str, str] = {}
+        channels = self.graph.spec.channels.values()
+        growing = {spec.name: spec.reduce == "upsert" for spec in channels if spec.reduce in ("append", "upsert")}
+        values = encode(packed(self.state, growing, texts), texts)
+        self.session.keep_texts(texts)
+        self._snapshot_bytes, self._tail_bytes = len(values), 0
+        return Snapshot(self.namespace, self.step, values, self.position.chain, position)
+
+    def _ending(self) -> tuple[RunPatch | None, list[Draft]]:
+        """The run's own row and last event when its root graph has ended, or has followed a request to cancel."""
+        if self.namespace:
+            return None, []
+        now, ended = self.session.clock.now().timestamp(), self.ended
+        if ended is None:
+            return RunPatch(status=RunStatus.RUNNING, updated_at=now, cancel_done=True), []
+        error = None if ended.error is None else orjson.dumps(ended.error)
+        patch = RunPatch(status=ended.status, updated_at=now, cause=ended.cause, error=error, cancel_done=True)
+        return patch, [{"type": RunEnded.type, "status": ended.status, "cause": ended.cause, "error": ended.error}]

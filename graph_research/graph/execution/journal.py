@@ -40,10 +40,14 @@ class JournalContext:
         self._calls: list[CallRow] = []
         self._events: list[Draft] = []
 
-    async def remember(self) -> None:
+    async def recall(self) -> None:
         """Load what is recorded of the same attempt, in this run and in one whose answers it inherits."""
-        self._recorded = _by_request(await self._session.recorded(self.address))
-        self._inherited = _by_request(await self._session.inherited(self.address))
+        session = self._session
+        if session.earlier_call_keys and self.address.key in session.earlier_call_keys:
+            rows = await session.store.call_rows(session.run_id, self.address.key)
+            self._recorded = _by_request(row for row in rows if row.status == CallStatus.ANSWERED)
+        if session.answer_source is not None:
+            self._inherited = _by_request(await session.answer_source.recorded(self.address.key))
 
     @cached_property
     def path(self) -> str:
@@ -55,21 +59,20 @@ class JournalContext:
 
     async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
         key = self._next_key(kind, hashlib.sha256(canonical(request)).digest())
-        recorded = self._recorded.get(key) or self._inherited_answer(key)
+        recorded = self._answer_to(key)
         if recorded is None and self._session.answer_source is not None:
             await self._session.answer_source.refuse(self.address, kind, request, self._inherited.get(key))
         if recorded is not None and recorded.answer is not None:
             self._events.append(self._call_event(kind, recorded.seconds, reused=True))
             return await self._session.value(recorded.answer)
-        texts: dict[str, str] = {}
-        sent = self._row(key, CallStatus.SENT, request=encode(request, texts))
+        sent = self._row(key, CallStatus.SENT, request=self._session.encode(request))
         calls, events = self.pending()
-        await self._session.write(calls=[*calls, sent], events=events, texts=texts)
+        await self._session.write(calls=[*calls, sent], events=events)
         return await self._answered(sent, fn)
 
     def now(self) -> datetime:
         key = self._next_key("now")
-        recorded = self._recorded.get(key) or self._inherited_answer(key)
+        recorded = self._answer_to(key)
         if recorded is not None and recorded.answer is not None:
             moment: datetime = decode(recorded.answer, {})
             return moment
@@ -84,7 +87,7 @@ class JournalContext:
 
     def put_text(self, text: str) -> str:
         name = text_hash(text)
-        self._session.keep_text(name, text)
+        self._session.put_text(name, text)
         return f"sha256:{name}"
 
     async def get_text(self, text_hash: str) -> str:
@@ -105,9 +108,11 @@ class JournalContext:
         self._calls, self._events = [], []
         return calls, events
 
-    def _inherited_answer(self, key: _RequestKey) -> CallRow | None:
-        """The answer that another run recorded, entered into this run's journal too. Recorded times are inherited only
-        until the first call that has to be made."""
+    def _answer_to(self, key: _RequestKey) -> CallRow | None:
+        """The recorded answer; one of another run is entered into this run's journal too. Recorded times are inherited
+        only until the first call that has to be made."""
+        if (recorded := self._recorded.get(key)) is not None:
+            return recorded
         recorded = self._inherited.get(key)
         if recorded is not None and recorded.status == CallStatus.ANSWERED:
             self._calls.append(recorded._replace(seq=self._session.next_call()))
@@ -123,16 +128,16 @@ class JournalContext:
         except StoreDamaged:
             raise
         except Exception as problem:
-            error = encode({"type": type(problem).__name__, "message": str(problem)}, texts)
+            error = self._session.encode({"type": type(problem).__name__, "message": str(problem)})
             failed = sent._replace(status=CallStatus.FAILED, seconds=clock.monotonic() - began, answer=error)
-            await self._session.write(calls=[failed], texts=texts)
+            await self._session.write(calls=[failed])
             raise
         seconds = clock.monotonic() - began
+        self._session.keep_texts(texts)
         calls, events = self.pending()
         await self._session.write(
             calls=[*calls, sent._replace(status=CallStatus.ANSWERED, seconds=seconds, answer=answer)],
             events=[*events, self._call_event(sent.kind, seconds, reused=False)],
-            texts=texts,
         )
         return decode(answer, texts)
 

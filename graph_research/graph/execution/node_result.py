@@ -11,10 +11,7 @@ from graph_research.graph.events import Draft
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.rows import CallRow, StepRow
-from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
-
-_FINISHED, _FAILED = StepStatus.FINISHED.value, StepStatus.FAILED.value
-"""Plain strings, which SQLite binds faster."""
+from graph_research.graph.state.statuses import Cause, RunStatus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,25 +60,13 @@ class Unrecorded(Exception):
 
 
 class NodeResult(NamedTuple):
-    """A node that has ended, and what is stored with its row. `data` is the encoded update or failure; `written` says
-    that the row is stored already."""
+    """A node that has ended: its row of the update log, which holds the update or failure, and what is stored with the
+    row, unless that is `written` already."""
 
     active: ActiveNode
-    step: int
-    attempt: int
-    started_at: float
-    seconds: float
-    hash: bytes
-    data: bytes | None
+    row: StepRow
     delta: Delta | None = None
     failure: Failure | None = None
     calls: Sequence[CallRow] = ()
     events: Sequence[Draft] = ()
-    texts: Mapping[str, str] = {}
     written: bool = False
-
-    def row(self, namespace: str, position: bytes | None = None) -> StepRow:
-        """Its row of the update log."""
-        active, step, attempt, started_at, seconds, hashed, data, _, failure, _, _, _, _ = self
-        (node, visit), status = active[:2], _FINISHED if failure is None else _FAILED
-        return StepRow(step, namespace, node, visit, None, attempt, status, started_at, seconds, hashed, data, position)

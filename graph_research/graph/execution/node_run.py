@@ -9,7 +9,7 @@ import orjson
 
 from graph_research.errors import GraphResearchError
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, NodeFailed, StoreDamaged
-from graph_research.graph.events import InputRequested, NodeFinished
+from graph_research.graph.events import Draft, InputRequested, NodeFinished
 from graph_research.graph.execution.attempts import run_attempts
 from graph_research.graph.execution.fan_out import run_items
 from graph_research.graph.execution.journal import JournalContext
@@ -17,7 +17,6 @@ from graph_research.graph.execution.node_result import Failure, NodeResult, Susp
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.state.address import key_of
 from graph_research.graph.state.reducers import Delta, DeltaRefused
-from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode
 
@@ -33,7 +32,7 @@ class NodeRun(NodeVisit):
         if self.earlier and (stored := await self._stored_result()) is not None:
             return stored
         clock = self.session.clock
-        started_at, began = clock.now().timestamp(), clock.monotonic()
+        began = clock.monotonic()
         context: JournalContext | None = None
         failure: Failure | None = None
         delta: Delta | None = None
@@ -52,14 +51,13 @@ class NodeRun(NodeVisit):
             if isinstance(problem, StoreDamaged):
                 raise
             failure = self.failure(Cause.ERROR, problem, 1)
-        attempt = context.attempt if context else 1
-        self.check_recorded(None, attempt)
         seconds = clock.monotonic() - began
         try:
-            return self._result(started_at, seconds, attempt, context, delta, failure, parts)
+            return self._result(seconds, context, delta, failure, parts)
         except NotStorable as problem:
-            failure = self.failure(Cause.ERROR, self.unstorable((delta or {}).values(), problem), attempt)
-            return self._result(started_at, seconds, attempt, context, None, failure, ())
+            shown = self.unstorable((delta or {}).values(), problem)
+            failure = self.failure(Cause.ERROR, shown, context.attempt if context else 1)
+            return self._result(seconds, context, None, failure, ())
 
     async def _stored_result(self) -> NodeResult | None:
         """How the visit ended if it had: its update, or a failure that nothing has come of yet."""
@@ -67,45 +65,36 @@ class NodeRun(NodeVisit):
             if row.item is not None or row.delta is None:
                 continue
             if row.status == StepStatus.FINISHED:
-                return self._written(row)._replace(delta=await self.session.value(row.delta))
+                return NodeResult(self.active, row, delta=await self.session.value(row.delta), written=True)
             if row.status == StepStatus.FAILED and row.step > self.session.failures_cleared_at:
                 failure = Failure.from_stored(await self.session.value(row.delta))
-                return self._written(row)._replace(failure=failure)
+                return NodeResult(self.active, row, failure=failure, written=True)
         return None
-
-    def _written(self, row: StepRow) -> NodeResult:
-        data = row.delta
-        return NodeResult(self.active, row.step, row.attempt, row.started_at, row.seconds, row.hash, data, written=True)
 
     def _result(
         self,
-        started_at: float,
         seconds: float,
-        attempt: int,
         context: JournalContext | None,
         delta: Delta | None,
         failure: Failure | None,
         parts: Iterable[bytes],
     ) -> NodeResult:
-        texts: dict[str, str] = {}
-        position, data = self.graph_run.position, None
-        hashed = position.chain
-        if delta is not None:
-            data = encode(delta, texts)
+        attempt, position, texts = context.attempt if context else 1, self.graph_run.position, dict[str, str]()
+        event: Draft
+        if failure is not None:
+            status, data, hashed = StepStatus.FAILED, encode(failure.stored, texts), position.chain
+            event = self.failed_event(failure, None, attempt, retry=False)
+        else:
+            status, data = StepStatus.FINISHED, encode(delta, texts)
             hashed = self.hash(None, data, orjson.dumps(position.loops, None, orjson.OPT_SORT_KEYS), *parts)
             if not self.program.makes_json:
                 delta = decode(data, texts)
+            place = {"path": self.path, "visit": self.active.visit, "node": self.active.node}
+            event = {"type": NodeFinished.type, **place, "seconds": seconds}
+        row = self.row(None, attempt, status, seconds, hashed, data)
+        self.session.keep_texts(texts)
         calls, events = context.pending() if context else ([], [])
-        active, step = self.active, self.session.next_step()
-        path, visit, node = self.path, active.visit, active.node
-        if failure is None:
-            events.append({"type": NodeFinished.type, "path": path, "visit": visit, "node": node, "seconds": seconds})
-        else:
-            data = encode(failure.stored, texts)
-            events.append(self.failed_event(failure, None, attempt, retry=False))
-        return NodeResult(
-            active, step, attempt, started_at, seconds, hashed, data, delta, failure, calls, events, texts
-        )
+        return NodeResult(self.active, row, delta, failure, calls, [*events, event])
 
     def _update_of(self, output: Any) -> Delta:
         return self.delta(self.program.update({**self.scope, "output": output}))

@@ -17,7 +17,7 @@ from graph_research.graph.state.position import ActiveNode, digest
 from graph_research.graph.state.reducers import Delta, make_delta
 from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.statuses import Cause, StepStatus
-from graph_research.graph.values.codec import NotStorable, duplicate, encode, unstorable
+from graph_research.graph.values.codec import NotStorable, duplicate, unstorable
 
 Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
 """Runs a subgraph: name, handoff and address to output and chain of hashes."""
@@ -115,25 +115,20 @@ class NodeVisit:
     async def record_retry(self, context: JournalContext, failure: Failure, seconds: float) -> None:
         """Store an attempt that failed and that another follows."""
         calls, events = context.pending()
-        texts: dict[str, str] = {}
-        data, chain = encode(failure.stored, texts), self.graph_run.position.chain
+        data, chain = self.session.encode(failure.stored), self.graph_run.position.chain
         row = self.row(context.item, context.attempt, StepStatus.RETRIED, seconds, chain, data)
         failed = self.failed_event(failure, context.item, context.attempt, retry=True)
-        await self.graph_run.writer.record(row, calls, [*events, failed], texts)
+        await self.graph_run.record(row, calls, [*events, failed])
 
     def row(
         self, item: int | None, attempt: int, status: StepStatus, seconds: float, hashed: bytes, data: bytes | None
     ) -> StepRow:
-        """A row of an item or an attempt that ends now."""
-        self.check_recorded(item, attempt)
+        """The row of a node, an item or an attempt that ends now. In a replay, raises `Unrecorded` if it did not."""
+        if self.session.replay is not None:
+            self.session.replay.check_end(self.address(item, attempt))
         step, namespace, (node, visit) = self.session.next_step(), self.graph_run.namespace, self.active[:2]
         started_at = self.session.clock.now().timestamp() - seconds
         return StepRow(step, namespace, node, visit, item, attempt, status, started_at, seconds, hashed, data, None)
-
-    def check_recorded(self, item: int | None, attempt: int) -> None:
-        """In a replay, raise `Unrecorded` if this attempt did not end in the recorded run."""
-        if self.session.replay is not None:
-            self.session.replay.check_end(self.address(item, attempt))
 
     def hash(self, item: int | None, data: bytes, *parts: bytes) -> bytes:
         """The chain of hashes after this visit or one of its items."""

@@ -11,10 +11,11 @@ from graph_research.graph.execution.attempts import first_of
 from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancelled
 from graph_research.graph.execution.fan_out import finished_items
 from graph_research.graph.execution.graph_run import GraphRun
+from graph_research.graph.execution.graph_start import load_graph_run, start_graph_run
+from graph_research.graph.execution.graph_state import Ended
 from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended, Unrecorded, failure_of
 from graph_research.graph.execution.node_run import NodeRun
 from graph_research.graph.execution.node_visit import NodeVisit
-from graph_research.graph.execution.step_writer import Ended
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
@@ -153,8 +154,7 @@ class RunLoop:
         except (Suspended, Unrecorded) as stop:
             return stop
         if not result.written:
-            row = result.row(self.graph_run.namespace)
-            await self.graph_run.writer.record(row, result.calls, result.events, result.texts)
+            await self.graph_run.record(result.row, result.calls, result.events)
         return result._replace(written=True)
 
     def _run_node(self, active: ActiveNode) -> Awaitable[NodeResult]:
@@ -191,7 +191,7 @@ class RunLoop:
         """The subgraph's run: that of the attempt if it can go on, else that of a next attempt."""
         graph, session = self.graph_run.graph.subgraphs[name], self.graph_run.session
         while (namespace := f"{address.key}/") in session.earlier_visits:
-            run = await GraphRun.load(graph, session, namespace)
+            run = await load_graph_run(graph, session, namespace)
             assert run is not None
             if run.ended is not None and not await self._failed_since(address, run.step):
                 return run
@@ -199,7 +199,7 @@ class RunLoop:
                 await run.rewind()
                 return run
             address = address._replace(attempt=address.attempt + 1)
-        return await GraphRun.start(graph, session, handoff, namespace=namespace, chain=self.graph_run.position.chain)
+        return await start_graph_run(graph, session, handoff, namespace=namespace, chain=self.graph_run.position.chain)
 
     async def _failed_since(self, address: Address, end: int) -> bool:
         """Whether the node of a subgraph that ended at step `end` has failed since; if not, that end counts."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from graph_research.graph.checkpoint.base import Checkpointer
@@ -16,20 +15,16 @@ from graph_research.graph.events import Draft, Event, event_of, packed_events
 from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.recorded_answers import AnswerSource, ParentJournals, Replay, ancestors
 from graph_research.graph.execution.routing import Routes
-from graph_research.graph.state.address import Address
 from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
-from graph_research.graph.state.statuses import CLEARS_FAILURES, CallStatus
-from graph_research.graph.values.codec import decode, references
+from graph_research.graph.state.statuses import CLEARS_FAILURES
+from graph_research.graph.values.codec import decode, encode, references
 
 
 @dataclass(slots=True)
 class _Batch:
-    """The events of one write: numbered from `seq` + 1, with the same time and step."""
+    """The events of one write, and whether it is durable."""
 
-    drafts: Sequence[Draft]
-    seq: int
-    at: datetime
-    step: int
+    events: Sequence[Event]
     durable: bool = False
 
 
@@ -52,7 +47,7 @@ class RunSession:
         self.interactive = interactive
         self.earlier_visits: Mapping[str, Mapping[str, int]] = {}
         """What the run had done before this process took it over: namespace to node to its highest visit."""
-        self._earlier_call_keys: frozenset[str] = frozenset()
+        self.earlier_call_keys: Collection[str] = ()
         """Attempts with journal entries from before."""
         self.seed = run_id
         """What ids and random numbers derive from."""
@@ -83,30 +78,13 @@ class RunSession:
             self._step = row.step
             if not row.node and not row.scope and row.status in CLEARS_FAILURES:
                 self.failures_cleared_at = row.step
-        keys, self._call = await self.store.call_keys(self.run_id)
-        self.earlier_visits, self._earlier_call_keys = visits, frozenset(keys)
+        self.earlier_visits = visits
+        self.earlier_call_keys, self._call = await self.store.call_keys(self.run_id)
         self._seq = await self.store.last_seq(self.run_id)
         run = await self.store.run_row(self.run_id)
         self.seed = run.seed
         if self.answer_source is None and (parents := await ancestors(self.store, run)):
             self.answer_source = ParentJournals(self.store, list(parents))
-
-    @property
-    def remembers(self) -> bool:
-        """Whether an attempt may have been made before, in this run or in one whose answers it inherits."""
-        return self.answer_source is not None or bool(self._earlier_call_keys)
-
-    async def recorded(self, address: Address) -> list[CallRow]:
-        """The answers in the journal of an attempt that was interrupted; empty for a new one."""
-        if address.key not in self._earlier_call_keys:
-            return []
-        return [
-            row for row in await self.store.call_rows(self.run_id, address.key) if row.status == CallStatus.ANSWERED
-        ]
-
-    async def inherited(self, address: Address) -> Sequence[CallRow]:
-        """What another run recorded of the same attempt, as far as this run may use it."""
-        return () if self.answer_source is None else await self.answer_source.recorded(address.key)
 
     async def value(self, data: bytes) -> Any:
         """A stored value with its texts."""
@@ -130,17 +108,27 @@ class RunSession:
         self._call += 1
         return self._call
 
-    def keep_text(self, name: str, text: str) -> None:
-        """Store a text with the next write of the run."""
+    def encode(self, value: Any) -> bytes:
+        """A value as it is stored; its large texts go with the next write of the run."""
+        texts: dict[str, str] = {}
+        data = encode(value, texts)
+        self.keep_texts(texts)
+        return data
+
+    def keep_texts(self, texts: Mapping[str, str]) -> None:
+        """Store texts with the next write of the run."""
+        for name, text in texts.items():
+            if name not in self._known:
+                self._texts[name] = text
+
+    def put_text(self, name: str, text: str) -> None:
+        """Store a text with the next write of the run, and have it at hand for `text`."""
         self._recent.add(name, text)
-        if name not in self._known:
-            self._texts[name] = text
+        self.keep_texts({name: text})
 
     async def text(self, name: str) -> str:
         """A text that is stored or waits for the next write."""
-        text = self._texts.get(name)
-        if text is None:
-            text = self._recent.get(name)
+        text = self._texts.get(name, self._recent.get(name))
         if text is None:
             text = await self.store.text(name)
             self._recent.add(name, text)
@@ -154,68 +142,54 @@ class RunSession:
         """Send an event that is stored already."""
         self._event_channel.send((event,))
 
-    def create(self, run: RunRow, step: StepRow, events: Sequence[Draft], texts: Mapping[str, str]) -> Awaitable[None]:
-        """Store the run itself with its first step."""
-        batch, packed = self._numbered(events)
-        first = Write(self.run_id, (step,), (), self._seq, packed, self._new_texts(texts))
-        return self._send_when_written(batch, self.store.create(run, first))
-
     def write(
         self,
         *,
         steps: Sequence[StepRow] = (),
         calls: Sequence[CallRow] = (),
         events: Sequence[Draft] = (),
-        texts: Mapping[str, str] | None = None,
         snapshot: Snapshot | None = None,
         run: RunPatch | None = None,
+        new: RunRow | None = None,
         alone: bool = False,
     ) -> Awaitable[None]:
-        """One transaction, begun when this is awaited. Its events are sent when it and all earlier writes are durable;
-        the call returns when the consumer has received them."""
-        batch, packed = self._numbered(events)
-        new = self._new_texts(texts) if texts or self._texts else {}
-        written = self.store.write(Write(self.run_id, steps, calls, self._seq, packed, new, snapshot, run, alone))
+        """One transaction, begun when this is awaited; with `new` it stores the run itself. Its events are sent when it
+        and all earlier writes are durable; the call returns when the consumer has received them."""
+        batch = packed = None
+        if events or self._event_channel.open:
+            at, seq = self.clock.now(), self._seq + 1
+            self._seq += len(events)
+            packed = packed_events(events, seq=seq, at=at, step=self._step) if events else None
+            if self._event_channel.open:
+                batch = _Batch(
+                    [
+                        event_of(draft, run_id=self.run_id, seq=number, at=at, step=self._step)
+                        for number, draft in enumerate(events, start=seq)
+                    ]
+                )
+                self._batches.append(batch)
+        texts, self._texts = self._texts, {}
+        self._known.update(texts)
+        write = Write(self.run_id, steps, calls, self._seq, packed, texts, snapshot, run, alone)
+        written = self.store.write(write) if new is None else self.store.create(new, write)
         return written if batch is None else self._send_when_written(batch, written)
 
-    def _numbered(self, events: Sequence[Draft]) -> tuple[_Batch | None, bytes | None]:
-        """The events as they are stored, and as they are sent if there is a consumer."""
-        if not (events or self._event_channel.open):
-            return None, None
-        at, seq, batch = self.clock.now(), self._seq, None
-        self._seq += len(events)
-        if self._event_channel.open:
-            batch = _Batch(events, seq, at, self._step)
-            self._batches.append(batch)
-        return batch, packed_events(events, seq=seq + 1, at=at, step=self._step) if events else None
-
-    def _new_texts(self, texts: Mapping[str, str] | None) -> dict[str, str]:
-        """Of `texts` and those that wait for the next write: what this process has not stored yet."""
-        kept, self._texts = {**self._texts, **(texts or {})}, {}
-        new = {name: text for name, text in kept.items() if name not in self._known}
-        self._known.update(new)
-        return new
-
-    async def _send_when_written(self, batch: _Batch | None, written: Awaitable[None]) -> None:
+    async def _send_when_written(self, batch: _Batch, written: Awaitable[None]) -> None:
         try:
             await written
         except asyncio.CancelledError:
-            if batch is not None:
-                self._send_durable(batch)
+            self._send(batch)
             raise
-        if batch is not None:
-            self._send_durable(batch)
-            await self._event_channel.wait_drained()
+        self._send(batch)
+        await self._event_channel.wait_drained()
 
-    def _send_durable(self, batch: _Batch) -> None:
+    def _send(self, batch: _Batch) -> None:
+        """Send the events of a durable write, after those of earlier ones."""
         batch.durable = True
         while self._batches and self._batches[0].durable:
-            first = self._batches.popleft()
+            events = self._batches.popleft().events
             if self._event_channel.open:
-                self._event_channel.send(
-                    event_of(draft, run_id=self.run_id, seq=seq, at=first.at, step=first.step)
-                    for seq, draft in enumerate(first.drafts, start=first.seq + 1)
-                )
+                self._event_channel.send(events)
 
 
 class TextCache:

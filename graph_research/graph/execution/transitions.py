@@ -64,11 +64,11 @@ def reduced(position: Position, results: Sequence[NodeResult], routes: Routes) -
         active = tuple(sorted(active, key=lambda node: routes.order[node.node]))
     applied: Sequence[int] | None = None
     if len(results) == 1 and not results[0].written:
-        chain = results[0].hash if results[0].delta is not None else chain
+        chain = results[0].row.hash if results[0].delta is not None else chain
     else:
         updates = [result for result in results if result.delta is not None]
-        chain = joined(chain, [result.hash for result in updates])
-        applied = [result.step for result in updates]
+        chain = joined(chain, [result.row.hash for result in updates])
+        applied = [result.row.step for result in updates]
     return Position(active, chain, loops, join_arrivals, interruption, applied, abandoned)
 
 
@@ -138,8 +138,8 @@ def single_exit(
         loops = routes.counted(edge, loops)
     if target in routes.can_complete:
         interruption = None
-    entered = ActiveNode(target, visits.get(target, 0) + 1, result.step)
-    return Position((entered,), result.hash, loops, join_arrivals, interruption, None, abandoned), edge
+    entered = ActiveNode(target, visits.get(target, 0) + 1, result.row.step)
+    return Position((entered,), result.row.hash, loops, join_arrivals, interruption, None, abandoned), edge
 
 
 def _entered(

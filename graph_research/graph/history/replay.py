@@ -15,10 +15,10 @@ from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.execution.graph_run import GraphRun
+from graph_research.graph.execution.graph_start import load_graph_run, start_graph_run
 from graph_research.graph.execution.node_result import Suspended, Unrecorded
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
-from graph_research.graph.execution.step_writer import NewRun
 from graph_research.graph.history.fork import log_until
 from graph_research.graph.history.recorded_run import Difference, Differs, RecordedRun
 from graph_research.graph.history.state_diff import apart, first_difference
@@ -187,7 +187,7 @@ async def _drive(
         run = await _loaded(session, graph)
     else:
         given = decode(row.input, await scratch.texts(references(row.input)))
-        run = await GraphRun.start(graph, session, given, root=NewRun(row=begun, texts={}))
+        run = await start_graph_run(graph, session, given, new=begun)
     reached = None
     while run is not None and recorded.progress != reached:
         reached = recorded.progress
@@ -203,7 +203,7 @@ async def _drive(
 
 async def _loaded(session: RunSession, graph: Graph) -> GraphRun | None:
     await session.recall()
-    run = await GraphRun.load(graph, session, "")
+    run = await load_graph_run(graph, session, "")
     if run is None or not run.resumable:
         return None
     await run.rewind()

@@ -76,6 +76,11 @@ class Position(NamedTuple):
     applied: Sequence[int] | None = None
     abandoned: Mapping[str, int] = _NONE
 
+    @property
+    def standing(self) -> tuple[ActiveNode, ...]:
+        """The active nodes, and those that `resume` may return to."""
+        return self.active + (self.interruption.active if self.interruption else ())
+
     def without(self, left: Iterable[ActiveNode]) -> Mapping[str, int]:
         """`abandoned` after an event edge has left these nodes."""
         return {**self.abandoned, **{active.node: active.visit for active in left if not active.done}}

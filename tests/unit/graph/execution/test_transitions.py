@@ -21,7 +21,8 @@ from graph_research.graph.execution.transitions import (
     without_conflicts,
 )
 from graph_research.graph.state.position import ActiveNode, Interruption, Position
-from graph_research.graph.state.statuses import Cause
+from graph_research.graph.state.rows import StepRow
+from graph_research.graph.state.statuses import Cause, StepStatus
 from tests.support.graph.harness import graph_of
 
 GRAPH = graph_of("""
@@ -80,7 +81,7 @@ def results(draw: st.DrawFn, position: Position) -> list[NodeResult]:
         failed, written = draw(st.booleans()), len(position.active) > 1
         failure = failure_of(active, Cause.ERROR, "ValueError", "no") if failed else None
         delta = None if failed else {"replace": dict.fromkeys(draw(st.sets(st.sampled_from("abc"))), 1)}
-        made.append(NodeResult(active, draw(STEPS), 1, 0.0, 0.0, draw(HASHES), b"{}", delta, failure, written=written))
+        made.append(NodeResult(active, _row(active, draw(STEPS), draw(HASHES)), delta, failure, written=written))
     return made
 
 
@@ -148,7 +149,7 @@ def test_conflicts_and_the_chain_do_not_depend_on_the_order_in_which_nodes_end(d
     assert set(after.active) == set(position.active)
     assert _updates(checked) or after.chain == position.chain
     if len(checked) > 1:
-        assert after.applied == [result.step for result in _updates(checked)]
+        assert after.applied == [result.row.step for result in _updates(checked)]
 
 
 @many
@@ -173,12 +174,12 @@ def test_the_fast_path_for_one_node_and_one_edge_comes_to_the_same_position(data
     active = ActiveNode("mend", data.draw(st.integers(1, 5)), data.draw(STEPS))
     kept = Interruption(Cause.ERROR, 1, "00", (active,), {}, {}, {})
     position = data.draw(positions())._replace(active=(active,), loops={}, interruption=kept, applied=[3])
-    result = NodeResult(active, data.draw(STEPS), 1, 0.0, 0.0, data.draw(HASHES), b"{}", {"replace": {}})
+    result = NodeResult(active, _row(active, data.draw(STEPS), data.draw(HASHES)), {"replace": {}})
     visits = data.draw(st.dictionaries(st.sampled_from(NODES), st.integers(1, 9)))
     fast, edge = single_exit(result, position, ROUTES, {"n": n}, visits)
     after = reduced(position, [result], ROUTES)
     exits, loops = exit_edges(after.active, ROUTES, {"n": n}, after.loops)
-    general, taken, failed = follow(exits, after, ROUTES, loops, result.step, visits, (0, position))
+    general, taken, failed = follow(exits, after, ROUTES, loops, result.row.step, visits, (0, position))
     assert (fast, [TakenEdge(active, edge)], None) == (general, taken, failed)
     assert [node.node for node in fast.active] == [target]
 
@@ -190,6 +191,10 @@ def test_a_loop_counts_itself_and_starts_those_inside_it_anew(loops: dict[str, i
     outer, inner = (ROUTES.counted(by_loop[name], loops) for name in ("outer", "inner"))
     assert outer == {**loops, "outer": loops.get("outer", 0) + 1, "inner": 0}
     assert inner == {**loops, "inner": loops.get("inner", 0) + 1}
+
+
+def _row(active: ActiveNode, step: int, hashed: bytes) -> StepRow:
+    return StepRow(step, "", active.node, active.visit, None, 1, StepStatus.FINISHED, 0.0, 0.0, hashed, b"{}", None)
 
 
 def _updates(results: Sequence[NodeResult]) -> list[NodeResult]:

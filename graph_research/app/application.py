@@ -34,6 +34,7 @@ from graph_research.graph.events import Event, NodeStarted, RunStarted
 from graph_research.graph.history.stored_definition import stored_spec
 from graph_research.graph.runtime import NO_ANSWER
 from graph_research.graph.state.position import Position
+from graph_research.graph.state.statuses import RunStatus
 from graph_research.providers.clients import Clients
 from graph_research.research.hooks import Hooks
 
@@ -147,7 +148,7 @@ class Application:
             for event in await self.store.events(run_id, after=after):
                 after = event.seq or after
                 yield event
-            if status != "running":
+            if status != RunStatus.RUNNING:
                 return
             await asyncio.sleep(_POLL_SECONDS)
 
@@ -165,7 +166,8 @@ class Application:
         record = await self.store.run(run_id)
         stored = await self.store.last_position(run_id)
         position = Position.from_bytes(stored.position, stored.hash) if stored and stored.position else None
-        if position is not None and position.interruption is not None and record.status in {"aborted", "failed"}:
+        has_failed = record.status in (RunStatus.ABORTED, RunStatus.FAILED)
+        if has_failed and position is not None and position.interruption is not None:
             return position.interruption.active[0].node
         return record.nodes[0] if record.nodes else ""
 
@@ -245,7 +247,7 @@ class Application:
         (`max_cost`, `max_tokens`, `timeout_seconds`) change its request."""
         record = await self.store.run(check_name(run_id, "run id"))
         stored = request_of(record)
-        if not accept_changes and record.status != "completed":
+        if not accept_changes and record.status != RunStatus.COMPLETED:
             refuse_foreign(record, stored)
         request = with_limits(stored, *limits)
         agreed = accept_changes or not is_foreign(record)

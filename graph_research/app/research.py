@@ -17,6 +17,7 @@ from graph_research.app.runs.report import NoReport
 from graph_research.app.runs.run import new_run_id
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import check_name
+from graph_research.graph.state.statuses import Cause, RunStatus
 from graph_research.research.hooks import Hooks
 
 
@@ -61,7 +62,7 @@ async def reported(app: Application, run_id: str, folder: Path) -> ResearchResul
         waiting_for=run.waiting_for,
         iterations=run.state.get("iteration") or 1,
     )
-    if run.status not in {"completed", "aborted"} or run.cause == "error":
+    if run.status not in (RunStatus.COMPLETED, RunStatus.ABORTED) or run.cause == Cause.ERROR:
         return result
     try:
         built = await app.report(run_id)

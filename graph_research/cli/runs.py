@@ -14,7 +14,8 @@ from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.hints import limit_json, resume_command
 from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.workspace import open_here, wait_for
-from graph_research.research.report.formats import FORMATS
+from graph_research.graph.state.statuses import RunStatus
+from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.text.wording import counted, shortened
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _QUESTION_CHARS = 60
 _PROBLEMS_SHOWN = 20
 
 
-ReportFormat = StrEnum("ReportFormat", {name: name for name in FORMATS})  # type: ignore[misc]  # -- its members are known at run time
+ReportFormat = StrEnum("ReportFormat", {name: name for name in REPORT_FORMATS})  # type: ignore[misc]  # -- its members are known at run time
 _MARKDOWN = ReportFormat("md")
 
 
@@ -70,16 +71,22 @@ def _show_status(status: RunSummary, *, json: bool) -> None:
     if status.waiting_for:
         show(f"it asks:   {status.waiting_for}")
         show(f'answer it: graph-research resume {status.run_id} --answer "…"')
-    elif status.interrupted or status.status == "paused" or (status.cause and status.status != "completed"):
+    elif status.interrupted or status.status == RunStatus.PAUSED or _has_ended_early(status):
         show(f"go on with: {resume_command(status.run_id, status.limit.options if status.limit else {})}")
+
+
+def _has_ended_early(status: RunSummary) -> bool:
+    return status.cause is not None and status.status != RunStatus.COMPLETED
 
 
 def _used(usage: Sequence[Mapping[str, Any]]) -> str:
     """What models took in all, and in money where every price is known and they cost any."""
-    calls, sent, written = (sum(row[name] for row in usage) for name in ("calls", "input_tokens", "output_tokens"))
-    costs = [row["cost_usd"] for row in usage]
-    money = "" if None in costs or not sum(costs) else f", {sum(costs):.4f} USD"
-    return f"{counted(calls, 'model call')}, {sent:,} tokens read, {written:,} written{money}"
+    from graph_research.research.llm.usage import Spending, total
+
+    spent = total(map(Spending.of_row, usage))
+    money = f", {spent.cost_usd:.4f} USD" if spent.cost_usd else ""
+    read, written = spent.input_tokens, spent.output_tokens
+    return f"{counted(spent.calls, 'model call')}, {read:,} tokens read, {written:,} written{money}"
 
 
 def _list(json: Json = False) -> None:
@@ -177,7 +184,7 @@ def _report(
     name = "json" if json else format.value
     content = wait_for(render_report(open_here(reads_only=True), run_id, name))
     if output is None:
-        show_document(content.decode() if FORMATS[name].is_text else content)
+        show_document(content.decode() if REPORT_FORMATS[name].is_text else content)
         return
     from graph_research.app.files import write_atomically
 

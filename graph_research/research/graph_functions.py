@@ -9,6 +9,7 @@ from typing import Any
 from graph_research.research import quality_gates
 from graph_research.research.llm.context_windows import model_windows, token_limit_retries
 from graph_research.research.models.phase import phase_of_node
+from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.retrieval.deduplication import Identity, Seen
 
 Row = Mapping[str, Any]
@@ -77,12 +78,12 @@ def _cell(value: Any) -> str:
 
 def pending(sub_queries: Rows) -> list[Row]:
     """The sub-queries not yet researched, in order."""
-    return [row for row in sub_queries if row["status"] == "pending"]
+    return [row for row in sub_queries if row["status"] == SubQueryStatus.PENDING]
 
 
 def failed(sub_queries: Rows) -> list[Row]:
     """The sub-queries whose research failed."""
-    return [row for row in sub_queries if row["status"] == "failed"]
+    return [row for row in sub_queries if row["status"] == SubQueryStatus.FAILED]
 
 
 def failures_of(errors: Rows) -> list[Row]:
@@ -107,7 +108,12 @@ def types_of(sub_query: Row, source_types: Sequence[str]) -> list[str]:
 
 def reopened(sub_queries: Rows) -> list[Row]:
     """All sub-queries, the failed ones pending again."""
-    return [{**row, "status": "pending", "error": None} if row["status"] == "failed" else row for row in sub_queries]
+    return [
+        {**row, "status": SubQueryStatus.PENDING.value, "error": None}
+        if row["status"] == SubQueryStatus.FAILED
+        else row
+        for row in sub_queries
+    ]
 
 
 def marked(sub_queries: Rows, outputs: Rows, errors: Rows) -> list[Row]:
@@ -128,7 +134,8 @@ def _with_outcome(row: Row, became: Mapping[str, str | None]) -> Row:
     if row["id"] not in became:
         return row
     error = became[row["id"]]
-    return {**row, "status": "failed" if error else "completed", "error": error}
+    status = SubQueryStatus.FAILED if error else SubQueryStatus.COMPLETED
+    return {**row, "status": status.value, "error": error}
 
 
 def new_sources(sources: Rows, outputs: Rows) -> list[Row]:
@@ -210,7 +217,7 @@ def gathering_metrics(sources: Rows, sub_queries: Rows) -> dict[str, Any]:
     """`source_count`, and how the sub-queries and the qualities are spread."""
     return {
         "source_count": len(sources),
-        "sub_queries_completed": sum(1 for row in sub_queries if row["status"] == "completed"),
+        "sub_queries_completed": sum(1 for row in sub_queries if row["status"] == SubQueryStatus.COMPLETED),
         "sub_queries_failed": len(failed(sub_queries)),
         "quality_distribution": {
             quality: count_quality(sources, quality) for quality in ("high", "medium", "low", "unknown")

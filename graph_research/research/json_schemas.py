@@ -35,6 +35,9 @@ MODELS: Mapping[str, type[Record]] = {
 }
 """By the name of the schema's file."""
 
+FOLDER = Path(__file__).parents[2] / "schemas"
+"""Where the files are in a checkout."""
+
 _FILES = {model.__name__: f"{name}.json" for name, model in MODELS.items()}
 
 
@@ -91,11 +94,6 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def main(folder: Path) -> None:
-    """Write the files into `folder`."""
-    for name, text in generated_schemas().items():
-        (folder / name).write_text(text)
-
-
 if __name__ == "__main__":
-    main(Path(__file__).parents[3] / "schemas")
+    for file, text in generated_schemas().items():
+        (FOLDER / file).write_text(text)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from graph_research.research.models.plan import SubQueryStatus
+
 HIGH_CONFIDENCE = frozenset({"high", "confirmed"})
 """A confirmed finding was high before its claim was scored, so the gate counts both."""
 
@@ -46,7 +48,7 @@ def source_gate(sources: Rows, sub_queries: Rows) -> ValidationResult:
         issues.append("Insufficient sources (minimum: 3)")
     if sources and not any(row["quality"] == "high" for row in sources):
         issues.append("No high-quality sources found")
-    completed = sum(1 for row in sub_queries if row["status"] == "completed")
+    completed = sum(1 for row in sub_queries if row["status"] == SubQueryStatus.COMPLETED)
     if completed < len(sub_queries) * 0.5:
         issues.append(f"Low sub-query completion rate: {completed}/{len(sub_queries)}")
     return _result(issues, len(sources) * 1.5)

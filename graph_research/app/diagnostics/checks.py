@@ -31,7 +31,7 @@ from graph_research.providers.llm.catalog import default_models, default_roles, 
 from graph_research.providers.llm.model_data import listed_prices, listed_windows
 from graph_research.providers.search.mcp.pins import HomePins
 from graph_research.research.models.phase import PHASES
-from graph_research.research.report.formats import FORMATS
+from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.settings.config import ROLES
 from graph_research.text.readers import SUFFIXES
 
@@ -110,7 +110,7 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
         "search_serves": {name: sorted(serves_of(name, workspace)) for name in served},
         "search_keys": {spec.name: list(spec.keys) for spec in searches.specs if spec.keys},
         "mcp_servers": list(settings.mcp_servers),
-        "report_formats": list(FORMATS),
+        "report_formats": list(REPORT_FORMATS),
         "graph_formats": ["mermaid", "dot", "svg", "png", "html", "json"],
         "document_formats": [suffixes[0].removeprefix(".") for suffixes in SUFFIXES.values()],
         "graphs": workspace.graphs.names(),

@@ -18,6 +18,7 @@ from graph_research.graph.export import NodeStats, NodeVisit, Overlay
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.state_at import fold
+from graph_research.graph.state.statuses import StepStatus
 from graph_research.graph.values.codec import decode, references
 from graph_research.research.llm.usage import spending_of
 
@@ -83,9 +84,9 @@ class Trace:
         self.visited.setdefault(path, set()).add((path_of(row.scope) + row.node, row.visit))
         if row.item is None:
             self.seconds[path] = self.seconds.get(path, 0.0) + row.seconds
-        elif row.status == "finished":
+        elif row.status == StepStatus.FINISHED:
             self.items[path] += 1
-        if row.status != "finished":
+        if row.status != StepStatus.FINISHED:
             self.errors[path] += 1
 
     def call(self, call: CallRecord) -> None:

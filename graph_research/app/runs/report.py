@@ -14,7 +14,7 @@ from graph_research.app.graphs.catalog import load
 from graph_research.app.graphs.run_trace import Trace, trace_of
 from graph_research.app.request import RunRequest
 from graph_research.app.runs.budget import LimitReached
-from graph_research.app.runs.status import error_text, is_driven, limit_of
+from graph_research.app.runs.status import error_text, goes_on, is_driven, limit_of
 from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.wiring.services import definition_registry
@@ -25,9 +25,10 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import Event
 from graph_research.graph.export import picture_of, render_svg
+from graph_research.graph.state.statuses import CallStatus, Cause, RunStatus
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.build import archived, build_report, cited_texts
-from graph_research.research.report.formats import FORMATS, ProvedReport
+from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts, retries_of, roles_served, usage_of
 from graph_research.settings.config import ROLES
@@ -35,13 +36,13 @@ from graph_research.settings.config import ROLES
 _WRITTEN = ("md", "html", "json")
 """The formats in which a run writes its report at its end."""
 
-_HOW_IT_STOPPED = {
-    "cancelled": "was cancelled",
-    "timeout": "timed out",
-    "error": "failed",
-    "awaiting_input": "waits for an answer",
-    "paused": "is paused",
-    "running": "was interrupted",
+_HOW_IT_STOPPED: Mapping[str, str] = {
+    Cause.CANCELLED: "was cancelled",
+    Cause.TIMEOUT: "timed out",
+    Cause.ERROR: "failed",
+    RunStatus.AWAITING_INPUT: "waits for an answer",
+    RunStatus.PAUSED: "is paused",
+    RunStatus.RUNNING: "was interrupted",
 }
 """By the cause of a run's end, or by its status where it has not ended."""
 
@@ -63,18 +64,18 @@ class Built:
     trace: Trace
 
     def render(self, workspace: Workspace, format: str, graph: Graph | None = None) -> bytes:
-        """The report in one of `FORMATS`. Its picture is that of `graph`, or of the run's own graph by name."""
+        """The report in one of `REPORT_FORMATS`. Its picture is that of `graph`, or of the run's own graph by name."""
 
         def graph_svg() -> str:
             drawn = graph or load(workspace, self.graph, definition_registry(with_neighbours(workspace, self.graph)))
             return render_svg(picture_of(drawn, overlay=self.trace.timeless(drawn)))
 
         proved = ProvedReport(report=self.report, texts=self.texts, layouts=self.layouts, graph_svg=graph_svg)
-        return FORMATS[format].render(proved)
+        return REPORT_FORMATS[format].render(proved)
 
 
 async def render_report(workspace: Workspace, run_id: str, format: str) -> bytes:
-    """The report of a stored run in one of `FORMATS`. `UnknownRun`, or `NoReport` where it has none yet."""
+    """The report of a stored run in one of `REPORT_FORMATS`. `UnknownRun`, or `NoReport` where it has none yet."""
     async with open_store(workspace.home) as store:
         built = await build_from_store(store, check_name(run_id, "run id"), prices_of(workspace.settings))
     return built.render(workspace, format)
@@ -84,7 +85,7 @@ def write_report(workspace: Workspace, built: Built, folder: Path, graph: Graph 
     """Write `report.md`, `report.html` and `report.json`; `{format: path}`."""
     paths = {}
     for format in _WRITTEN:
-        path = folder / f"report{FORMATS[format].suffix}"
+        path = folder / f"report{REPORT_FORMATS[format].suffix}"
         write_atomically(path, built.render(workspace, format, graph))
         paths[format] = str(path)
     return paths
@@ -104,7 +105,7 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
             hint=Hint(Action.SHOW_STEPS, run_id),
         )
     if not state.get("draft"):
-        driven = record.status == "running" and await is_driven(store, run_id)
+        driven = record.status == RunStatus.RUNNING and await is_driven(store, run_id)
         raise _no_report(record, state.get("phase"), limit, driven=driven)
     hashes = archived(state)
     cited = cited_texts(state)
@@ -131,12 +132,12 @@ def _no_report(record: RunRecord, phase: str | None, limit: LimitReached | None,
             help="wait for its end",
             hint=Hint(Action.SHOW_STATUS, run_id),
         )
-    if record.status == "completed" or (record.status in {"aborted", "failed"} and record.cause is None):
+    if record.status == RunStatus.COMPLETED or (record.cause is None and not goes_on(record)):
         return NoReport(
             f"run {run_id} ended {record.status}, as its graph decided, without having written a report",
             hint=Hint(Action.SHOW_STEPS, run_id),
         )
-    if record.status == "awaiting_input":
+    if record.status == RunStatus.AWAITING_INPUT:
         options = {"answer": ""}
     elif limit is not None:
         how, options = f"{how} ({limit.words})", limit.options
@@ -177,7 +178,7 @@ def _facts(
     prices: Prices,
     limit: LimitReached | None,
 ) -> RunFacts:
-    answered = [call for call in calls if call.status == "answered"]
+    answered = [call for call in calls if call.status == CallStatus.ANSWERED]
     started, finished = record.created_at, record.updated_at
     return RunFacts(
         run_id=record.run_id,
@@ -196,5 +197,5 @@ def _facts(
         usage=usage_of(answered, prices),
         model_roles=roles_served(calls, prices),
         retries=retries_of(events),
-        possibly_paid_twice=sum(call.status == "lost" for call in calls),
+        possibly_paid_twice=sum(call.status == CallStatus.LOST for call in calls),
     )

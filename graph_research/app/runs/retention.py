@@ -14,6 +14,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.errors import RunBusy, StoreDamaged
+from graph_research.graph.state.statuses import RunStatus
 from graph_research.graph.values.codec import references
 from graph_research.research.report.build import archived, cited_texts
 from graph_research.settings.home import Home
@@ -21,7 +22,7 @@ from graph_research.settings.home import Home
 CACHE_DAYS = 30
 """How long caches and crash markers are kept that nobody touches."""
 
-_ENDED = frozenset({"completed", "aborted", "failed"})
+_ENDED = frozenset({RunStatus.COMPLETED, RunStatus.ABORTED, RunStatus.FAILED})
 _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?")
 _AGE = re.compile(r"(\d{1,6})([mhdw]?)")
 _UNITS = {"m": "minutes", "h": "hours", "": "days", "d": "days", "w": "weeks"}

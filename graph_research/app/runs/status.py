@@ -17,6 +17,7 @@ from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged, Unk
 from graph_research.graph.events import InputRequested
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.rows import RunRow
+from graph_research.graph.state.statuses import CallStatus, Cause, RunStatus
 from graph_research.graph.values.codec import decode, references
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.run_metadata import retries_of, usage_of
@@ -105,7 +106,8 @@ async def delete_run(workspace: Workspace, run_id: str) -> None:
 async def check_answered(store: Store, run_id: str, answer: str) -> None:
     """`InputInvalid` where a run has not asked for `answer`; the very one that it went on with may be given again."""
     record = await store.run(check_name(run_id, "run id"))
-    if record.status == "awaiting_input" or (record.status == "completed" and answer in await _answers(store, run_id)):
+    was_given = record.status == RunStatus.COMPLETED and answer in await _answers(store, run_id)
+    if was_given or record.status == RunStatus.AWAITING_INPUT:
         return
     raise InputInvalid(
         f"run {run_id} is {record.status} and waits for no answer; nothing was done",
@@ -130,7 +132,7 @@ async def _answers(store: Store, run_id: str) -> list[Any]:
 
 async def waiting_for(store: Store, record: RunRecord) -> str | None:
     """What a run asks that waits for an answer, else None."""
-    if record.status != "awaiting_input":
+    if record.status != RunStatus.AWAITING_INPUT:
         return None
     asked = [event for event in await store.events(record.run_id) if isinstance(event, InputRequested)]
     return str(asked[-1].question) if asked else ""
@@ -139,7 +141,7 @@ async def waiting_for(store: Store, record: RunRecord) -> str | None:
 def error_text(record: RunRecord) -> str | None:
     """What went wrong in one line; None where nothing did but a cancellation or a timeout, which the cause tells."""
     error = record.error
-    if error is None or record.cause in {"cancelled", "timeout"}:
+    if error is None or record.cause in (Cause.CANCELLED, Cause.TIMEOUT):
         return None
     node = f"{error['node']}: " if error.get("node") else ""
     return f"{node}{error.get('message') or error.get('type') or 'unknown'}"
@@ -149,7 +151,7 @@ async def limit_of(
     store: Store, record: RunRecord, prices: Prices, *, spent: LimitReached | None = None
 ) -> LimitReached | None:
     """The limit that ended a stored run, None where it was none; `spent` is the budget that is known to be used up."""
-    if record.cause not in {"cancelled", "timeout"}:
+    if record.cause not in (Cause.CANCELLED, Cause.TIMEOUT):
         return None
     try:
         request = request_of(record)
@@ -167,7 +169,7 @@ async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
     record = await store.run(run_id)
     limit = await limit_of(store, record, prices)
     state = await store.state(run_id)
-    answered = [call for call in await store.calls(run_id) if call.status == "answered"]
+    answered = [call for call in await store.calls(run_id) if call.status == CallStatus.ANSWERED]
     return RunSummary(
         run_id=run_id,
         status=record.status,
@@ -192,7 +194,7 @@ async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
 
 def goes_on(record: RunRecord) -> bool:
     """Whether the run has not ended yet."""
-    return record.status in {"running", "awaiting_input", "paused"}
+    return record.status in (RunStatus.RUNNING, RunStatus.AWAITING_INPUT, RunStatus.PAUSED)
 
 
 def _question(record: RunRecord) -> str:
@@ -200,7 +202,7 @@ def _question(record: RunRecord) -> str:
 
 
 async def _is_interrupted(store: Store, record: RunRecord) -> bool:
-    return record.status == "running" and not await is_driven(store, record.run_id)
+    return record.status == RunStatus.RUNNING and not await is_driven(store, record.run_id)
 
 
 async def is_driven(store: Store, run_id: str) -> bool:

@@ -86,7 +86,8 @@ class ScriptedSearch:
         if delay := answer.get("delay_seconds"):
             await self.sleep(float(delay))
         if error := answer.get("error"):
-            raise _ERRORS[error](str(answer.get("message", f"the script says {error}")), provider=self.name)
+            message = answer.get("message", f"the script says {error}")
+            raise _ERRORS[error](f"{self.name}: {message}", provider=self.name)
         return [self._hit(hit, request, rank) for rank, hit in enumerate(answer.get("hits", []))][: request.max_results]
 
     def _next(self, query: str) -> Mapping[str, Any]:

@@ -5,26 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Self
 
+from graph_research.graph.checkpoint.records import CallRecord
+from graph_research.graph.state.statuses import CallStatus
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.text.document import Document
 
 _MOST_PAGES = 1_000
-
-
-class RecordedCall(Protocol):
-    """An outside call as a run's journal keeps it."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def request(self) -> Any: ...
-    @property
-    def answer(self) -> Any: ...
 
 
 class KeptPages:
@@ -54,10 +43,10 @@ class KeptPages:
         """An empty cache over the same reader."""
         return KeptPages(self._reader)
 
-    def keep_recorded(self, calls: Iterable[RecordedCall]) -> None:
+    def keep_recorded(self, calls: Iterable[CallRecord]) -> None:
         """Cache the pages that the run read in earlier processes, from its recorded calls of the kind `fetch`."""
         for call in calls:
-            if call.kind == "fetch" and call.status == "answered":
+            if call.kind == "fetch" and call.status == CallStatus.ANSWERED:
                 document = Document.from_layout(call.answer["text"], call.answer["layout"])
                 page = Page(url=call.answer["url"], content_type=call.answer["content_type"], document=document)
                 self.keep(call.request["url"], page)

@@ -128,7 +128,7 @@ def _reading(services: Services, most: int) -> PagePolicy | None:
 
 
 def _nobody_answered(query: str, searched: Searched) -> ProviderError:
-    reason = "; ".join(f"{failure['provider']}: {failure['message']}" for failure in searched.failures)
+    reason = "; ".join(failure["message"] for failure in searched.failures)
     if searched.withheld and not searched.asked:
         reason = "all of its words stand in local documents only, so none of them was sent over the web"
     retry = any(isinstance(error, ProviderUnavailable) for error in searched.errors)

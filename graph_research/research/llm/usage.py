@@ -25,10 +25,19 @@ class Spending:
     output_tokens: int = 0
     cost_usd: float | None = 0.0
 
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Spending:
+        """From a row of a usage table: of the state's `usage` channel, or of a report."""
+        return cls(**{name: row[name] for name in cls.__dataclass_fields__})
+
     @property
     def tokens(self) -> int:
         """Input and output together."""
         return self.input_tokens + self.output_tokens
+
+    def rounded(self) -> dict[str, Any]:
+        """As plain JSON, the cost to a millionth of a dollar."""
+        return asdict(self) | {"cost_usd": None if self.cost_usd is None else round(self.cost_usd, 6)}
 
 
 def spending_of(answer: Any, price: Price | None = None) -> Spending | None:

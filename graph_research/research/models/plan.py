@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from pydantic import Field
 
 from graph_research.research.models.record import Record, schema_field
 
 
+class SubQueryStatus(StrEnum):
+    """How far the research of a sub-query is."""
+
+    PENDING = "pending"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
 class SubQuery(Record):
-    """One question of the plan. `id` is `sq-ITERATION-NUMBER`; `status` is `pending`, `completed` or `failed`;
-    `source_types` says where to look for it (`web`, `academic`, `news`), empty: wherever the run looks."""
+    """One question of the plan. `id` is `sq-ITERATION-NUMBER`; `source_types` says where to look for it (`web`,
+    `academic`, `news`), empty: wherever the run looks."""
 
     id: str = schema_field(pattern="^sq-[0-9]+-[0-9]+$")
     query: str = schema_field(minLength=1)
     rationale: str = ""
     priority: int = schema_field(1, minimum=1)
-    status: str = schema_field("pending", enum=["pending", "completed", "failed"])
+    status: SubQueryStatus = SubQueryStatus.PENDING
     iteration: int = schema_field(1, minimum=1)
     gap_id: str | None = None
     error: str | None = None

@@ -7,13 +7,14 @@ from typing import Any
 
 import orjson
 
+from graph_research.graph.state.statuses import Cause, RunStatus
 from graph_research.research.evidence.citations import Archive, Citation, cite, writes_from_templates
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding, Gap
-from graph_research.research.models.plan import SubQuery
+from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.source import Source
 from graph_research.research.report.confidence import confidence_of
 from graph_research.research.report.limitations import limitations_of
@@ -88,7 +89,7 @@ def build_report(
         status=run.status,
         cause=run.cause,
         error=run.error,
-        partial=run.status != "completed",
+        partial=run.status != RunStatus.COMPLETED,
         model=", ".join(dict.fromkeys(", ".join(run.models.values()).split(", "))),
         models=dict(sorted(run.models.items())),
         search=list(run.search),
@@ -140,19 +141,23 @@ def build_report(
 def _how_it_searched(
     state: Mapping[str, Any], sources: Sequence[ReportSource], sub_queries: Sequence[SubQueryOutcome]
 ) -> str:
-    failed = bool(sub_queries) and all(outcome.status == "failed" for outcome in sub_queries)
+    failed = bool(sub_queries) and all(outcome.status == SubQueryStatus.FAILED for outcome in sub_queries)
     if sources or not failed or not state.get("search_failures"):
         return ""
     return "No search provider answered, so the missing results say nothing about the question."
 
 
 def _how_it_ended(state: Mapping[str, Any], run: RunFacts) -> str:
-    if run.status == "completed":
+    if run.status == RunStatus.COMPLETED:
         return ""
     phase = (state.get("metadata") or {}).get("abort_phase") or state.get("phase")
-    endings = {"cancelled": "was cancelled", "timeout": "ran out of time", "error": "failed"}
+    endings: Mapping[str, str] = {
+        Cause.CANCELLED: "was cancelled",
+        Cause.TIMEOUT: "ran out of time",
+        Cause.ERROR: "failed",
+    }
     how = endings.get(run.cause or "", "has not ended")
-    how += f" ({run.error})" if run.error and run.cause in {"cancelled", "timeout"} else ""
+    how += f" ({run.error})" if run.error and run.cause in (Cause.CANCELLED, Cause.TIMEOUT) else ""
     where = f" in the phase “{phase}”" if phase else ""
     rest = (
         "This report was written before that and may lack what was still to come."

@@ -62,7 +62,7 @@ def _bibliography(name: str) -> Callable[[ProvedReport], bytes]:
     return render
 
 
-FORMATS: Mapping[str, Format] = {
+REPORT_FORMATS: Mapping[str, Format] = {
     "md": Format(suffix=".md", media_type="text/markdown", render=_markdown),
     "html": Format(suffix=".html", media_type="text/html", render=_html),
     "json": Format(suffix=".json", media_type="application/json", render=_json),

@@ -9,6 +9,7 @@ from graph_research.providers.search.base import provider_name
 from graph_research.research.evidence.citations import Cited
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.finding import Gap
+from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.labels import ENGLISH
 from graph_research.research.report.model import GatheringStatistics, ReportDecision, ReportSource, SubQueryOutcome
 from graph_research.research.report.run_metadata import RunFacts
@@ -71,7 +72,8 @@ def _those_that_apply(*sentences: tuple[object, str]) -> list[str]:
 def _about_the_search(
     sub_queries: Sequence[SubQueryOutcome], search: Sequence[str], failures: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    said = [f"A sub-question failed and was left out: {one.query}." for one in sub_queries if one.status == "failed"]
+    failed = [outcome.query for outcome in sub_queries if outcome.status == SubQueryStatus.FAILED]
+    said = [f"A sub-question failed and was left out: {query}." for query in failed]
     failures = [one for one in failures if one["provider"] != FETCH]
     if failures:
         everyone = " and ".join(map(provider_name, search)) or "all"

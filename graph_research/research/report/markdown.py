@@ -8,6 +8,7 @@ from itertools import groupby
 
 from graph_research.research.evidence.citations import Citation, CitedContradiction, CitedSide, CitedStatement
 from graph_research.research.models.draft import StatementKind
+from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.formatting import (
     attribution,
     closed,
@@ -93,7 +94,7 @@ class _Page:
 
     def _what_exists(self) -> str:
         report, labels = self.report, self.labels
-        done = sum(one.status == "completed" for one in report.sub_queries)
+        done = sum(one.status == SubQueryStatus.COMPLETED for one in report.sub_queries)
         return _bullets(
             [
                 f"{labels.sub_queries_answered}: {done} of {len(report.sub_queries)}",

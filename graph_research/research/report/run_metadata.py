@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.events import Event, Note
+from graph_research.graph.state.statuses import CallStatus, RunStatus
 from graph_research.research.llm.usage import Price, Spending, phase_of_path, spending_of, total
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage
 
@@ -36,7 +37,7 @@ class RunFacts:
     run_id: str
     question: str
     graph: str = "deep_research"
-    status: str = "completed"
+    status: str = RunStatus.COMPLETED
     cause: str | None = None
     error: str | None = None
     models: Mapping[str, str] = field(default_factory=dict)
@@ -81,20 +82,18 @@ def roles_served(calls: Iterable[CallRecord], price: Price) -> dict[str, RoleUse
 
 
 def _role_use(calls: Sequence[CallRecord], price: Price) -> RoleUse:
-    calls = [call for call in calls if call.status in ("answered", "failed") and isinstance(call.answer, Mapping)]
+    ended = (CallStatus.ANSWERED, CallStatus.FAILED)
+    calls = [call for call in calls if call.status in ended and isinstance(call.answer, Mapping)]
     failures = Counter((_model(call), reason) for call in calls if (reason := _failure(call)))
-    replies = [call for call in calls if call.status == "answered" and "exceeded" not in call.answer]
+    replies = [call for call in calls if call.status == CallStatus.ANSWERED and "exceeded" not in call.answer]
     models = Counter(_model(call) for call in replies if "withheld" not in call.answer)
     answers = [{"input_tokens": 0, **call.answer, "model": _model(call)} for call in replies]
     spent = total(filter(None, (spending_of(answer, price) for answer in answers)))
     return RoleUse(
+        **spent.rounded() | {"calls": models.total()},
         models=dict(models),
-        calls=models.total(),
         repair_turns=sum(int(call.request.get("attempt") or 1) > 1 for call in replies),
-        too_long=sum(call.status == "answered" and "exceeded" in call.answer for call in calls),
-        input_tokens=spent.input_tokens,
-        output_tokens=spent.output_tokens,
-        cost_usd=None if spent.cost_usd is None else round(spent.cost_usd, 6),
+        too_long=sum(call.status == CallStatus.ANSWERED and "exceeded" in call.answer for call in calls),
         failures=[
             ModelFailure(model=model, reason=reason, calls=number) for (model, reason), number in failures.items()
         ],
@@ -107,7 +106,7 @@ def _model(call: CallRecord) -> str:
 
 def _failure(call: CallRecord) -> str:
     """Why the call gave no answer, in a few words; empty where it gave one."""
-    if call.status == "failed":
+    if call.status == CallStatus.FAILED:
         error = str(call.answer.get("type"))
         return _FAILURES.get(error, f"failed ({error})")
     return next((reason for key, reason in _FAILURES.items() if key in call.answer), "")

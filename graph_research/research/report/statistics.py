@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from graph_research.providers.search.base import provider_name
+from graph_research.research.llm.usage import Spending, total
 from graph_research.research.report.model import (
     ContentFidelity,
     GatheringStatistics,
     ReportSource,
     ReportStatistics,
     SearchUse,
-    Usage,
     UsageTotals,
 )
 from graph_research.research.report.run_metadata import RunFacts
@@ -40,16 +40,17 @@ def statistics_of(
 ) -> ReportStatistics:
     """The run's numbers; `origins` counts who stands behind the cited sources. Where nothing that the run calls costs
     money, no call can have been paid twice."""
+    spent = total(Spending.of_row(row.to_json()) for row in run.usage)
     is_free = _FREE.issuperset({*run.models.values(), *run.search})
     return ReportStatistics(
         wall_seconds=round(run.wall_seconds, 3),
         model_seconds=round(sum(row.seconds for row in run.usage), 3),
-        calls=sum(row.calls for row in run.usage),
+        calls=spent.calls,
         searches=run.searches,
         retries=list(run.retries),
         possibly_paid_twice=0 if is_free else run.possibly_paid_twice,
         usage=list(run.usage),
-        totals=_totals(run.usage),
+        totals=UsageTotals(**spent.rounded()),
         model_roles=dict(run.model_roles),
         token_limit_retries=token_limit_retries,
         content_fidelity=_fidelity(sources),
@@ -57,16 +58,6 @@ def statistics_of(
         sources_found=len(sources),
         sources_cited=sum(bool(source.citations) for source in sources),
         origins_cited=origins,
-    )
-
-
-def _totals(rows: Sequence[Usage]) -> UsageTotals:
-    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
-    return UsageTotals(
-        calls=sum(row.calls for row in rows),
-        input_tokens=sum(row.input_tokens for row in rows),
-        output_tokens=sum(row.output_tokens for row in rows),
-        cost_usd=round(sum(costs), 6) if len(costs) == len(rows) else None,
     )
 
 

@@ -15,7 +15,7 @@ from graph_research.graph.registry import Registry
 from graph_research.graph.values.json_schema import Contract
 from graph_research.research.errors import RESEARCH_ERRORS
 from graph_research.research.graph_functions import research_functions
-from graph_research.research.json_schemas import MODELS, generated_schemas
+from graph_research.research.json_schemas import FOLDER, MODELS, generated_schemas
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.decision import Decision, QualityAssessment, Verdict
 from graph_research.research.models.draft import Draft, DraftSection, Statement
@@ -65,6 +65,10 @@ def schema(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_what_a_model_writes_fits_its_schema(name: str) -> None:
     Contract(schema(name), name, SCHEMAS).check(SAMPLES[name].to_json(), "test")
+
+
+def test_the_schemas_are_written_where_they_are_read() -> None:
+    assert shipped("schemas") == FOLDER
 
 
 @pytest.mark.parametrize("file", sorted(generated_schemas()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
@@ -124,8 +125,12 @@ async def deep_research(
         "max_sub_queries": max_sub_queries,
         "task_timeout": timeout_seconds,
     }
-    workspace = open_workspace(
-        os.environ if environ is None else environ, Path.cwd(), may_use=lambda _: None, options=options
+    workspace = await asyncio.to_thread(
+        open_workspace,
+        os.environ if environ is None else environ,
+        Path.cwd(),
+        may_use=lambda _: None,
+        options=options,
     )
     named = [f"{role}={spec}" for role, spec in (roles or {}).items()]
     request = request_for(

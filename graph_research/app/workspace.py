@@ -1,17 +1,16 @@
-"""Where a command works: the data home, the settings in force, and the folders that names are looked up in."""
+"""The workspace of a command: data home, settings in force, and the definitions of the trusted working directory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph_research.graph.resources import FolderResolver, SchemaResolver, beside
+from graph_research.app.definitions import Definitions
 from graph_research.settings.config import Configuration, Settings, load_configuration
 from graph_research.settings.home import Home, find_home
-from graph_research.settings.shipped_files import Kind, shipped
 from graph_research.settings.trust import FolderOffer, agree, find_offer, is_trusted
 
 if TYPE_CHECKING:
@@ -21,18 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """`offer` is what the working directory brings along, None where that is nothing or not trusted, and `declined`
-    where the user was asked and said no. `beside` is the folder that has what a named graph file brings, `flat` are
-    those where more graphs lie with it. `more_searches` are search providers beside those that are shipped."""
+    """What a command works with. `folder` is the working directory; `declined` is true where the user was asked about
+    its files and said no. `more_searches` are search providers beside those that are shipped."""
 
     home: Home
     configuration: Configuration
     environ: Mapping[str, str]
     folder: Path
-    offer: FolderOffer | None = None
+    definitions: Definitions
     declined: bool = False
-    beside: Path | None = None
-    flat: tuple[Path, ...] = ()
     more_searches: tuple[SearchSpec, ...] = ()
 
     @property
@@ -46,31 +42,6 @@ class Workspace:
 
         return replace(SEARCHES, specs=(*SEARCHES.specs, *self.more_searches))
 
-    @cached_property
-    def graphs(self) -> FolderResolver:
-        return graph_resolver(*self._own("graphs"), beside=self._beside("graphs"), flat=self.flat)
-
-    @cached_property
-    def schemas(self) -> FolderResolver:
-        return schema_resolver(*self._own("schemas"), beside=self._beside("schemas"))
-
-    @cached_property
-    def prompts(self) -> FolderResolver:
-        return prompt_resolver(*self._own("prompts"), beside=self._beside("prompts"))
-
-    def _own(self, kind: Kind) -> tuple[Path, ...]:
-        """The user's own folders: in the data home, then in the trusted working directory, which wins."""
-        in_folder = self.offer.overrides(kind) if self.offer else None
-        own = (self.home.path / kind, in_folder)
-        return tuple(folder for folder in own if folder is not None and folder.is_dir())
-
-    def _beside(self, kind: Kind) -> tuple[Path, ...]:
-        """What stands beside the named graph file; nobody was asked about it, so that it takes the place of nothing."""
-        if self.beside is None:
-            return ()
-        folder = (self.beside / kind).resolve()
-        return (folder,) if folder.is_dir() and folder.is_relative_to(self.beside.resolve()) else ()
-
 
 def open_workspace(
     environ: Mapping[str, str],
@@ -81,8 +52,10 @@ def open_workspace(
     reads_only: bool = False,
 ) -> Workspace:
     """Prepare the data home and load the settings; for a command that `reads_only` a home that cannot be written will
-    do. `may_use` is asked about a folder that the user has not agreed to yet: its yes is remembered, its no keeps out
-    whatever the folder brings, None says that nobody could be asked. `HomeUnusable`, `SettingInvalid` and
+    do. Hashes the folder's own files, so a program with an event loop calls it in a thread.
+
+    `may_use` is asked about a folder that the user has not agreed to yet: its yes is remembered, its no excludes
+    everything the folder brings, None means that the user could not be asked. `HomeUnusable`, `SettingInvalid` and
     `TrustRefused` say what is wrong."""
     home = find_home(environ).look() if reads_only else find_home(environ).prepare()
     offer = find_offer(folder)
@@ -100,7 +73,7 @@ def open_workspace(
         configuration=configuration,
         environ=environ,
         folder=folder,
-        offer=offer,
+        definitions=Definitions(home=home.path, offer=offer),
         declined=answer is False,
     )
 
@@ -119,28 +92,11 @@ def is_file_name(name: str) -> bool:
 
 def with_neighbours(workspace: Workspace, name: str) -> Workspace:
     """The workspace in which names are also looked up beside the graph file that the user named, where nothing else has
-    them: graphs that lie with it, and `graphs/`, `prompts/` and `schemas/`. Nobody agreed to these files, so that they
-    replace no shipped or own one. As it was for a known graph, and where the user was asked about the files of this
-    very folder and said no. Settings beside a graph are never read."""
+    them. As it was for a known graph, and where the user was asked about the files of this very folder and said no.
+    Settings beside a graph are never read."""
     if not is_file_name(name):
         return workspace
-    home, flat = beside(workspace.folder / Path(name).expanduser())
-    if workspace.declined and home.resolve() == workspace.folder.resolve():
+    definitions = workspace.definitions.with_neighbours(workspace.folder / Path(name).expanduser())
+    if workspace.declined and definitions.beside == workspace.folder.resolve():
         return workspace
-    return replace(workspace, beside=home, flat=flat)
-
-
-def graph_resolver(*own: Path, beside: Sequence[Path] = (), flat: Sequence[Path] = ()) -> FolderResolver:
-    """Graphs by name, from the shipped folder and then a user's `own` folders, which win. Folders `beside` a graph, and
-    `flat` ones of which only the files in them count, add names and never take one."""
-    return FolderResolver(*beside, shipped("graphs"), *own, suffix=".yaml", flat=flat)
-
-
-def schema_resolver(*own: Path, beside: Sequence[Path] = ()) -> FolderResolver:
-    """Schemas by bare name, from `schemas/`, `schemas/handoffs/` and `schemas/tools/`, as `graph_resolver` has them."""
-    return SchemaResolver(*beside, shipped("schemas"), *own)
-
-
-def prompt_resolver(*own: Path, beside: Sequence[Path] = ()) -> FolderResolver:
-    """Prompt templates such as `planner/system`, as `graph_resolver` has them."""
-    return FolderResolver(*beside, shipped("prompts"), *own, suffix=".j2")
+    return replace(workspace, definitions=definitions)

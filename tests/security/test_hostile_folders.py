@@ -115,9 +115,13 @@ def test_what_stands_beside_a_named_graph_file_adds_names_and_replaces_nothing(h
         (downloaded / name).parent.mkdir(parents=True, exist_ok=True)
         (downloaded / name).write_text("hostile")
     (downloaded / "mine.yaml").write_text(GRAPH.replace("NODE", "done"))
-    there = with_neighbours(enter(here, trusted=False), "downloaded/mine.yaml")
+    there = with_neighbours(enter(here, trusted=False), "downloaded/mine.yaml").definitions
     assert there.prompts.find("mine") == ("hostile", "downloaded/prompts/mine.j2")
-    found = [there.prompts.find("planner/system"), there.schemas.find("planner.input"), there.graphs.find("pipeline")]
+    found = [
+        there.prompts.find("planner/system"),
+        there.schemas.find("planner.input"),
+        there.graphs.find("pipeline"),
+    ]
     assert all(one is not None and one[0] != "hostile" for one in found)
 
 
@@ -126,4 +130,6 @@ def test_a_link_beside_a_named_graph_file_is_not_followed(here: Path, tmp_path: 
     (tmp_path / "outside" / "secret.j2").write_text("secret")
     (here / "downloaded").mkdir()
     (here / "downloaded" / "prompts").symlink_to(tmp_path / "outside", target_is_directory=True)
-    assert with_neighbours(enter(here, trusted=False), "downloaded/mine.yaml").prompts.find("secret") is None
+    assert (
+        with_neighbours(enter(here, trusted=False), "downloaded/mine.yaml").definitions.prompts.find("secret") is None
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.app.workspace import prompt_resolver
+from graph_research.app.definitions import prompt_resolver
 from graph_research.graph.resources import FolderResolver
 from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer
 

@@ -113,7 +113,7 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
         "report_formats": list(REPORT_FORMATS),
         "graph_formats": ["mermaid", "dot", "svg", "png", "html", "json"],
         "document_formats": [suffixes[0].removeprefix(".") for suffixes in SUFFIXES.values()],
-        "graphs": workspace.graphs.names(),
+        "graphs": workspace.definitions.graphs.names(),
     }
 
 

@@ -34,7 +34,7 @@ def validate(workspace: Workspace, name: str) -> list[Finding]:
 def list_graphs(workspace: Workspace) -> list[dict[str, Any]]:
     """`{name, file, version, summary}` of every graph that goes by a name; one with errors has the first as summary."""
     registry = definition_registry(workspace)
-    return [_described(workspace, name, registry) for name in workspace.graphs.names()]
+    return [_described(workspace, name, registry) for name in workspace.definitions.graphs.names()]
 
 
 def graph_file(workspace: Workspace, name: str) -> Path:
@@ -49,11 +49,11 @@ def graph_file(workspace: Workspace, name: str) -> Path:
                 hint=Hint(Action.LIST_GRAPHS),
             )
         return _relative(path)
-    found = workspace.graphs.path(name)
+    found = workspace.definitions.graphs.path(name)
     if found is None:
         raise UnknownGraph(
             f"no graph {name[:80]!r}",
-            help=f"{suggestion(name, workspace.graphs.names())}a file ends in .yaml",
+            help=f"{suggestion(name, workspace.definitions.graphs.names())}a file ends in .yaml",
             hint=Hint(Action.LIST_GRAPHS),
         )
     return _relative(found)

@@ -60,7 +60,7 @@ async def inspect(workspace: Workspace, name: str) -> Inspection:
     if not isinstance(text, str):
         raise GraphInvalid([text])
     there = with_neighbours(workspace, name)
-    return Inspection(**_definition(text, str(file), definition_registry(there), there.graphs))
+    return Inspection(**_definition(text, str(file), definition_registry(there), there.definitions.graphs))
 
 
 async def _bundle(workspace: Workspace, name: str) -> Inspection:

@@ -52,9 +52,10 @@ def offline_registry(
     if prompts is None or schemas is None:
         return build_registry(workspace, services)
     foreign = {name: found[0] for name in prompts.names() if (found := prompts.find(name)) is not None}
-    changed = any((own := workspace.prompts.find(name)) and own[0] != text for name, text in foreign.items())
-    own_prompts = workspace.prompts if current or not changed else _Without(workspace.prompts, frozenset(foreign))
-    known = _Either(workspace.schemas, schemas) if current else _Either(schemas, workspace.schemas)
+    own = workspace.definitions
+    changed = any((found := own.prompts.find(name)) and found[0] != text for name, text in foreign.items())
+    own_prompts = own.prompts if current or not changed else _Without(own.prompts, frozenset(foreign))
+    known = _Either(own.schemas, schemas) if current else _Either(schemas, own.schemas)
     services = replace(services, prompts=ConfinedRenderer(own_prompts, foreign), schemas=AnswerSchemas(known))
     registry = build_registry(workspace, services)
     return replace(registry, schemas=known, prompts=_Either(own_prompts, prompts))

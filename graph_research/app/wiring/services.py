@@ -37,8 +37,8 @@ def build_services(
         pages=pages,
         hooks=hooks,
         read_state=read_state,
-        prompts=PromptRenderer(workspace.prompts),
-        schemas=AnswerSchemas(workspace.schemas),
+        prompts=PromptRenderer(workspace.definitions.prompts),
+        schemas=AnswerSchemas(workspace.definitions.schemas),
         settings=ResearchSettings(
             max_iterations=settings.max_iterations,
             max_sub_queries=settings.max_sub_queries,
@@ -70,9 +70,9 @@ def build_registry(workspace: Workspace, services: Services) -> Registry:
     return Registry(
         handlers=research_handlers(services),
         functions=research_functions(),
-        schemas=workspace.schemas,
-        graphs=workspace.graphs,
-        prompts=workspace.prompts,
+        schemas=workspace.definitions.schemas,
+        graphs=workspace.definitions.graphs,
+        prompts=workspace.definitions.prompts,
         prompter=research_prompter(services),
         errors=RESEARCH_ERRORS,
     )

@@ -80,7 +80,8 @@ async def _launched(arguments: Mapping[str, Any]) -> AsyncIterator[Debugged]:
 
     _check(arguments)
     _enter(arguments.get("cwd") or ".")
-    workspace = open_with(
+    workspace = await asyncio.to_thread(
+        open_with,
         llm=arguments.get("llm"),
         search=arguments.get("search"),
         library=arguments.get("library"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from graph_research.app.workspace import graph_resolver, prompt_resolver, schema_resolver
+from graph_research.app.definitions import graph_resolver, prompt_resolver, schema_resolver
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.app.workspace import schema_resolver
+from graph_research.app.definitions import schema_resolver
 from graph_research.graph.resources import FolderResolver, ResourceUnreadable
 from graph_research.settings.shipped_files import shipped
 

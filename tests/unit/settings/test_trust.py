@@ -41,12 +41,12 @@ def never_asked(offer: FolderOffer) -> bool:
 def test_a_folder_without_own_files_is_not_asked_about(enter, here: Path) -> None:
     (here / "graphs").mkdir()
     (here / "graphs" / "sales.png").write_bytes(b"")
-    assert enter(never_asked).offer is None
+    assert enter(never_asked).definitions.offer is None
 
 
 def test_files_equal_to_the_shipped_ones_need_no_agreement(enter, here: Path) -> None:
     shutil.copytree(shipped("schemas"), here / "schemas")
-    assert enter(never_asked).offer is None
+    assert enter(never_asked).definitions.offer is None
 
 
 def test_settings_of_a_folder_count_only_after_agreement(enter, here: Path) -> None:
@@ -62,15 +62,15 @@ def test_a_changed_file_is_asked_about_again(enter, here: Path) -> None:
     (here / "prompts" / "planner").mkdir(parents=True)
     (here / "prompts" / "planner" / "system.j2").write_text("Obey me.")
     asked: list[FolderOffer] = []
-    assert enter(lambda offer: bool(asked.append(offer))).offer is None
+    assert enter(lambda offer: bool(asked.append(offer))).definitions.offer is None
     assert asked[0].files == ("graph-research.toml", "prompts/planner/system.j2")
 
 
 def test_only_an_agreed_folder_overrides_a_prompt_by_name(enter, here: Path) -> None:
     (here / "prompts" / "mine").mkdir(parents=True)
     (here / "prompts" / "mine" / "system.j2").write_text("mine")
-    assert enter(refuse).prompts.find("mine/system") is None
-    assert enter(accept).prompts.find("mine/system") is not None
+    assert enter(refuse).definitions.prompts.find("mine/system") is None
+    assert enter(accept).definitions.prompts.find("mine/system") is not None
 
 
 def test_a_link_out_of_an_agreed_folder_is_not_followed(enter, here: Path, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_link_out_of_an_agreed_folder_is_not_followed(enter, here: Path, tmp_p
     (here / "prompts").mkdir()
     (here / "prompts" / "own.j2").write_text("own")
     (here / "prompts" / "linked").symlink_to(outside, target_is_directory=True)
-    assert enter(accept).prompts.find("linked/system") is None
+    assert enter(accept).definitions.prompts.find("linked/system") is None
 
 
 def test_too_many_files_are_refused_rather_than_read(here: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from graph_research import deep_research
+from graph_research.app.request import QuestionInvalid
 from tests.support.cli.cli_process import NOW, User
 from tests.support.cli.cli_user import QUESTION
 
@@ -43,6 +45,27 @@ async def test_a_hook_in_python_guides_the_phase_after_it(user: User, monkeypatc
     assert result.report is not None
     pauses = [one["rationale"] for one in decisions_in(result.report["json"]) if one["action"] == "think_pause"]
     assert pauses.count("Guidance was given.") == 1
+
+
+class WatchedEnvironment(dict[str, str]):
+    """Variables of the environment, and the threads in which they are read."""
+
+    def __init__(self, **variables: str) -> None:
+        super().__init__(variables)
+        self.readers: set[int] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.readers.add(threading.get_ident())
+        return super().get(name, default)
+
+
+async def test_the_folder_is_read_and_hashed_in_a_thread(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(user.folder)
+    environ = WatchedEnvironment(GRAPH_RESEARCH_HOME=str(user.home))
+    with pytest.raises(QuestionInvalid):
+        await deep_research("", environ=environ)
+    assert environ.readers
+    assert threading.get_ident() not in environ.readers
 
 
 def test_the_guided_graph_asks_after_the_plan_and_after_the_search_and_passes_on_what_was_said(user: User) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.app.workspace import prompt_resolver, schema_resolver
+from graph_research.app.definitions import prompt_resolver, schema_resolver
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry

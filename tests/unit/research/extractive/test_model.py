@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.app.workspace import schema_resolver
+from graph_research.app.definitions import schema_resolver
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.llm.base import ModelRequest

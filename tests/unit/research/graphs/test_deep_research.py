@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.app.workspace import schema_resolver
+from graph_research.app.definitions import schema_resolver
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.models.ids import gap_id

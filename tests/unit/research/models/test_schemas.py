@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from graph_research.app.workspace import graph_resolver, prompt_resolver, schema_resolver
+from graph_research.app.definitions import graph_resolver, prompt_resolver, schema_resolver
 from graph_research.graph.loader import check_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.values.json_schema import Contract

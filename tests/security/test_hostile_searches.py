@@ -1,10 +1,7 @@
 """Search results from a server that means harm: nothing of them runs, moves a cursor, or is fetched from inside."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,10 +9,10 @@ import pytest
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.search.base import SearchRequest
+from tests.support.cli.cli_process import User
 from tests.support.network.http_server import Answer, WireServer
 from tests.support.providers.search_responses import QUESTION, SPOKEN
 
-SCRIPT = Path(sys.executable).with_name("graph-research")
 FACT = "Salmon smolts pass tidal turbines mostly by night, when the turbines turn slowly."
 RESULTS = [
     {"url": "javascript:alert(1)", "title": "A script", "content": FACT},
@@ -38,28 +35,24 @@ RESULTS = [
 ]
 
 
-def test_nothing_hostile_in_a_search_result_gets_far(tmp_path: Path, server: WireServer) -> None:
+def test_nothing_hostile_in_a_search_result_gets_far(
+    tmp_path: Path, server: WireServer, nothing_reached_outside: list[str]
+) -> None:
     server.on("/search", Answer(body={"results": RESULTS}))
-    environ = {
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": os.environ["PYTHONPATH"],
-        "HOME": str(tmp_path),
-        "GRAPH_RESEARCH_HOME": str(tmp_path / "home"),
-        "GRAPH_RESEARCH_SEARXNG_URL": server.url,
-        "TAVILY_API_KEY": "tvly-very-secret",
-    }
-    command = [str(SCRIPT), "run", QUESTION, "--search", "searxng", "--llm", "extractive", "--max-iterations", "1"]
-    done = subprocess.run(
-        [*command, "--out", "out"], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=False
+    user = User(folder=tmp_path, home=tmp_path / "home")
+    done = user.run(
+        *("run", QUESTION, "--search", "searxng", "--llm", "extractive", "--max-iterations", "1", "--out", "out"),
+        environ={"GRAPH_RESEARCH_SEARXNG_URL": server.url, "TAVILY_API_KEY": "tvly-very-secret"},
     )
-    assert done.returncode == 0, done.stderr
-    assert "\x1b" not in done.stdout + done.stderr
+    assert "\x1b" not in done.out + done.err
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     urls = {source["url"] for source in report["sources"]}
     assert urls <= {"https://river.example/smolts", "http://169.254.169.254/latest/meta-data/"}
     shown = (tmp_path / "out" / "report.html").read_text() + (tmp_path / "out" / "report.md").read_text()
     assert not re.search(r"<script>alert|<img src=x|javascript:alert|\x1b|very-secret", shown)
-    assert [one.path for one in server.received if one.path != "/search"] == []
+    assert {request.path for request in server.received} == {"/search"}
+    assert set(nothing_reached_outside) == {"socket.getaddrinfo 'river.example'"}, "only the public page is asked for"
+    nothing_reached_outside.clear()
 
 
 @pytest.mark.parametrize("name", SPOKEN)

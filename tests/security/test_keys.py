@@ -3,57 +3,36 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.cli.cli_process import Done, User
 from tests.support.cli.secret_scan import assert_no_trace
 from tests.support.network import fake_model
 from tests.support.network.http_server import Answer, Received, WireServer
 
 KEY = "sk-MARKED-4f1c9a7be2d05836"
 LIBRARY = Path(__file__).parents[2] / "examples" / "library"
-SCRIPT = Path(sys.executable).with_name("graph-research")
 PATH = "/v1/chat/completions"
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+Run = Callable[..., Done]
 
 
 @pytest.fixture
 def run(tmp_path: Path, server: WireServer) -> Run:
     """A command of a user whose key for the loopback server stands in MY_KEY."""
-
-    def command(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(SCRIPT), *arguments],
-            cwd=tmp_path,
-            env={
-                "PATH": os.environ["PATH"],
-                "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-                "HOME": str(tmp_path),
-                "GRAPH_RESEARCH_HOME": str(tmp_path / "home"),
-                "GRAPH_RESEARCH_MODEL_KEYS": f"127.0.0.1:{server.port}=MY_KEY",
-                "MY_KEY": KEY,
-                **environ,
-            },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return command
+    user = User(folder=tmp_path, home=tmp_path / "home")
+    environ = {"GRAPH_RESEARCH_MODEL_KEYS": f"127.0.0.1:{server.port}=MY_KEY", "MY_KEY": KEY}
+    return lambda *arguments, expect=0: user.run(*arguments, environ=environ, expect=expect)
 
 
-def start(run: Run, server: WireServer, run_id: str, *more: str) -> subprocess.CompletedProcess[str]:
+def start(run: Run, server: WireServer, run_id: str, *more: str, expect: int = 0) -> Done:
     return run(
         *("run", "What did the lagoon cost?", "--llm", f"openai:m@{server.url}/v1", "--search", "local"),
         *("--library", str(LIBRARY), "--max-iterations", "1", "--run-id", run_id, "--out", run_id, *more),
+        expect=expect,
     )
 
 
@@ -76,21 +55,19 @@ def test_a_research_over_a_server_that_repeats_its_key_leaves_no_trace_of_it(
 ) -> None:
     server.on(PATH, echoing(500), answered, echoing(429), answered)
     done = start(run, server, "whole", "--json")
-    assert done.returncode == 0, done.stderr
-    assert all(one.headers["authorization"] == f"Bearer {KEY}" for one in server.received)
+    assert all(request.headers["authorization"] == f"Bearer {KEY}" for request in server.received)
     packed = run("export-run", "whole", "-o", "whole.grb", "--json")
-    assert packed.returncode == 0, packed.stderr
-    told: Mapping[str, subprocess.CompletedProcess[str]] = {
+    commands = {
         "run": done,
         "export-run": packed,
         "status": run("status", "whole", "--json"),
         "history": run("history", "whole", "--json"),
         "config show": run("config", "show", "--json"),
-        "doctor": run("doctor", f"openai:m@{server.url}/v1"),
+        "doctor": run("doctor", f"openai:m@{server.url}/v1", expect=None),
         "capabilities": run("capabilities", "--json"),
     }
-    for name, command in told.items():
-        assert KEY not in command.stdout + command.stderr, name
+    for name, command in commands.items():
+        assert KEY not in command.out + command.err, name
     assert_no_trace(KEY, tmp_path)
 
 
@@ -99,8 +76,7 @@ def test_a_research_that_fails_over_its_key_tells_so_without_it(
     status: int, run: Run, server: WireServer, tmp_path: Path
 ) -> None:
     server.on(PATH, echoing(status))
-    done = start(run, server, "failed", "--json")
-    assert done.returncode == 1, done.stderr
-    assert "failed" in done.stdout
-    assert KEY not in done.stdout + done.stderr
+    done = start(run, server, "failed", "--json", expect=1)
+    assert "failed" in done.out
+    assert KEY not in done.out + done.err
     assert_no_trace(KEY, tmp_path)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-from tests.support.cli.cli_process import Done, User, new_user
+from tests.support.cli.cli_process import User, new_user
 
 QUESTION = "How do tide mills store water, and how much power did they give?"
 
@@ -36,6 +35,3 @@ def make_user(folder: Path) -> User:
     for name, text in DOCUMENTS.items():
         user.write(f"library/{name}", text)
     return user
-
-
-Run = Callable[..., Done]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli.cli_process import User
-from tests.support.cli.cli_user import QUESTION, Run
+from tests.support.cli.cli_user import QUESTION
 
 COMMANDS = [
     *("run", "resume", "status", "list", "history", "cancel", "delete", "report", "verify", "doctor", "capabilities"),
@@ -47,14 +47,14 @@ def test_ctrl_c_before_the_program_is_loaded_ends_it_in_a_line(user: User) -> No
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_shows_an_example(command: str, user: User, here: Run) -> None:
-    done = here(*command.split(), "--help")
+def test_every_command_shows_an_example(command: str, user: User) -> None:
+    done = user.run(*command.split(), "--help")
     assert f"  graph-research {command}" in done.out
     assert not user.home.exists()
 
 
 def test_the_version_is_printed(user: User) -> None:
-    assert user.run("--version").out.startswith("graph-research 0.")
+    assert user.run_process("--version").out.startswith("graph-research 0.")
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_the_version_is_printed(user: User) -> None:
         (["list", "--nothing"], "--nothing"),
     ],
 )
-def test_wrong_use_is_told_in_text_and_in_json(arguments: list[str], message: str, here: Run) -> None:
-    done = here(*arguments, "--json", expect=2)
+def test_wrong_use_is_told_in_text_and_in_json(arguments: list[str], message: str, user: User) -> None:
+    done = user.run(*arguments, "--json", expect=2)
     assert message in done.json["error"]["message"].lower()
     assert len(done.err.splitlines()) == 1
 
@@ -111,9 +111,9 @@ REFUSED: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_done_is_refused_with_one_clear_error(name: str, user: User, here: Run) -> None:
+def test_what_cannot_be_done_is_refused_with_one_clear_error(name: str, user: User) -> None:
     arguments, code = REFUSED[name]
-    done = here(*arguments, "--json", expect=2)
+    done = user.run(*arguments, "--json", expect=2)
     error: dict[str, Any] = done.json["error"]
     assert error["code"] == code
     assert error["message"]
@@ -146,10 +146,10 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_the_run(user:
     assert user.run("list", "--json").json == []
 
 
-def test_a_setting_of_the_home_is_told_with_file_and_line(user: User, here: Run) -> None:
+def test_a_setting_of_the_home_is_told_with_file_and_line(user: User) -> None:
     user.home.mkdir()
     (user.home / "config.toml").write_text("[research]\nmax_iteratons = 2\n")
-    error = here("config", "show", "--json", expect=2).json["error"]
+    error = user.run("config", "show", "--json", expect=2).json["error"]
     assert (Path(error["file"]).name, error["line"]) == ("config.toml", 2)
     assert "max_iterations" in error["help"]
 

@@ -17,7 +17,7 @@ from graph_research.app.application import Application
 from graph_research.app.request import request_for
 from graph_research.app.workspace import open_workspace
 from tests.support.cli.cli_process import NOW, User
-from tests.support.cli.cli_user import DOCUMENTS, QUESTION, Run
+from tests.support.cli.cli_user import DOCUMENTS, QUESTION
 from tests.support.graph.countdown_graph import COUNTDOWN
 
 SLOW = {"planner": [{"delay_seconds": 60, "text": "{}"}], "*": [{"need_clarification": False, "question": ""}]}
@@ -41,46 +41,46 @@ def test_the_home_is_closed_to_others(researcher: User) -> None:
     assert sequence == list(range(1, len(sequence) + 1))
 
 
-def test_status_list_and_history_tell_the_same_run(there: Run) -> None:
-    status = there("status", "tides", "--json").json
+def test_status_list_and_history_tell_the_same_run(researcher: User) -> None:
+    status = researcher.run("status", "tides", "--json").json
     assert (status["run_id"], status["status"], status["cause"]) == ("tides", "completed", None)
     assert status["phase"]
     assert status["iteration"] >= 1
     assert status["updated_at"].startswith("2026-01-01")
     assert status["interrupted"] is False
-    listed = there("list", "--json").json
+    listed = researcher.run("list", "--json").json
     assert [(run["run_id"], run["question"], run["status"]) for run in listed] == [("tides", QUESTION, "completed")]
     assert listed[0]["created_at"].startswith("2026-01-01")
-    history = there("history", "tides", "--json").json
+    history = researcher.run("history", "tides", "--json").json
     assert {"plan", "gather", "synthesize"} <= {step["node"] for step in history}
     assert all({"step", "node", "item", "status", "started_at", "seconds", "hash"} <= set(step) for step in history)
 
 
 @pytest.mark.parametrize("command", ["status", "history", "report", "verify"])
-def test_every_command_about_a_run_has_a_text_form(command: str, there: Run) -> None:
-    assert there(command, "tides").out.strip()
+def test_every_command_about_a_run_has_a_text_form(command: str, researcher: User) -> None:
+    assert researcher.run(command, "tides").out.strip()
 
 
 @pytest.mark.parametrize("format", ["md", "html", "json"])
-def test_the_report_comes_again_from_the_store_byte_for_byte(format: str, researcher: User, there: Run) -> None:
-    again = there("report", "tides", "--format", format).out
+def test_the_report_comes_again_from_the_store_byte_for_byte(format: str, researcher: User) -> None:
+    again = researcher.run("report", "tides", "--format", format).out
     assert again == (researcher.folder / "out" / f"report.{format}").read_text()
 
 
 @pytest.mark.parametrize(
     ("format", "sign"), [("csv", "id,title"), ("bibtex", "@misc{src-"), ("ris", "TY  - "), ("csl-json", '"id": "src-')]
 )
-def test_the_sources_come_for_other_programs(format: str, sign: str, there: Run) -> None:
-    assert sign in there("report", "tides", "--format", format).out
+def test_the_sources_come_for_other_programs(format: str, sign: str, researcher: User) -> None:
+    assert sign in researcher.run("report", "tides", "--format", format).out
 
 
-def test_a_report_may_go_to_a_file(researcher: User, there: Run, tmp_path: Path) -> None:
-    there("report", "tides", "-o", str(tmp_path / "deep" / "r.md"))
+def test_a_report_may_go_to_a_file(researcher: User, tmp_path: Path) -> None:
+    researcher.run("report", "tides", "-o", str(tmp_path / "deep" / "r.md"))
     assert (tmp_path / "deep" / "r.md").read_text() == (researcher.folder / "out" / "report.md").read_text()
 
 
-def test_verify_finds_every_citation_valid(there: Run) -> None:
-    counts = there("verify", "tides", "--json").json
+def test_verify_finds_every_citation_valid(researcher: User) -> None:
+    counts = researcher.run("verify", "tides", "--json").json
     assert counts["citations"] >= 3
     assert counts["valid"] == counts["citations"]
     assert counts["invalid"] == counts["fabricated"] == 0
@@ -114,16 +114,16 @@ def test_a_question_of_one_character_is_answered_honestly(user: User) -> None:
     assert done.json["status"] in {"completed", "aborted"}
 
 
-def test_an_unreadable_document_is_named_and_the_rest_is_used(user: User, here: Run) -> None:
+def test_an_unreadable_document_is_named_and_the_rest_is_used(user: User) -> None:
     user.write("library/broken.pdf", "%PDF-1.7 not really")
-    added = here("library", "add", "library", "--json")
+    added = user.run("library", "add", "library", "--json")
     assert added.json["added"] == 3
     assert [Path(one["path"]).name for one in added.json["failed"]] == ["broken.pdf"]
     assert "broken.pdf" in added.err
 
 
-def test_the_library_commands_tell_what_is_indexed(here: Run) -> None:
-    first = here("library", "add", "library", "--json").json
+def test_the_library_commands_tell_what_is_indexed(user: User) -> None:
+    first = user.run("library", "add", "library", "--json").json
     assert {name: first[name] for name in ("added", "updated", "unchanged", "removed", "failed")} == {
         "added": 3,
         "updated": 0,
@@ -131,13 +131,13 @@ def test_the_library_commands_tell_what_is_indexed(here: Run) -> None:
         "removed": 0,
         "failed": [],
     }
-    assert here("library", "add", "library", "--json").json["unchanged"] == 3
-    found = here("library", "search", "pond behind a dam", "--json").json
+    assert user.run("library", "add", "library", "--json").json["unchanged"] == 3
+    found = user.run("library", "search", "pond behind a dam", "--json").json
     assert {"source_id", "title", "path", "locator", "text", "score"} <= set(found[0])
     assert found[0]["path"] in {"mills.md", "history.txt"}
-    assert [one["documents"] for one in here("library", "list", "--json").json] == [3]
-    here("library", "remove", "library")
-    assert here("library", "list", "--json").json == []
+    assert [one["documents"] for one in user.run("library", "list", "--json").json] == [3]
+    user.run("library", "remove", "library")
+    assert user.run("library", "list", "--json").json == []
 
 
 def test_a_clarifier_may_ask_and_is_answered_later(user: User) -> None:
@@ -320,25 +320,25 @@ def test_any_graph_runs_without_python(user: User) -> None:
     assert user.run("run", "why?", "--graph", "countdown.yaml", "--library", "library", "--json", expect=2).json
 
 
-def test_validate_lists_every_finding_with_its_place(user: User, here: Run) -> None:
+def test_validate_lists_every_finding_with_its_place(user: User) -> None:
     user.write("countdown.yaml", COUNTDOWN)
-    assert here("graph", "validate", "countdown.yaml", "--json").json == []
+    assert user.run("graph", "validate", "countdown.yaml", "--json").json == []
     user.write("broken.yaml", COUNTDOWN.replace("to: done", "to: dune").replace("n - 1", "m - 1"))
-    findings = here("graph", "validate", "broken.yaml", "--json", expect=2).json
+    findings = user.run("graph", "validate", "broken.yaml", "--json", expect=2).json
     assert {finding["file"] for finding in findings} == {"broken.yaml"}
     assert all({"line", "column", "code", "severity", "message", "help"} <= set(finding) for finding in findings)
     assert len([finding for finding in findings if finding["severity"] == "error"]) >= 2
     user.write("bad.yaml", "a: [")
-    assert here("graph", "validate", "bad.yaml", "--json", expect=2).json[0]["severity"] == "error"
+    assert user.run("graph", "validate", "bad.yaml", "--json", expect=2).json[0]["severity"] == "error"
 
 
-def test_shipped_graphs_are_listed_valid_and_exported(user: User, here: Run) -> None:
-    names = [graph["name"] for graph in here("graph", "list", "--json").json]
+def test_shipped_graphs_are_listed_valid_and_exported(user: User) -> None:
+    names = [graph["name"] for graph in user.run("graph", "list", "--json").json]
     assert {"deep_research", "topic_research", "pipeline"} <= set(names)
     for name in names:
-        findings = here("graph", "validate", name, "--json").json
+        findings = user.run("graph", "validate", name, "--json").json
         assert [finding for finding in findings if finding["severity"] == "error"] == []
     for format, sign in {"mermaid": "flowchart", "dot": "digraph", "svg": "<svg", "json": "{"}.items():
-        assert sign in here("graph", "export", "deep_research", "--format", format).out
-    here("graph", "export", "deep_research", "--format", "svg", "-o", "graph.svg")
+        assert sign in user.run("graph", "export", "deep_research", "--format", format).out
+    user.run("graph", "export", "deep_research", "--format", "svg", "-o", "graph.svg")
     assert (user.folder / "graph.svg").read_text().startswith("<svg")

@@ -6,7 +6,6 @@ import pytest
 
 from graph_research.errors import why_unreadable
 from tests.support.cli.cli_process import User
-from tests.support.cli.cli_user import Run
 
 RUN = ("run", "How do tide mills work?", "--library", "library")
 DEBUG = ("debug", "--graph", "x.yaml", "--script")
@@ -88,18 +87,18 @@ def files(user: User) -> User:
     ],
 )
 def test_a_file_that_cannot_be_read_is_named_with_what_it_is_for(
-    files: User, here: Run, arguments: tuple[str, ...], told: str, remedy: str
+    files: User, arguments: tuple[str, ...], told: str, remedy: str
 ) -> None:
-    said = here(*arguments, expect=2).err
+    said = files.run(*arguments, expect=2).err
     assert told in said
     assert remedy in said
     assert "Errno" not in said
     assert "codec" not in said
 
 
-def test_settings_that_cannot_be_read_are_named_in_words(user: User, here: Run) -> None:
+def test_settings_that_cannot_be_read_are_named_in_words(user: User) -> None:
     (user.home / "config.toml").mkdir(parents=True)
-    said = here("list", expect=2).err
+    said = user.run("list", expect=2).err
     assert "config.toml: the settings file cannot be read: it is a folder; mend or remove it" in said
 
 

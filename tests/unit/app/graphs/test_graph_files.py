@@ -18,7 +18,6 @@ from graph_research.app.request import request_for
 from graph_research.app.runs.run import RunResult
 from graph_research.app.workspace import Workspace, open_workspace
 from tests.support.cli.cli_process import NOW, User
-from tests.support.cli.cli_user import Run
 
 ROOT = Path(__file__).parents[4]
 EXAMPLES = ROOT / "examples" / "graphs"
@@ -131,40 +130,40 @@ async def test_an_item_that_nobody_knows_has_empty_cells(workspace: Workspace) -
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_a_new_graph_is_clean_under_its_new_name(user: User, here: Run, template: str) -> None:
-    written = here("graph", "new", "mine", "--template", template, "--json").json
+def test_a_new_graph_is_clean_under_its_new_name(user: User, template: str) -> None:
+    written = user.run("graph", "new", "mine", "--template", template, "--json").json
     assert all((user.folder / file).is_file() for file in written["files"])
-    assert here("graph", "validate", "mine/mine.yaml", "--json").json == []
+    assert user.run("graph", "validate", "mine/mine.yaml", "--json").json == []
     assert "\ngraph: mine\n" in (user.folder / "mine/mine.yaml").read_text()
     assert template not in (user.folder / "mine/mine.yaml").read_text().replace("starter", "") or template == "compare"
 
 
-def test_a_new_graph_runs_at_once_and_shows_its_outputs(user: User, here: Run) -> None:
-    done = here("graph", "new", "canal")
+def test_a_new_graph_runs_at_once_and_shows_its_outputs(user: User) -> None:
+    done = user.run("graph", "new", "canal")
     assert "graph-research graph run canal/canal.yaml" in done.err
     done = user.run("graph", "run", "canal/canal.yaml", "--run-id", "first")
     assert 'answer: "The canal has 17 locks, of which two are listed buildings."' in done.out
     assert "text:" not in done.out
 
 
-def test_nothing_is_overwritten(user: User, here: Run) -> None:
-    here("graph", "new", "mine")
+def test_nothing_is_overwritten(user: User) -> None:
+    user.run("graph", "new", "mine")
     user.write("mine/mine.yaml", "kept")
-    done = here("graph", "new", "mine", "--json", expect=2)
+    done = user.run("graph", "new", "mine", "--json", expect=2)
     assert done.json["error"]["code"] == "starter-exists"
     assert (user.folder / "mine/mine.yaml").read_text() == "kept"
-    assert here("graph", "new", "../elsewhere", expect=2)
+    assert user.run("graph", "new", "../elsewhere", expect=2)
 
 
-def test_a_graph_of_the_working_directory_has_the_files_beside_it_too(user: User, here: Run) -> None:
-    here("graph", "new", "mine")
+def test_a_graph_of_the_working_directory_has_the_files_beside_it_too(user: User) -> None:
+    user.run("graph", "new", "mine")
     inside = User(folder=user.folder / "mine", home=user.home)
     assert inside.run("graph", "validate", "mine.yaml", "--json").json == []
     assert inside.run("graph", "run", "mine.yaml", "--json").json["status"] == "completed"
 
 
-def test_what_lies_in_the_working_directory_replaces_nothing_before_it_is_trusted(user: User, here: Run) -> None:
-    here("graph", "new", "mine")
+def test_what_lies_in_the_working_directory_replaces_nothing_before_it_is_trusted(user: User) -> None:
+    user.run("graph", "new", "mine")
     inside = User(folder=user.folder / "mine", home=user.home)
     inside.write("schemas/claims.json", '{"type": "object"}')
     inside.write("graphs/topic_research.yaml", 'graph: topic_research\nversion: "666"\n')
@@ -213,8 +212,8 @@ edges:
     assert 'no graph "elsewhere"' in user.run("graph", "validate", "wrong.yaml", expect=2).out
 
 
-def test_a_graph_with_searches_says_that_there_is_nothing_to_search(user: User, here: Run) -> None:
-    here("graph", "new", "checker", "--template", "fact-checker")
+def test_a_graph_with_searches_says_that_there_is_nothing_to_search(user: User) -> None:
+    user.run("graph", "new", "checker", "--template", "fact-checker")
     done = user.run("graph", "run", "checker/checker.yaml", "--search", "local", "--json", expect=2)
     error = json.loads(done.out)["error"]
     assert error["code"] == "library-empty"
@@ -269,8 +268,8 @@ edges:
     user.run("replay", "first.grb")
 
 
-def test_a_bundle_is_inspected_with_the_schemas_and_prompts_that_it_holds(user: User, here: Run) -> None:
-    here("graph", "new", "canal")
+def test_a_bundle_is_inspected_with_the_schemas_and_prompts_that_it_holds(user: User) -> None:
+    user.run("graph", "new", "canal")
     user.run("graph", "run", "canal/canal.yaml", "--run-id", "first")
     user.run("export-run", "first", "-o", "first.grb")
     told = user.run("graph", "inspect", "first.grb", "--json").json
@@ -283,8 +282,8 @@ def test_a_name_that_no_graph_has_is_told_in_the_same_way_by_every_command(user:
     assert 'did you mean "pipeline"?' in told.pop()
 
 
-def test_a_replay_with_other_prompts_says_where_what_is_asked_differs(user: User, here: Run) -> None:
-    here("graph", "new", "canal")
+def test_a_replay_with_other_prompts_says_where_what_is_asked_differs(user: User) -> None:
+    user.run("graph", "new", "canal")
     user.run("graph", "run", "canal/canal.yaml", "--run-id", "first")
     prompt = user.folder / "canal/prompts/reply.j2"
     prompt.write_text(f"{prompt.read_text()}\nIn ten words.\n")

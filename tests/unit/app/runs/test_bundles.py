@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.cli.cli_process import User
-from tests.support.cli.cli_user import Run
+from tests.support.cli.cli_process import User, new_user
 from tests.support.network.fake_services import open_world
 from tests.support.network.http_server import Answer, WireServer
 
@@ -28,40 +26,40 @@ def bundle(researcher: User, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def stranger(user: User, inside: Callable[[User], Run]) -> Run:
-    """The commands of somebody else, with an empty home and another library."""
-    return inside(user)
+def stranger(user: User) -> User:
+    """Somebody else, with an empty home and another library."""
+    return user
 
 
-def test_a_bundle_is_replayed_and_verified_without_being_imported(stranger: Run, bundle: Path) -> None:
-    assert stranger("replay", str(bundle), "--json").json["identical"] is True
-    assert stranger("verify", str(bundle), "--json").json["invalid"] == 0
-    assert stranger("list", "--json").json == []
+def test_a_bundle_is_replayed_and_verified_without_being_imported(stranger: User, bundle: Path) -> None:
+    assert stranger.run("replay", str(bundle), "--json").json["identical"] is True
+    assert stranger.run("verify", str(bundle), "--json").json["invalid"] == 0
+    assert stranger.run("list", "--json").json == []
 
 
 def test_an_imported_run_is_a_run_like_any_other_and_is_not_imported_twice(
-    stranger: Run, bundle: Path, researcher: User
+    stranger: User, bundle: Path, researcher: User
 ) -> None:
-    done = stranger("import-run", str(bundle), "--json")
+    done = stranger.run("import-run", str(bundle), "--json")
     assert done.json["sha256"] == hashlib.sha256(bundle.read_bytes()).hexdigest()
-    assert stranger("status", "tides", "--json").json["status"] == "completed"
-    assert stranger("report", "tides").out == (researcher.folder / "out" / "report.md").read_text()
-    assert stranger("replay", "tides", "--json").json["identical"] is True
-    assert "exists already" in stranger("import-run", str(bundle), expect=2).err
+    assert stranger.run("status", "tides", "--json").json["status"] == "completed"
+    assert stranger.run("report", "tides").out == (researcher.folder / "out" / "report.md").read_text()
+    assert stranger.run("replay", "tides", "--json").json["identical"] is True
+    assert "exists already" in stranger.run("import-run", str(bundle), expect=2).err
 
 
 def test_a_changed_bundle_is_refused_by_every_command_that_reads_one(
-    stranger: Run, bundle: Path, tmp_path: Path
+    stranger: User, bundle: Path, tmp_path: Path
 ) -> None:
     data = bytearray(bundle.read_bytes())
     data[len(data) // 2] ^= 1
     changed = tmp_path / "changed.grb"
     changed.write_bytes(data)
     for command in (("import-run",), ("replay",), ("verify",)):
-        done = stranger(*command, str(changed), "--json", expect=2)
+        done = stranger.run(*command, str(changed), "--json", expect=2)
         assert done.json["error"]["code"] == "bundle-invalid"
         assert "checksum" in done.json["error"]["message"]
-    assert stranger("list", "--json").json == []
+    assert stranger.run("list", "--json").json == []
 
 
 def test_no_key_of_the_environment_gets_into_a_bundle(researcher: User, tmp_path: Path) -> None:
@@ -86,26 +84,23 @@ edges: [{from: greet, to: done}]
 """
 
 
-def test_a_bundle_with_prompts_of_its_own_is_replayed_where_nobody_has_them(
-    user: User, inside: Callable[[User], Run], tmp_path: Path
-) -> None:
+def test_a_bundle_with_prompts_of_its_own_is_replayed_where_nobody_has_them(user: User, tmp_path: Path) -> None:
     user.write("theirs/greeter.yaml", GREETER)
     user.write("theirs/prompts/greeting.j2", "Greet {{ name }}.")
     model = user.script("model.json", {"greeting": ["hello"]})
-    there = inside(user)
-    there("graph", "run", "theirs/greeter.yaml", "--llm", model, "--run-id", "g")
-    there("export-run", "g", "-o", "g.grb")
-    (tmp_path / "elsewhere").mkdir()
-    stranger = inside(User(folder=tmp_path / "elsewhere", home=tmp_path / "elsewhere" / "home"))
-    assert stranger("replay", "../g.grb", "--json").json["identical"] is True
+    user.run("graph", "run", "theirs/greeter.yaml", "--llm", model, "--run-id", "g")
+    user.run("export-run", "g", "-o", "g.grb")
+    stranger = new_user(tmp_path / "elsewhere")
+    assert stranger.run("replay", "../g.grb", "--json").json["identical"] is True
     (user.folder / "elsewhere" / "home" / "prompts").mkdir()
     (user.folder / "elsewhere" / "home" / "prompts" / "greeting.j2").write_text("Insult {{ name }}.")
-    assert stranger("replay", "../g.grb", "--json").json["identical"] is True
-    assert stranger("replay", "../g.grb", "--current", "--json", expect=1).json["first_difference"]["node"] == "greet"
+    assert stranger.run("replay", "../g.grb", "--json").json["identical"] is True
+    assert (
+        stranger.run("replay", "../g.grb", "--current", "--json", expect=1).json["first_difference"]["node"] == "greet"
+    )
     (user.folder / "theirs" / "prompts" / "greeting.j2").write_text("Insult {{ name }}.")
-    there = inside(user)
-    assert there("replay", "g", "--json").json["identical"] is True
-    there("replay", "g", "--current", expect=1)
+    assert user.run("replay", "g", "--json").json["identical"] is True
+    user.run("replay", "g", "--current", expect=1)
 
 
 def test_a_run_from_a_bundle_asks_no_model_of_somebody_elses_before_the_user_agrees(user: User, tmp_path: Path) -> None:

@@ -4,76 +4,71 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.cli.cli_process import Done, User
-from tests.support.cli.cli_user import Run
 
 
-def test_a_step_is_shown_with_its_state_and_one_value_by_its_path(there: Run) -> None:
-    steps = there("history", "tides", "--json").json
+def test_a_step_is_shown_with_its_state_and_one_value_by_its_path(researcher: User) -> None:
+    steps = researcher.run("history", "tides", "--json").json
     plan = next(step for step in steps if step["node"] == "plan")
-    moment = there("show", "tides", "--step", str(plan["step"]), "--json").json
+    moment = researcher.run("show", "tides", "--step", str(plan["step"]), "--json").json
     assert (moment["node"], moment["hash"]) == ("plan", plan["hash"])
     assert moment["state"]["sub_queries"][0]["id"] == "sq-1-1"
     query = moment["state"]["sub_queries"][0]["query"]
     for path in ("sub_queries.0.query", "sub_queries.sq-1-1.query"):
-        assert there("show", "tides", "--step", str(plan["step"]), "--path", path).out.strip() == query
-    assert f"step {plan['step']}: plan" in there("show", "tides", "--step", str(plan["step"])).out
+        assert researcher.run("show", "tides", "--step", str(plan["step"]), "--path", path).out.strip() == query
+    assert f"step {plan['step']}: plan" in researcher.run("show", "tides", "--step", str(plan["step"])).out
     inside = next(step for step in steps if step["node"] == "gather[0]/search")
-    assert "sub_query" in there("show", "tides", "--step", str(inside["step"]), "--json").json["state"]
-    assert "no step 999" in there("show", "tides", "--step", "999", expect=2).err
-    nowhere = there("show", "tides", "--step", "1", "--path", "sub_query", expect=2)
+    assert "sub_query" in researcher.run("show", "tides", "--step", str(inside["step"]), "--json").json["state"]
+    assert "no step 999" in researcher.run("show", "tides", "--step", "999", expect=2).err
+    nowhere = researcher.run("show", "tides", "--step", "1", "--path", "sub_query", expect=2)
     assert "has no 'sub_query'" in nowhere.err
 
 
-def test_a_run_is_replayed_without_its_library(there: Run) -> None:
-    replayed: Done = there("replay", "tides", "--json")
+def test_a_run_is_replayed_without_its_library(researcher: User) -> None:
+    replayed: Done = researcher.run("replay", "tides", "--json")
     assert set(replayed.json) >= {"steps", "identical", "first_difference"}
     assert replayed.json["identical"] is True
-    assert replayed.json["steps"] == len(there("history", "tides", "--json").json)
-    assert "identical" in there("replay", "tides").out
-    assert "there is no run" in there("replay", "nobody", expect=2).err
+    assert replayed.json["steps"] == len(researcher.run("history", "tides", "--json").json)
+    assert "identical" in researcher.run("replay", "tides").out
+    assert "there is no run" in researcher.run("replay", "nobody", expect=2).err
 
 
-def test_two_moments_of_a_run_are_compared_and_that_is_no_failure(there: Run) -> None:
-    same = there("diff", "tides", "tides", "--json").json
+def test_two_moments_of_a_run_are_compared_and_that_is_no_failure(researcher: User) -> None:
+    same = researcher.run("diff", "tides", "tides", "--json").json
     assert (same["state"], same["claims"], same["calls"]["only_new"]) == ([], [], [])
-    steps = there("history", "tides", "--json").json
+    steps = researcher.run("history", "tides", "--json").json
     plan = next(step["step"] for step in steps if step["node"] == "plan")
-    grown = there("diff", f"tides@{plan}", "tides", "--json").json
+    grown = researcher.run("diff", f"tides@{plan}", "tides", "--json").json
     assert {change["path"].partition(".")[0] for change in grown["state"]} >= {"sources", "findings", "report"}
     assert grown["calls"]["only_old"] == []
     assert len(grown["calls"]["only_new"]) > 3
-    text = there("diff", f"tides@{plan}", "tides").out
+    text = researcher.run("diff", f"tides@{plan}", "tides").out
     assert "sources: " in text
     assert "+ gather[0]/search search: " in text
-    assert "not RUN_ID@STEP" in there("diff", "tides@x", "tides", expect=2).err
+    assert "not RUN_ID@STEP" in researcher.run("diff", "tides@x", "tides", expect=2).err
 
 
-def test_a_fork_runs_on_with_an_edited_state_and_writes_its_own_report(
-    researcher: User, inside: Callable[[User], Run], tmp_path: Path
-) -> None:
+def test_a_fork_runs_on_with_an_edited_state_and_writes_its_own_report(researcher: User, tmp_path: Path) -> None:
     shutil.copytree(researcher.home, tmp_path / "home")
     shutil.copytree(researcher.folder / "library", tmp_path / "library")
     traveller = User(folder=tmp_path, home=tmp_path / "home")
-    there = inside(traveller)
-    steps = there("history", "tides", "--json").json
+    steps = traveller.run("history", "tides", "--json").json
     clarify = next(step["step"] for step in steps if step["node"] == "clarify")
     fork = ("fork", "tides", "--step", str(clarify), "--set", "max_sub_queries=1", "--run-id", "shorter")
     done = traveller.run(*fork, "--out", "shorter", "--json")
     assert (done.json["run_id"], done.json["parent"], done.json["status"]) == ("shorter", "tides", "completed")
     report = json.loads((tmp_path / "shorter" / "report.json").read_text())
     assert report["question"] == done.json["question"]
-    last = max(step["step"] for step in there("history", "shorter", "--json").json)
-    assert len(there("show", "shorter", "--step", str(last), "--path", "sub_queries", "--json").json) == 1
-    assert there("replay", "shorter", "--json").json["identical"] is True
-    assert there("verify", "shorter", "--json").json["invalid"] == 0
-    assert "exists" in there(*fork, expect=2).err
+    last = max(step["step"] for step in traveller.run("history", "shorter", "--json").json)
+    assert len(traveller.run("show", "shorter", "--step", str(last), "--path", "sub_queries", "--json").json) == 1
+    assert traveller.run("replay", "shorter", "--json").json["identical"] is True
+    assert traveller.run("verify", "shorter", "--json").json["invalid"] == 0
+    assert "exists" in traveller.run(*fork, expect=2).err
 
 
-def test_what_cannot_be_forked_is_refused_with_a_remedy(there: Run) -> None:
+def test_what_cannot_be_forked_is_refused_with_a_remedy(researcher: User) -> None:
     for arguments, words in [
         (("--step", "999"), "no step 999"),
         (("--step", "1", "--set", "n"), "not PATH=JSON"),
@@ -83,13 +78,13 @@ def test_what_cannot_be_forked_is_refused_with_a_remedy(there: Run) -> None:
         (("--step", "1", "--role", "poet=extractive"), "no model role 'poet'"),
         (("--step", "1", "--graph", "nowhere"), "no graph 'nowhere'"),
     ]:
-        assert words in there("fork", "tides", *arguments, expect=2).err
-    assert [run["run_id"] for run in there("list", "--json").json] == ["tides"]
+        assert words in researcher.run("fork", "tides", *arguments, expect=2).err
+    assert [run["run_id"] for run in researcher.run("list", "--json").json] == ["tides"]
 
 
-def test_a_run_is_replayed_with_the_settings_it_was_made_with(user: User, here: Run) -> None:
+def test_a_run_is_replayed_with_the_settings_it_was_made_with(user: User) -> None:
     hits = [{"text": "The tidal lagoon has 16 turbines.", "url": "https://example.org/lagoon"}]
     (user.folder / "web.json").write_text(json.dumps([{"hits": hits}]))
     user.run("run", "How many turbines has the tidal lagoon?", "--search", "scripted:web.json", "--run-id", "made")
     (user.home / "config.toml").write_text("[research]\nfollow_links = false\n")
-    assert here("replay", "made", "--json").json["identical"] is True
+    assert user.run("replay", "made", "--json").json["identical"] is True

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli.cli_process import NOW, User
-from tests.support.cli.cli_user import QUESTION, Run
+from tests.support.cli.cli_user import QUESTION
 from tests.support.graph.countdown_graph import COUNTDOWN
 from tests.support.network.http_server import Answer, WireServer
 from tests.unit.cli.test_run import SLOW
@@ -67,22 +67,22 @@ def test_a_new_run_says_which_models_it_asks_and_why(user: User) -> None:
     assert "models: " not in user.run("debug", *options).err
 
 
-def test_a_stored_run_says_which_models_and_searches_it_goes_on_with(there: Run, tmp_path: Path) -> None:
+def test_a_stored_run_says_which_models_and_searches_it_goes_on_with(researcher: User, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("quit\n")
-    assert there("debug", "tides", "--script", str(script)).err.splitlines() == [
+    assert researcher.run("debug", "tides", "--script", str(script)).err.splitlines() == [
         "models: extractive",
         "searches: local",
     ]
 
 
-def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User, here: Run) -> None:
+def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User) -> None:
     user.write("countdown.yaml", COUNTDOWN)
     user.write("script", "next\n\nflyy\n")
-    done = here("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
+    done = user.run("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
     assert "graph-research: script:3: no command 'flyy'" in done.err
     user.write("script", "break tock\n")
-    done = here("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
+    done = user.run("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
     assert 'graph-research: script:1: no node "tock" in' in done.err
 
 
@@ -98,10 +98,10 @@ def test_a_line_that_is_no_command_ends_the_script_with_its_place(user: User, he
         ("help flyy", "no command 'flyy'"),
     ],
 )
-def test_what_a_script_cannot_mean_is_not_done_in_another_way(user: User, here: Run, line: str, why: str) -> None:
+def test_what_a_script_cannot_mean_is_not_done_in_another_way(user: User, line: str, why: str) -> None:
     user.write("countdown.yaml", COUNTDOWN)
     user.write("script", f"help step\n{line}\n")
-    done = here("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
+    done = user.run("debug", "--graph", "countdown.yaml", "--script", "script", expect=2)
     assert f"script:2: {why}" in done.err
     assert "to the next moment" in done.out
 
@@ -120,20 +120,20 @@ def test_a_question_is_debugged_down_to_its_prompts(user: User) -> None:
     assert user.run("report", "r").code == 0
 
 
-def test_a_stored_run_is_walked_and_its_documents_cannot_move_the_cursor(there: Run, tmp_path: Path) -> None:
+def test_a_stored_run_is_walked_and_its_documents_cannot_move_the_cursor(researcher: User, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("until gather\ndiff\nnext\nback\nhistory\n")
-    out = there("debug", "tides", "--script", str(script)).out
+    out = researcher.run("debug", "tides", "--script", str(script)).out
     assert "tides · before clarify:1 · step 0 · history" in out
     assert "tides · before gather:1 · step" in out
     assert "\x1b" not in out
-    assert there("status", "tides", "--json").json["status"] == "completed"
+    assert researcher.run("status", "tides", "--json").json["status"] == "completed"
 
 
-def test_what_cannot_be_debugged_is_named(here: Run) -> None:
-    assert "nothing to debug is named" in here("debug", expect=2).err
-    assert "there is no run 'tydes'" in here("debug", "tydes", expect=2).err
-    assert "cannot be read" in here("debug", "--graph", "x.yaml", "--script", "nowhere", expect=2).err
+def test_what_cannot_be_debugged_is_named(user: User) -> None:
+    assert "nothing to debug is named" in user.run("debug", expect=2).err
+    assert "there is no run 'tydes'" in user.run("debug", "tydes", expect=2).err
+    assert "cannot be read" in user.run("debug", "--graph", "x.yaml", "--script", "nowhere", expect=2).err
 
 
 def test_a_budget_ends_a_debugged_research_and_its_forks(user: User) -> None:
@@ -170,10 +170,10 @@ def test_an_interrupt_tells_at_once_what_the_run_is_doing(user: User, server: Wi
     assert user.run("status", "r", "--json").json["interrupted"]
 
 
-def test_the_extension_for_vs_code_is_a_zip_that_names_this_command(here: Run, tmp_path: Path) -> None:
+def test_the_extension_for_vs_code_is_a_zip_that_names_this_command(user: User, tmp_path: Path) -> None:
     first, second = tmp_path / "a.vsix", tmp_path / "b.vsix"
-    assert f"code --install-extension {first}" in here("debug", "--write-extension", str(first)).out
-    here("debug", "--write-extension", str(second))
+    assert f"code --install-extension {first}" in user.run("debug", "--write-extension", str(first)).out
+    user.run("debug", "--write-extension", str(second))
     assert first.read_bytes() == second.read_bytes()
     with zipfile.ZipFile(io.BytesIO(first.read_bytes())) as archive:
         assert {"[Content_Types].xml", "extension.vsixmanifest", "extension/package.json"} == set(archive.namelist())

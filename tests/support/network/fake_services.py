@@ -36,6 +36,8 @@ class Faults:
 
     rate: float = 0.0
     status: int = 500
+    first_calls: bool = False
+    """The first call of each agent and the first search answer `status`: as many failures whatever the timing."""
     window_chars: int | None = None
     broken_json: frozenset[str] = frozenset()
     """The first answer of each of these agents is cut in the middle of its JSON."""
@@ -153,6 +155,7 @@ class _Server:
         self.pages = dict(_pages(_ANNEX if options["long_pages"] else ""))
         self.seen: Counter[str] = Counter()
         self.asked: Counter[str] = Counter()
+        self.searched = 0
 
     async def connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -220,7 +223,7 @@ class _Server:
         too_long = self.faults.window_chars is not None and len(prompt) > self.faults.window_chars
         if too_long or (first and agent in self.faults.context_errors):
             return 400, _too_long(prompt), agent
-        if self.fails(key):
+        if self.fails(key) or (first and self.faults.first_calls):
             return self.faults.status, {"error": {"message": "injected", "type": "server_error"}}, agent
         said = "I would rather not say." if self.faults.prose else answer(agent, schema, prompt, self.options)
         text = said if isinstance(said, str) else json.dumps(said)
@@ -231,8 +234,10 @@ class _Server:
 
     def search(self, query: str) -> tuple[int, Any]:
         asked = parse_qs(query).get("q", [""])[0]
+        self.searched += 1
         deaf = any(word in asked for word in self.faults.deaf_queries)
-        if deaf or self.fails("search " + asked):
+        first = self.faults.first_calls and self.searched == 1
+        if deaf or first or self.fails("search " + asked):
             return self.faults.status, {"error": "injected"}
         words = set(_WORD.findall(asked.lower()))
         scored = []

@@ -12,8 +12,8 @@ from tests.support.network.fake_services import Faults, open_world
 
 
 def test_models_searches_and_what_fell_back_are_told_at_the_start_and_at_the_end(user: User, tmp_path: Path) -> None:
-    deaf = Faults(deaf_agents=frozenset({"synthesizer"}))
-    with open_world(tmp_path / "world.log", faults=deaf) as world:
+    no_report = Faults(deaf_agents=frozenset({"synthesizer"}))
+    with open_world(tmp_path / "world.log", faults=no_report) as world:
         done = user.run(
             *("run", "What does the lagoon do to salmon smolts?", "--llm", world.model),
             *("--role", f"report={world.model},extractive", "--search", "searxng,google"),
@@ -35,7 +35,7 @@ def test_models_searches_and_what_fell_back_are_told_at_the_start_and_at_the_end
 
 
 def test_requests_that_were_sent_again_are_counted_by_provider_and_role(user: User, tmp_path: Path) -> None:
-    with open_world(tmp_path / "world.log", faults=Faults(rate=0.2, status=503)) as world:
+    with open_world(tmp_path / "world.log", faults=Faults(first_calls=True, status=503)) as world:
         done = user.run(
             *("run", "What does the lagoon do to salmon smolts?", "--llm", world.model, "--search", "searxng"),
             *("--max-iterations", "1", "--out", "out", "--run-id", "again", "--json"),
@@ -43,12 +43,12 @@ def test_requests_that_were_sent_again_are_counted_by_provider_and_role(user: Us
         )
         failed = [call.kind for call in world.calls() if call.status == 503]
     retries = done.json["statistics"]["retries"]
-    assert failed
-    assert sum(one["requests"] for one in retries) == len(failed)
-    assert {(one["kind"], one["provider"]) for one in retries} == {(kind, world.host) for kind in failed}
-    roles = {one["role"] for one in retries if one["kind"] == "model"}
+    assert set(failed) == {"model", "search"}
+    assert sum(row["requests"] for row in retries) == len(failed)
+    assert {(row["kind"], row["provider"]) for row in retries} == {("model", world.host), ("search", "searxng")}
+    roles = {row["role"] for row in retries if row["kind"] == "model"}
     assert roles <= set(done.json["statistics"]["model_roles"])
-    first = f"{retries[0]['requests']} to {world.host} "
+    first = f"{retries[0]['requests']} to {retries[0]['provider']} "
     assert f"Retried requests: {first}(" in (user.folder / "out" / "report.md").read_text()
     assert f"<dd>{first}(" in (user.folder / "out" / "report.html").read_text().replace("<wbr>", "")
     assert f"retries:   {first}(" in user.run("status", "again").out
@@ -68,26 +68,26 @@ def test_the_state_tells_what_each_phase_and_role_took_as_the_report_does(user: 
         )
     steps = user.run("history", "spent", "--json").json
     rows = user.run("show", "spent", "--step", str(steps[-1]["step"]), "--path", "usage", "--json").json
-    told = done.json["statistics"]["usage"]
-    assert {(row["phase"], row["role"]) for row in told} == {(row["phase"], row["role"]) for row in rows}
-    for one in told:
-        of_it = [row for row in rows if (row["phase"], row["role"]) == (one["phase"], one["role"])]
+    totals = done.json["statistics"]["usage"]
+    assert {(total["phase"], total["role"]) for total in totals} == {(row["phase"], row["role"]) for row in rows}
+    for total in totals:
+        summed = [row for row in rows if (row["phase"], row["role"]) == (total["phase"], total["role"])]
         for count in ("calls", "input_tokens", "output_tokens"):
-            assert sum(row[count] for row in of_it) == one[count] > 0
-        assert sum(row["cost_usd"] for row in of_it) == pytest.approx(one["cost_usd"])
-        assert one["cost_usd"] > 0
+            assert sum(row[count] for row in summed) == total[count] > 0
+        assert sum(row["cost_usd"] for row in summed) == pytest.approx(total["cost_usd"])
+        assert total["cost_usd"] > 0
     assert user.run("replay", "spent", "--json").json["identical"]
 
 
 @pytest.mark.parametrize(
-    ("agent", "retries", "told"),
+    ("agent", "retries", "ending"),
     [
         ("claim_extractor", 1, "; 1 prompt shortened and sent again."),
         ("decomposer", 0, "; the prompt could not be shortened any further."),
     ],
 )
 def test_a_prompt_that_a_pipeline_had_to_cut_stands_among_what_was_lost(
-    user: User, agent: str, retries: int, told: str
+    user: User, agent: str, retries: int, ending: str
 ) -> None:
     too_long = {"error": "context_exceeded", "message": "the prompt is too long"}
     spec = user.script("small.json", {agent: [too_long, {}], "*": [{}]})
@@ -95,7 +95,7 @@ def test_a_prompt_that_a_pipeline_had_to_cut_stands_among_what_was_lost(
     done = user.run("run", "How do tide mills store water?", *options, "--json")
     assert done.json["statistics"]["token_limit_retries"] == retries
     limitations = json.loads((user.folder / "out" / "report.json").read_text())["limitations"]
-    assert f"The context window of scripted:small.json was too small{told}" in limitations
+    assert f"The context window of scripted:small.json was too small{ending}" in limitations
 
 
 def test_searches_that_nobody_chose_are_told_with_the_reason(user: User) -> None:

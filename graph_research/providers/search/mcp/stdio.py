@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -41,16 +42,17 @@ async def over_stdio(
     A line longer than `MOST_BYTES` ends the connection and fails every open request. At the end, the server's input is
     closed, then it gets SIGTERM, then it is killed with its child processes. Raises `OSError` if it cannot be started.
     """
-    tree = ProcessTree()
-    process = await asyncio.create_subprocess_exec(
+    tree, loop = ProcessTree(), asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        lambda: SubprocessStreamProtocol(limit=MOST_BYTES, loop=loop),
         *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
         env=tree.environ({**get_default_environment(), **environ}),
-        limit=MOST_BYTES,
         start_new_session=True,
     )
+    process = Process(transport, protocol, loop)
     incoming, to_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     from_client, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     pending: set[RequestId] = set()
@@ -67,11 +69,10 @@ async def over_stdio(
                 await asyncio.wait([reading_errors], timeout=_GRACE_SECONDS)
             for task in (receiving, sending, reading_errors):
                 task.cancel()
+            transport.close()  # a process that escaped may hold its pipes open
 
 
-async def _receive(
-    process: asyncio.subprocess.Process, tree: ProcessTree, incoming: _Incoming, pending: set[RequestId]
-) -> None:
+async def _receive(process: Process, tree: ProcessTree, incoming: _Incoming, pending: set[RequestId]) -> None:
     """Forward the server's messages, then read its output to the end: a process that cannot write may not exit."""
     assert process.stdout is not None, "standard output is a pipe"
     with incoming, contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
@@ -97,9 +98,7 @@ async def _forward(output: asyncio.StreamReader, incoming: _Incoming, pending: s
                 pending.discard(getattr(message, "id", None))
 
 
-async def _send(
-    process: asyncio.subprocess.Process, outgoing: _Outgoing, pending: set[RequestId], incoming: _Incoming
-) -> None:
+async def _send(process: Process, outgoing: _Outgoing, pending: set[RequestId], incoming: _Incoming) -> None:
     assert process.stdin is not None, "standard input is a pipe"
     try:
         async for envelope in outgoing:
@@ -111,7 +110,7 @@ async def _send(
         await incoming.aclose()
 
 
-async def _read_errors(process: asyncio.subprocess.Process, errors: bytearray) -> None:
+async def _read_errors(process: Process, errors: bytearray) -> None:
     assert process.stderr is not None, "standard error is a pipe"
     while chunk := await process.stderr.read(_CHUNK_BYTES):
         errors[:] = (errors + chunk)[-_ERRORS_KEPT:]
@@ -122,7 +121,7 @@ def _too_long(request: RequestId) -> JSONRPCError:
     return JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=CONNECTION_CLOSED, message=message))
 
 
-async def _end(process: asyncio.subprocess.Process, tree: ProcessTree) -> None:
+async def _end(process: Process, tree: ProcessTree) -> None:
     assert process.stdin is not None, "standard input is a pipe"
     process.stdin.close()
     try:
@@ -135,7 +134,7 @@ async def _end(process: asyncio.subprocess.Process, tree: ProcessTree) -> None:
     await _ended(process)
 
 
-async def _ended(process: asyncio.subprocess.Process) -> bool:
+async def _ended(process: Process) -> bool:
     """Whether the program ends within the time that it is given."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(process.wait(), _GRACE_SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -179,6 +180,25 @@ async def test_a_server_is_left_with_everything_it_started(tmp_path: Path) -> No
         await McpSearch(server, Notebook(), closing).search(SearchRequest(query="lagoon"))
     for pid in (await asyncio.to_thread(pids.read_text)).split():
         assert not is_running(int(pid))
+
+
+def test_pipes_that_an_escaped_process_holds_open_are_closed() -> None:
+    """Nothing ends the process: it has left its parent and has no environment. An open pipe is a `ResourceWarning`."""
+    code = (
+        "import runpy, subprocess, sys\n"
+        "null = subprocess.DEVNULL\n"
+        "subprocess.Popen(['sleep', '3'], stdin=null, stderr=null, env={}, start_new_session=True)\n"
+        "sys.argv = ['mcp_raw_server.py', 'paged', '0']\n"
+        f"runpy.run_path({str(SUPPORT / 'mcp_raw_server.py')!r}, run_name='__main__')\n"
+    )
+
+    async def search() -> None:
+        async with AsyncExitStack() as closing:
+            server = replace(speaking(), command=(sys.executable, "-c", code))
+            await McpSearch(server, Notebook(), closing).search(SearchRequest(query="lagoon"))
+
+    asyncio.run(search())
+    gc.collect()
 
 
 async def test_a_server_that_ended_is_started_again_by_the_next_search(closing: AsyncExitStack, tmp_path: Path) -> None:

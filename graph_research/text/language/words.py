@@ -1,0 +1,188 @@
+"""Words of a text as search terms, each with its place and its weight: how rarely the language uses it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from threading import Lock
+from typing import NamedTuple
+
+import snowballstemmer
+
+COMMON_ZIPF = 6.0
+"""A word of this Zipf frequency (one in a thousand words) or above has weight 0: `the`, `what`, `and`."""
+
+_UNKNOWN_ZIPF = 2.5
+MOST_WEIGHT = COMMON_ZIPF - _UNKNOWN_ZIPF
+"""The weight of a word that wordfreq's list of some 30,000 words does not have."""
+
+_STEMMERS = {
+    "ca": "catalan",
+    "da": "danish",
+    "de": "german",
+    "en": "english",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+    "tr": "turkish",
+}
+# A few of the commonest words of each language written in Latin letters, enough to tell a paragraph's language.
+_FREQUENT = {
+    "ca": "el la els les i de que per amb una és del no són aquest com més també",
+    "da": "og i at det er en til af på med for som der ikke den har de et var fra",
+    "de": "der die das und ist nicht ein eine mit von zu den im für auf sich des dem wird wurde auch werden",
+    "en": "the of and to in is that for it was on with as are by this be from at not or which an",
+    "es": "el la de que y en los se del las por un una con no es para como más su al",
+    "fi": "ja on ei se että oli hän mutta ovat kun myös joka tai kuin sen niin olla mukaan",
+    "fr": "le la les de des et est une un du en que pour dans qui au par sur pas avec ce",
+    "hu": "a az és hogy nem is egy van volt meg csak mint de ez ki el még már",
+    "it": "il di che e la un è per in non una sono del con della si le da dei nel gli",
+    "nl": "de het een en van is dat in op te zijn met voor niet aan er ook door als bij",
+    "no": "og i det er en til på av for som med ikke den har de at et fra var ble",
+    "pl": "i w na nie się z do to jest że o jak po od za przez oraz dla był są",
+    "pt": "o a de que e do da em um uma para com não os as no na por é dos mais",
+    "ro": "și de la în a cu pe că o din nu este un pentru care mai sau au fost ce",
+    "sv": "och i att det är en som på av för med den till inte har de ett om var från",
+    "tr": "ve bir bu da de için ile olan olarak çok daha gibi en ne ama var kadar olduğu",
+}
+_FREQUENT_WORDS = {language: frozenset(text.split()) for language, text in _FREQUENT.items()}
+_SAMPLE_CHARS = 3_000
+
+_IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\u3005"
+_KANA = "\u3040-\u30ff\uff66-\uff9f"
+_UNSPACED = re.compile(f"[{_IDEOGRAPHS}{_KANA}]+")
+_HIRAGANA = re.compile("[\u3040-\u309f]+")
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
+_HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_ONE_AT_A_TIME = Lock()  # a Snowball stemmer keeps the word that it works on, and answers are made in threads
+
+
+class Word(NamedTuple):
+    """`text[start:end]` as a search term; `weight` is 0 (as common as `the`) to 3.5 (rare or unknown)."""
+
+    term: str
+    weight: float
+    start: int
+    end: int
+
+
+def words(text: str, language: str = "en") -> list[Word]:
+    """The words of `text` in order.
+
+    A word's term is its Snowball stem in `language` (ISO 639-1), or the word in lower case where Snowball has none. A
+    camel-case word is followed by its parts (`TaskGroup`: taskgroup, task, group). Chinese and Japanese, which put no
+    spaces between words, give the pairs of neighbouring characters.
+    """
+    return list(_words(text, language))
+
+
+def terms(text: str, language: str = "en") -> list[str]:
+    """The terms of `words` in order, without those of weight 0."""
+    return [word.term for word in _words(text, language) if word.weight > 0.0]
+
+
+def weight(word: str, language: str = "en") -> float:
+    """How much a word says: 6 less its Zipf frequency (log10 of occurrences in a billion words), at least 0."""
+    return _term_and_weight(word, language)[1]
+
+
+def stem(word: str, language: str = "en") -> str:
+    """The term of one word."""
+    return _term_and_weight(word, language)[0]
+
+
+@lru_cache(maxsize=4096)
+def language_of(text: str) -> str:
+    """The likeliest ISO 639-1 code of a text by its script and its commonest words; `en` where nothing tells."""
+    sample = text[:_SAMPLE_CHARS]
+    unspaced = sum(len(run) for run in _UNSPACED.findall(sample))
+    if unspaced * 4 > len(sample):
+        return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
+    if len(_CYRILLIC.findall(sample)) * 4 > len(sample):
+        return "ru"
+    found = [word.lower() for word in _WORD.findall(sample)]
+    counts = {language: sum(word in frequent for word in found) for language, frequent in _FREQUENT_WORDS.items()}
+    best = max(counts, key=lambda language: (counts[language], language == "en"))
+    return best if counts[best] > 0 else "en"
+
+
+def _words(text: str, language: str) -> Iterator[Word]:
+    for match in _WORD.finditer(text):
+        written, start = match[0], match.start()
+        if _UNSPACED.search(written):
+            yield from _pairs(written, start)
+            continue
+        term, value = _term_and_weight(written, language)
+        yield Word(term, value, start, match.end())
+        if written[1:].lower() != written[1:] and len(parts := _HUMPS.findall(written)) > 1:
+            for part in parts:
+                term, value = _term_and_weight(part, language)
+                yield Word(term, value, start, match.end())
+
+
+def _pairs(run: str, offset: int) -> Iterator[Word]:
+    """Pairs of characters of each unspaced stretch in `run`, a lone one by itself, and the other words between."""
+    for match in re.finditer(f"(?P<unspaced>{_UNSPACED.pattern})|[^{_IDEOGRAPHS}{_KANA}]+", run):
+        stretch, start = match[0], offset + match.start()
+        if match["unspaced"] is None:
+            term, value = _term_and_weight(stretch, "en")
+            yield Word(term, value, start, start + len(stretch))
+        elif len(stretch) == 1:
+            yield Word(stretch, 1.0, start, start + 1)
+        else:
+            for at in range(len(stretch) - 1):
+                pair = stretch[at : at + 2]
+                yield Word(pair, _weight_of_pair(pair), start + at, start + at + 2)
+
+
+def _weight_of_pair(pair: str) -> float:
+    """Hiragana mostly writes endings and particles, so a pair of it says little."""
+    syllables = sum(len(run) for run in _HIRAGANA.findall(pair))
+    return (2.0, 0.7, 0.0)[syllables]
+
+
+@lru_cache(maxsize=200_000)
+def _term_and_weight(word: str, language: str) -> tuple[str, float]:
+    lowered = word.lower()
+    if lowered[0].isdigit():
+        return lowered.replace(",", ""), MOST_WEIGHT if len(lowered) > 1 else MOST_WEIGHT / 2
+    stemmed = _stem(lowered, language)
+    known = _zipf(language)
+    return stemmed, max(0.0, COMMON_ZIPF - max(known.get(lowered, _UNKNOWN_ZIPF), known.get(stemmed, _UNKNOWN_ZIPF)))
+
+
+def _stem(lowered: str, language: str) -> str:
+    stemmer = _stemmer(language)
+    if stemmer is None:
+        return lowered
+    with _ONE_AT_A_TIME:
+        return str(stemmer.stemWord(lowered))
+
+
+@cache
+def _stemmer(language: str) -> snowballstemmer.stemmer | None:
+    return snowballstemmer.stemmer(_STEMMERS[language]) if language in _STEMMERS else None
+
+
+@cache
+def _zipf(language: str) -> dict[str, float]:
+    """The Zipf frequencies of wordfreq's short list (words above 1 in a million), empty for an unknown language."""
+    import wordfreq  # not at the top: reading its lists takes a while, and most commands never rank anything
+
+    try:
+        frequencies = wordfreq.get_frequency_dict(language, wordlist="small")
+    except LookupError:
+        return {}
+    return {word: math.log10(frequency) + 9 for word, frequency in frequencies.items()}

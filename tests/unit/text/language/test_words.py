@@ -1,0 +1,62 @@
+"""Words as search terms: stems and weights by language, pairs of characters where there are no spaces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.text.language.words import MOST_WEIGHT, language_of, stem, terms, weight, words
+
+
+def test_terms_are_stems_without_the_commonest_words() -> None:
+    assert terms("What do the turbines in the Severn cost?") == ["turbin", "severn", "cost"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The tide turns twice a day, and the gates are opened by a motor.", "en"),
+        ("Die Pumpe wird nicht von der Stadt, sondern von dem Verein bezahlt.", "de"),
+        ("La bomba no se paga con el dinero de los vecinos.", "es"),
+        ("La pompe est payée par la commune et non par les habitants.", "fr"),
+        ("ポンプは町が払います。", "ja"),
+        ("水泵由市政府支付。", "zh"),
+        ("Насос оплачивает город, а не жители.", "ru"),
+        ("TaskGroup 3.11", "en"),
+    ],
+)
+def test_language_is_told_by_script_and_common_words(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+def test_stems_follow_the_language() -> None:
+    assert stem("Häuser", "de") == stem("Hauses", "de")
+    assert stem("turbines") == stem("turbine")
+    assert stem("Töpfe", "und") == "töpfe"
+
+
+def test_rare_words_weigh_more_than_common_ones() -> None:
+    assert weight("the") == 0.0
+    assert weight("die", "de") == 0.0
+    assert weight("water") < weight("turbine") < weight("velorastat") == MOST_WEIGHT
+
+
+def test_a_camel_case_word_is_also_its_parts() -> None:
+    assert [word.term for word in words("asyncio.TaskGroup")] == ["asyncio", "taskgroup", "task", "group"]
+
+
+def test_numbers_stay_whole() -> None:
+    assert [word.term for word in words("1,250.5 MW of COVID-19")] == ["1250.5", "mw", "of", "covid", "19"]
+
+
+def test_unspaced_scripts_give_pairs_of_characters() -> None:
+    assert " ".join(word.term for word in words("東京タワーは高い", "ja")) == "東京 京タ タワ ワー ーは は高 高い"
+    assert terms("です", "ja") == []
+
+
+@given(st.text(max_size=200), st.sampled_from(["en", "de", "ja", "zh", "xx"]))
+def test_places_are_places_in_the_text(text: str, language: str) -> None:
+    for word in words(text, language):
+        assert 0 <= word.start < word.end <= len(text)
+        assert 0.0 <= word.weight <= MOST_WEIGHT

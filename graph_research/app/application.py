@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from graph_research.app.files import OutputUnwritable
@@ -62,9 +61,7 @@ class Application:
             self._closing = stack.pop_all()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self._closing.aclose()
 
     async def create(self, request: RunRequest, *, run_id: str | None = None) -> str:

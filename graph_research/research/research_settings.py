@@ -7,15 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchSettings:
-    """What agents and handlers know beside their handoff.
+    """What agents and handlers know beside their handoff. Counts are numbers of things, lengths are in characters,
+    times in seconds. A field that is called like a setting of the user has its value."""
 
-    Counts are numbers of things, lengths are in characters.
-    """
-
-    max_iterations: int = 3
-    max_sub_queries: int = 5
-    max_sources_per_query: int = 15
-    max_searches: int = 3
     max_concurrent: int = 3
     source_types: tuple[str, ...] = ("web", "academic", "news")
     most_sub_queries: int = 8
@@ -41,23 +35,23 @@ class ResearchSettings:
     """How much of one source a prompt shows where the model's window has room for it."""
     max_output_tokens: int = 4_096
     report_output_tokens: int = 8_192
-    search_seconds: float = 60.0
+    search_timeout: float = 60.0
     """How long one provider may take for one query; the others do not wait for it any longer."""
     follow_links: bool = True
     """Read the page of a hit that is known by a snippet only."""
-    page_seconds: float = 30.0
+    page_timeout: float = 30.0
     fetch_pdfs: bool = False
     """Read PDFs behind hits, also where `follow_links` is off."""
     flagged_domains: tuple[str, ...] = ()
     """Domains, in lower case, whose sources are `FLAGGED`."""
-    local_terms_in_web_queries: bool = False
+    allow_local_terms_in_web_queries: bool = False
     """Let queries over the web hold words that stand in local documents only."""
     fetch_time_summarization: bool = True
     summarization_min_chars: int = 4_000
     """Shorter texts are not worth a summary."""
     summarization_chars: int = 50_000
     """How much of a text a summary is made of."""
-    summarization_seconds: float = 60.0
+    summarization_timeout: float = 60.0
     topic_compression: bool = True
     compression_chars: int = 40_000
     """How much material of one topic is compressed at once."""

@@ -13,7 +13,7 @@ from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.history.stored_definition import stored_spec
 from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.providers.errors import AnswerWithheld
-from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage
+from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage, WrappedModel
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.usage import spending_of
@@ -124,30 +124,18 @@ def _doubled(limit: _Number, used: float) -> _Number:
     return limit
 
 
-class _Budgeted:
+class _Budgeted(WrappedModel):
     def __init__(self, model: Model, budget: Budget, stop: Callable[[str], Awaitable[None]]) -> None:
-        self._model = model
+        super().__init__(model)
         self._budget = budget
         self._stop = stop
-
-    @property
-    def spec(self) -> str:
-        return self._model.spec
-
-    @property
-    def window_tokens(self) -> int | None:
-        return self._model.window_tokens
-
-    @property
-    def in_process(self) -> bool:
-        return self._model.in_process
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         if self._budget.spent() is not None:
             await self._stop(self._budget.run_id)
             await asyncio.Event().wait()
         try:
-            reply = await self._model.complete(request)
+            reply = await self.model.complete(request)
         except AnswerWithheld as error:
             self._budget.count(self.spec, Usage(input_tokens=error.input_tokens, output_tokens=error.output_tokens))
             raise

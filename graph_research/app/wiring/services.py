@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
@@ -16,6 +17,7 @@ from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.services import AnswerSchemas, Services
 from graph_research.research.registry import research_handlers, research_prompter
 from graph_research.research.research_settings import ResearchSettings
+from graph_research.settings.config import Settings
 
 
 def build_services(
@@ -30,7 +32,8 @@ def build_services(
 ) -> Services:
     """What research handlers work with. `folders` confine the local search; empty: the whole index. `pages` reads what
     stands behind search results, `hooks` guide the run between its phases and see what `read_state` gives."""
-    settings = workspace.settings
+    names = {field.name for field in fields(ResearchSettings)} & Settings.model_fields.keys()
+    configured = {name: getattr(workspace.settings, name) for name in names}
     return Services(
         models=models,
         search=tuple(search),
@@ -39,29 +42,7 @@ def build_services(
         read_state=read_state,
         prompts=PromptRenderer(workspace.definitions.prompts),
         schemas=AnswerSchemas(workspace.definitions.schemas),
-        settings=ResearchSettings(
-            max_iterations=settings.max_iterations,
-            max_sub_queries=settings.max_sub_queries,
-            max_sources_per_query=settings.max_sources_per_query,
-            max_searches=settings.max_searches,
-            max_concurrent=settings.max_concurrent,
-            source_types=settings.source_types,
-            search_seconds=settings.search_timeout,
-            follow_links=settings.follow_links,
-            page_seconds=settings.page_timeout,
-            fetch_pdfs=settings.fetch_pdfs,
-            flagged_domains=settings.flagged_domains,
-            local_terms_in_web_queries=settings.allow_local_terms_in_web_queries,
-            fetch_time_summarization=settings.fetch_time_summarization,
-            summarization_min_chars=settings.summarization_min_chars,
-            summarization_seconds=settings.summarization_timeout,
-            topic_compression=settings.topic_compression,
-            token_management_enabled=settings.token_management_enabled,
-            token_safety_margin=settings.token_safety_margin,
-            default_context_tokens=settings.default_context_tokens,
-            source_chars=settings.source_chars,
-            folders=tuple(folders),
-        ),
+        settings=ResearchSettings(**configured, folders=tuple(folders)),
     )
 
 

@@ -8,10 +8,9 @@ import random
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import orjson
 
@@ -62,7 +61,7 @@ class Http(Protocol):
         ...
 
 
-class HttpClient:
+class HttpClient(AbstractAsyncContextManager["HttpClient"]):
     """`Http` over httpx transports. An async context manager; connections are opened at the first request and kept.
 
     A request is retried if the server is unreachable, overloaded (408, 425, 429, 5xx), or sends an incomplete body or
@@ -95,12 +94,7 @@ class HttpClient:
         self._transport: Transport | None = None
         self._hosts: dict[str, HostState] = {}
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         if self._transport is not None:
             await self._transport.aclose()
 

@@ -202,7 +202,7 @@ class AnthropicModel(HttpModel[_Gathered]):
         return ModelReply(
             text=text,
             usage=usage,
-            model=self._spec,
+            model=self.spec,
             cut=answer.stop in ("max_tokens", "model_context_window_exceeded"),
         )
 

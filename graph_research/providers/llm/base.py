@@ -85,6 +85,14 @@ class Model(Protocol):
     async def complete(self, request: ModelRequest) -> ModelReply: ...
 
 
+class WrappedModel:
+    """Base of a model that answers with another one."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.spec, self.window_tokens, self.in_process = model.spec, model.window_tokens, model.in_process
+
+
 def estimated(request: ModelRequest, text: str) -> Usage:
     """The estimated usage of a call for which the server sent no counts."""
     return Usage(

@@ -60,21 +60,13 @@ class CommandModel:
         window_tokens: int | None = None,
     ) -> None:
         self._command = command
-        self._spec = spec
+        self.spec = spec
         self._model = model
         self._program = _program_path(command, environ, spec)
         self._secret = environ.get(command.key_name, "") if command.key_name else ""
         self._environ = _clean(command, environ)
         self._timeout_seconds = timeout_seconds
-        self._window_tokens = window_tokens
-
-    @property
-    def spec(self) -> str:
-        return self._spec
-
-    @property
-    def window_tokens(self) -> int | None:
-        return self._window_tokens
+        self.window_tokens = window_tokens
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         given = f"{request.system}\n\n{request.user}" if request.system else request.user
@@ -88,7 +80,7 @@ class CommandModel:
         text, usage = self._answer(finished.output, request)
         if request.on_text is not None:
             request.on_text(text)
-        return ModelReply(text=text, usage=usage, model=self._spec)
+        return ModelReply(text=text, usage=usage, model=self.spec)
 
     async def _run(self, given: str, folder: Path, policy: Path) -> ProgramResult:
         filled = self._command.filled(model=self._model, policy=str(policy))
@@ -105,8 +97,8 @@ class CommandModel:
             raise self._refused(f"cannot be started: {error.strerror or error}") from error
         except ProgramTimedOut as error:
             raise ProviderUnavailable(
-                f"{self._spec} did not answer in {self._timeout_seconds:g} s",
-                provider=self._spec,
+                f"{self.spec} did not answer in {self._timeout_seconds:g} s",
+                provider=self.spec,
                 help="give it longer with the setting `model_timeout`",
             ) from error
         except OutputTooLong as error:
@@ -149,17 +141,17 @@ class CommandModel:
 
     def _error_of(self, text: str, how: str = "gave an error") -> ProviderError:
         """The error for a tool's error message."""
-        if (exceeded := context_error(text, self._spec)) is not None:
+        if (exceeded := context_error(text, self.spec)) is not None:
             return exceeded
         shown = self._shown(text)
         if _NOT_LET_IN.search(text):
             variable = f", or set {self._command.key_name}" if self._command.key_name else ""
             return ProviderRefused(
-                f"{self._spec} {how}: {shown}",
-                provider=self._spec,
+                f"{self.spec} {how}: {shown}",
+                provider=self.spec,
                 help=f"run {self._command.arguments[0]} once in a terminal and log in{variable}",
             )
-        return ProviderUnavailable(f"{self._spec} {how}: {shown}", provider=self._spec)
+        return ProviderUnavailable(f"{self.spec} {how}: {shown}", provider=self.spec)
 
     def _shown(self, text: str) -> str:
         """The end of a message on one line, without the key."""
@@ -168,7 +160,7 @@ class CommandModel:
         return line if len(line) <= _MOST_CHARS else f"…{line[-_MOST_CHARS:]}"
 
     def _refused(self, what: str) -> ProviderRefused:
-        return ProviderRefused(f"{self._spec} {what}", provider=self._spec)
+        return ProviderRefused(f"{self.spec} {what}", provider=self.spec)
 
 
 def _document(output: str) -> Mapping[str, Any]:

@@ -174,7 +174,7 @@ class GeminiModel(HttpModel[_Gathered]):
             what = "the question" if answer.blocked else "the answer"
             raise self._withheld(f"blocked {what}: {held_back[:60]}", usage)
         cut = answer.finish == "MAX_TOKENS" or held_back is not None
-        return ModelReply(text=text, usage=usage, model=self._spec, cut=cut)
+        return ModelReply(text=text, usage=usage, model=self.spec, cut=cut)
 
 
 def _user_message(text: str) -> dict[str, Any]:

@@ -66,19 +66,11 @@ class HttpModel(ABC, Generic[_Answer]):
         )
         self._http = config.http
         self._endpoint = replace(config.endpoint, classify=self._errors)
-        self._config = config
-        self._spec = config.spec
+        self.spec = config.spec
+        self.window_tokens = config.window_tokens
         self._model = config.model
         self._effort = config.effort
         self._left_out: set[str] = set()
-
-    @property
-    def spec(self) -> str:
-        return self._spec
-
-    @property
-    def window_tokens(self) -> int | None:
-        return self._config.window_tokens
 
     @property
     def probe(self) -> Probe:
@@ -137,7 +129,7 @@ class HttpModel(ABC, Generic[_Answer]):
 
     def _withheld(self, what: str, usage: Usage) -> AnswerWithheld:
         return AnswerWithheld(
-            f"{self._spec} {what}",
+            f"{self.spec} {what}",
             provider=self._endpoint.name,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,

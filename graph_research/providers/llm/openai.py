@@ -216,7 +216,7 @@ class OpenAIModel(HttpModel[_Gathered]):
         if answer.finish == "content_filter" and not text.strip():
             raise self._withheld("held the answer back with a filter", usage)
         cut = answer.finish in ("length", "content_filter")
-        return ModelReply(text=text, usage=usage, model=self._spec, cut=cut)
+        return ModelReply(text=text, usage=usage, model=self.spec, cut=cut)
 
 
 def is_reasoning(model: str) -> bool:

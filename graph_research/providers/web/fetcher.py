@@ -7,10 +7,10 @@ import re
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
 from graph_research.providers.http.status_errors import retry_after
@@ -60,7 +60,7 @@ class FetchLimits:
     attempts: int = 2
 
 
-class Fetcher:
+class Fetcher(AbstractAsyncContextManager["Fetcher"]):
     """Fetches pages of public hosts on the ports 80 and 443, and of `own_hosts` (`NAME` or `NAME:PORT`) the user's own.
 
     An async context manager; nothing is connected before the first fetch. The address is checked where the socket is
@@ -89,12 +89,7 @@ class Fetcher:
         self._connections: PinnedConnections | None = None
         self._robots = Robots(self._read_robots)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         if self._connections is not None:
             await self._connections.aclose()
 

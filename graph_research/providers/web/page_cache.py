@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from types import TracebackType
-from typing import Self
+from contextlib import AbstractAsyncContextManager
 
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.state.statuses import CallStatus
@@ -16,7 +15,7 @@ from graph_research.text.document import Document
 _MOST_PAGES = 1_000
 
 
-class KeptPages:
+class KeptPages(AbstractAsyncContextManager["KeptPages"]):
     """A `PageReader` that reads each page once. Concurrent requests for a page share one read, which survives the
     cancellation of a requester.
 
@@ -28,12 +27,7 @@ class KeptPages:
         self._kept: dict[str, Page] = {}
         self._reads: dict[str, asyncio.Task[Page]] = {}
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         reads = list(self._reads.values())
         for read in reads:
             read.cancel()

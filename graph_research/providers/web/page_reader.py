@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from graph_research.providers.errors import FetchRefused
 from graph_research.providers.web.fetcher import Fetched
@@ -38,7 +38,7 @@ class Fetching(Protocol):
     async def fetch(self, url: str) -> Fetched: ...
 
 
-class WebPages:
+class WebPages(AbstractAsyncContextManager["WebPages"]):
     """Pages of the web: HTML, text and Markdown, and with `pdfs` PDFs too, read in the limited child process.
 
     An async context manager: the child ends with it.
@@ -49,13 +49,8 @@ class WebPages:
         self._pdfs = pdfs
         self._extractor = PdfExtractor(pdf_limits)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._extractor.__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: object) -> None:
+        await self._extractor.__aexit__(None, None, None)
 
     async def read(self, url: str) -> Page:
         """The page as a document. `FetchRefused` where there is nothing to read in it."""

@@ -52,7 +52,7 @@ def gatherer(services: Services) -> Handler:
             max_results=most,
             source_types=handoff.get("source_types") or services.settings.source_types,
             folders=services.settings.folders,
-            seconds=services.settings.search_seconds,
+            seconds=services.settings.search_timeout,
             public=PublicWords(await _public_texts(handoff, ctx)) if limits else None,
             most_over_web=reading.most if reading else None,
         )
@@ -89,7 +89,7 @@ def gatherer(services: Services) -> Handler:
 
 def _is_watched(services: Services) -> bool:
     """Whether words of local documents could go out, and may not."""
-    return mixed(services.search) and not services.settings.local_terms_in_web_queries
+    return mixed(services.search) and not services.settings.allow_local_terms_in_web_queries
 
 
 async def _public_texts(handoff: Mapping[str, Any], ctx: Context) -> list[str]:
@@ -120,7 +120,7 @@ def _reading(services: Services, most: int) -> PagePolicy | None:
         pages=services.pages,
         most=2 * most,
         at_once=settings.max_concurrent,
-        seconds=settings.page_seconds,
+        seconds=settings.page_timeout,
         links=settings.follow_links,
         pdfs=settings.fetch_pdfs,
         flagged=settings.flagged_domains,

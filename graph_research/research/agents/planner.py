@@ -55,7 +55,7 @@ async def _scout(services: Services, question: str, handoff: Mapping[str, Any], 
     is searched beside local documents the plan is made without these: what it asks goes out."""
     if not services.settings.scouting:
         return []
-    watched = mixed(services.search) and not services.settings.local_terms_in_web_queries
+    watched = mixed(services.search) and not services.settings.allow_local_terms_in_web_queries
     searched = await search_everywhere(
         [one for one in services.search if not watched or one.name != LOCAL],
         question,
@@ -63,7 +63,7 @@ async def _scout(services: Services, question: str, handoff: Mapping[str, Any], 
         max_results=services.settings.scouting_results,
         source_types=handoff.get("source_types") or services.settings.source_types,
         folders=services.settings.folders,
-        seconds=services.settings.search_seconds,
+        seconds=services.settings.search_timeout,
     )
     return [
         {"title": hit.title or hit.document.title, "text": excerpt_of(hit, services.settings.content_chars)}

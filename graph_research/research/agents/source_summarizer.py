@@ -56,7 +56,7 @@ def source_summarizer(services: Services) -> Handler:
         if not long:
             return {"sources": [], "condensed": [], "tokens": 0, "degraded": []}
         hurried = replace(
-            services, models=services.models.wrapped(lambda model: InTime(model, settings.summarization_seconds))
+            services, models=services.models.wrapped(lambda model: InTime(model, settings.summarization_timeout))
         )
         documents = await read_documents(long, ctx)
         slots = asyncio.Semaphore(settings.max_concurrent)

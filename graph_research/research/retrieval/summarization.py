@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 from graph_research.providers.errors import ProviderUnavailable
-from graph_research.providers.llm.base import Model, ModelReply, ModelRequest
+from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, WrappedModel
 from graph_research.research.llm.model_router import ModelRouter
 
 _LEVELS = ((0.85, "full"), (0.55, "condensed"), (0.3, "compressed"), (0.15, "key_points"))
@@ -27,24 +26,12 @@ def fidelity_of(kept_chars: int, whole_chars: int) -> str:
     return next((level for least, level in _LEVELS if share >= least), "headline")
 
 
-@dataclass(frozen=True)
-class InTime:
+class InTime(WrappedModel):
     """A model that must answer within some seconds; else it counts as unavailable, and the journal says so."""
 
-    model: Model
-    seconds: float
-
-    @property
-    def spec(self) -> str:
-        return self.model.spec
-
-    @property
-    def window_tokens(self) -> int | None:
-        return self.model.window_tokens
-
-    @property
-    def in_process(self) -> bool:
-        return self.model.in_process
+    def __init__(self, model: Model, seconds: float) -> None:
+        super().__init__(model)
+        self.seconds = seconds
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         try:

@@ -133,7 +133,7 @@ async def test_without_local_documents_nothing_is_taken_out() -> None:
 
 
 async def test_the_user_may_allow_it() -> None:
-    research = bench(settings={"local_terms_in_web_queries": True})
+    research = bench(settings={"allow_local_terms_in_web_queries": True})
     result = await research.run()
     assert f"Tarn plant opening gates {SECRET}" in queries(research.web)
     assert all(row["withheld"] == [] for row in result.state["searches"])

@@ -80,7 +80,7 @@ def report_of(state: Mapping[str, Any]) -> Any:
 
 async def test_a_search_that_hangs_is_in_the_report_and_the_research_goes_on() -> None:
     bench = Bench(
-        research_script(), others=[Serving("slow", hangs=True)], settings={"search_seconds": 0.01, "scouting": False}
+        research_script(), others=[Serving("slow", hangs=True)], settings={"search_timeout": 0.01, "scouting": False}
     )
     result = await bench.run()
     assert result.status == "completed"

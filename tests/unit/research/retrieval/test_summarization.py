@@ -169,7 +169,7 @@ async def test_summaries_are_made_at_the_same_time_but_no_more_than_allowed(cont
 
 
 async def test_a_summary_that_takes_too_long_is_given_up(context: PlainContext) -> None:
-    services = make_services([Counting(seconds=1.0)], summarization_seconds=0.01)
+    services = make_services([Counting(seconds=1.0)], summarization_timeout=0.01)
     output = await source_summarizer(services)({"original_query": "q", "sources": [row(context, 1)]}, context)
     assert output["sources"] == []
     assert "took longer than 0.01 seconds" in output["degraded"][0]["reason"]

@@ -16,7 +16,6 @@ import orjson
 
 from graph_research.providers.errors import (
     ProviderError,
-    ProviderRefused,
     ProviderUnavailable,
     ProviderUnreachable,
 )
@@ -162,9 +161,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
         try:
             content = None if json is None else orjson.dumps(json)
         except orjson.JSONEncodeError as error:
-            raise ProviderRefused(
-                f"{endpoint.name}: the request is not JSON: {error}", provider=endpoint.name
-            ) from error
+            raise endpoint.refused(f"the request is not JSON: {error}") from error
         return build_request(
             endpoint,
             method,
@@ -244,11 +241,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
         """Wait until the host's `Retry-After` is over and its rate limit admits a request."""
         quiet = host.paused_seconds()
         if quiet > deadline - self._clock():
-            raise ProviderUnavailable(
-                f"{endpoint.name}: rate limited; retry after {quiet:.0f} s",
-                provider=endpoint.name,
-                retry_after_seconds=quiet,
-            )
+            raise endpoint.unavailable(f"rate limited; retry after {quiet:.0f} s", retry_after_seconds=quiet)
         if quiet > 0:
             self._emit(Throttled(peer=endpoint.name, asked_for=True))
             await self._sleep(quiet)
@@ -259,10 +252,9 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
             async with asyncio.timeout(deadline - self._clock()):
                 await host.acquire()
         except TimeoutError:
-            raise ProviderUnavailable(
-                f"{endpoint.name}: too many requests wait for its rate limit of {endpoint.per_second:g} a second, "
-                f"more than fit into {endpoint.budget_seconds:g} s",
-                provider=endpoint.name,
+            raise endpoint.unavailable(
+                f"too many requests wait for its rate limit of {endpoint.per_second:g} a second, more than fit into "
+                f"{endpoint.budget_seconds:g} s"
             ) from None
 
     def _final_error(
@@ -335,6 +327,4 @@ async def _time_limit(endpoint: Endpoint, seconds: float) -> AsyncIterator[None]
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise ProviderUnavailable(
-            f"{endpoint.name}: no answer within {seconds:.3g} s", provider=endpoint.name
-        ) from None
+        raise endpoint.unavailable(f"no answer within {seconds:.3g} s") from None

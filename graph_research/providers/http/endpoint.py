@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from graph_research.providers.errors import ProviderError
+from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
 from graph_research.providers.http.redaction import redact
 
 _SECRET_NAMES = ("auth", "key", "token", "secret", "cookie")
@@ -69,6 +69,18 @@ class Endpoint:
     most_bytes: int = 20_000_000
     remedy: str = ""
     """What to do where this endpoint refuses, such as the name of the variable its key stands in."""
+
+    def unavailable(self, what: str, *, retry_after_seconds: float | None = None) -> ProviderUnavailable:
+        """An error of this endpoint that a later request may not meet."""
+        return ProviderUnavailable(f"{self.name}: {what}", provider=self.name, retry_after_seconds=retry_after_seconds)
+
+    def unreachable(self, what: str, *, help: str) -> ProviderUnreachable:
+        """An error of this endpoint's name or certificate."""
+        return ProviderUnreachable(f"{self.name}: {what}", provider=self.name, help=help)
+
+    def refused(self, what: str, *, help: str = "") -> ProviderRefused:
+        """An error of this endpoint that a later request meets as well."""
+        return ProviderRefused(f"{self.name}: {what}", provider=self.name, help=help)
 
     def redact(self, text: str) -> str:
         """`text` without this endpoint's keys."""

@@ -15,7 +15,7 @@ import httpcore
 import httpx
 
 from graph_research.errors import why_unreadable
-from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable, ProviderUnreachable
+from graph_research.providers.errors import ProviderError, ProviderRefused
 from graph_research.providers.http.decompression import ACCEPTED_ENCODINGS, Body, BodyBroken, BodyTooLong
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.user_agent import user_agent
@@ -50,11 +50,9 @@ class StreamingResponse:
                 yield body.feed(raw)
             body.end()
         except BodyTooLong as error:
-            raise ProviderRefused(
-                f"{self._endpoint.name}: the answer is {error}", provider=self._endpoint.name
-            ) from None
+            raise self._endpoint.refused(f"the answer is {error}") from None
         except BodyBroken as error:
-            raise ProviderUnavailable(f"{self._endpoint.name}: {error}", provider=self._endpoint.name) from None
+            raise self._endpoint.unavailable(str(error)) from None
         except _WIRE_ERRORS as error:
             raise _provider_error(error, self._endpoint, self._url) from None
 
@@ -103,9 +101,7 @@ class Transport:
                 return StreamingResponse(response, endpoint, request.url)
             await response.aclose()
             request = _redirected(endpoint, request, response)
-        raise ProviderRefused(
-            f"{endpoint.name}: redirected in a circle", provider=endpoint.name, help="check its address"
-        )
+        raise endpoint.refused("redirected in a circle", help="check its address")
 
     def _pool(self, url: httpx.URL) -> httpx.AsyncHTTPTransport:
         proxy = _proxy(url)
@@ -149,13 +145,10 @@ def build_request(
         url = url.copy_merge_params(params) if params else url
         host = url.host
     except _INVALID_ADDRESS as error:
-        raise ProviderRefused(
-            f"{endpoint.name}: its address is not valid: {error}", provider=endpoint.name, help="mend the address"
-        ) from None
+        raise endpoint.refused(f"its address is not valid: {error}", help="mend the address") from None
     if url.scheme not in ("http", "https") or not host:
-        raise ProviderRefused(
-            f"{endpoint.name}: its address does not begin with http:// or https:// and a host",
-            provider=endpoint.name,
+        raise endpoint.refused(
+            "its address does not begin with http:// or https:// and a host",
             help="mend the address",
         )
     try:
@@ -196,9 +189,8 @@ def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:  # no
 
 
 def _unsendable(endpoint: Endpoint) -> ProviderRefused:
-    return ProviderRefused(
-        f"{endpoint.name}: a key or header holds a character that cannot be sent, such as the end of a line",
-        provider=endpoint.name,
+    return endpoint.refused(
+        "a key or header holds a character that cannot be sent, such as the end of a line",
         help=endpoint.remedy or "set the key again, without spaces and line ends",
     )
 
@@ -246,24 +238,21 @@ def _provider_error(error: Exception, endpoint: Endpoint, url: httpx.URL) -> Pro
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return ProviderUnreachable(
-                f"{endpoint.name}: the certificate of {where} is not trusted: {cause.verify_message}",
-                provider=endpoint.name,
+            return endpoint.unreachable(
+                f"the certificate of {where} is not trusted: {cause.verify_message}",
                 help="check the address and this machine's clock; SSL_CERT_FILE may name certificates of your own",
             )
         if _is_no_handshake(error, cause):
-            return ProviderUnreachable(
-                f"{endpoint.name}: {where} does not speak TLS",
-                provider=endpoint.name,
+            return endpoint.unreachable(
+                f"{where} does not speak TLS",
                 help="is the address http:// and not https://?",
             )
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
-            return ProviderUnreachable(
-                f"{endpoint.name}: the name {url.host} is unknown",
-                provider=endpoint.name,
+            return endpoint.unreachable(
+                f"the name {url.host} is unknown",
                 help="check the address and the connection to the network",
             )
-    return ProviderUnavailable(f"{endpoint.name}: {_what_failed(error, causes, where)}", provider=endpoint.name)
+    return endpoint.unavailable(_what_failed(error, causes, where))
 
 
 def _is_no_handshake(error: Exception, cause: BaseException) -> bool:

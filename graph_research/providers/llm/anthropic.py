@@ -161,7 +161,7 @@ class AnthropicModel(HttpModel[_Gathered]):
                     raise self._stream_error(loaded)
                 answer.take(event, on_text)
         if answer.stop is None:
-            raise self._unavailable("the answer broke off")
+            raise self._endpoint.unavailable("the answer broke off")
         return answer
 
     def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class AnthropicModel(HttpModel[_Gathered]):
     def _stream_error(self, loaded: Any) -> Exception:
         error = loaded.get("error") or {}
         kind = error.get("type") if isinstance(error, dict) else None
-        return self._errors.of(_STATUS.get(str(kind), 500), loaded) or self._unavailable(
+        return self._errors.of(_STATUS.get(str(kind), 500), loaded) or self._endpoint.unavailable(
             f"{kind or 'an error'} while the answer was written"
         )
 

@@ -124,7 +124,7 @@ class GeminiModel(HttpModel[_Gathered]):
             async for loaded in events:
                 answer.take(self._response(loaded), on_text)
         if answer.finish is None and answer.blocked is None:
-            raise self._unavailable("the answer broke off")
+            raise self._endpoint.unavailable("the answer broke off")
         return answer
 
     def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class GeminiModel(HttpModel[_Gathered]):
             raise self._unreadable() from error
         if part.error:
             code = part.error.get("code") if isinstance(part.error, dict) else None
-            raise self._errors.of(code if isinstance(code, int) else 500, loaded) or self._unavailable(
+            raise self._errors.of(code if isinstance(code, int) else 500, loaded) or self._endpoint.unavailable(
                 f"an error {code or ''} while the answer was written"
             )
         if not part.candidates and part.feedback is None and part.usage is None:

@@ -121,11 +121,8 @@ class HttpModel(ABC, Generic[_Answer]):
         except ValueError as error:
             raise self._unreadable() from error
 
-    def _unavailable(self, what: str) -> ProviderUnavailable:
-        return ProviderUnavailable(f"{self._endpoint.name}: {what}", provider=self._endpoint.name)
-
     def _unreadable(self) -> ProviderUnavailable:
-        return self._unavailable(f"the answer is not in the format of {self.protocol_name}")
+        return self._endpoint.unavailable(f"the answer is not in the format of {self.protocol_name}")
 
     def _withheld(self, what: str, usage: Usage) -> AnswerWithheld:
         return AnswerWithheld(

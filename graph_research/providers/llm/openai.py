@@ -137,7 +137,7 @@ class OpenAIModel(HttpModel[_Gathered]):
                 else:
                     answer.take(self._completion(event), on_text)
         if not ended and answer.finish is None:
-            raise self._unavailable("the answer broke off")
+            raise self._endpoint.unavailable("the answer broke off")
         return answer
 
     def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
@@ -206,7 +206,7 @@ class OpenAIModel(HttpModel[_Gathered]):
         error = loaded["error"]
         code = error.get("code") if isinstance(error, Mapping) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 400
-        return self._errors.of(status, loaded) or self._unavailable(f"an error {status} in place of an answer")
+        return self._errors.of(status, loaded) or self._endpoint.unavailable(f"an error {status} in place of an answer")
 
     def _reply(self, answer: _Gathered, request: ModelRequest) -> ModelReply:
         text = _THINKING.sub("", "".join(answer.text))

@@ -19,6 +19,10 @@ from graph_research.text.document import Document
 LOCAL = "local"
 """The provider whose texts are the user's own; what it is asked stays on this machine."""
 
+_HEAD = ("provider", "title", "url", "snippet", "relevance")
+_TAIL = ("tier", "publisher", "authors", "published_at", "doi", "content_type", "metadata")
+"""Fields of a hit before and after its document, in the order in which they are recorded."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
@@ -143,39 +147,20 @@ def _failure(provider: str, query: str, error: ProviderError) -> dict[str, str]:
 
 
 def _row(hit: SearchHit) -> dict[str, Any]:
-    return {
-        "provider": hit.provider,
-        "title": hit.title,
-        "url": hit.url,
-        "snippet": hit.snippet,
-        "relevance": hit.relevance,
+    """The hit as it is recorded."""
+    document = {
         "text": hit.document.text,
         "layout": hit.document.layout(),
         "passages": [[passage.start, passage.end, passage.score] for passage in hit.passages],
-        "tier": hit.tier,
-        "publisher": hit.publisher,
-        "authors": list(hit.authors),
-        "published_at": hit.published_at,
-        "doi": hit.doi,
-        "content_type": hit.content_type,
-        "metadata": hit.metadata,
     }
+    head, tail = ({name: getattr(hit, name) for name in names} for names in (_HEAD, _TAIL))
+    return {**head, **document, **tail, "authors": list(hit.authors)}
 
 
 def _hit(row: Mapping[str, Any]) -> SearchHit:
+    facts = {name: row[name] for name in (*_HEAD, *_TAIL)}
     return SearchHit(
-        provider=row["provider"],
-        title=row["title"],
-        url=row["url"],
-        snippet=row["snippet"],
-        relevance=row["relevance"],
+        **facts | {"authors": tuple(row["authors"]), "metadata": dict(row["metadata"])},
         document=Document.from_layout(row["text"], row["layout"]),
         passages=tuple(Passage(start=start, end=end, score=score) for start, end, score in row["passages"]),
-        tier=row["tier"],
-        publisher=row["publisher"],
-        authors=tuple(row["authors"]),
-        published_at=row["published_at"],
-        doi=row["doi"],
-        content_type=row["content_type"],
-        metadata=dict(row["metadata"]),
     )

@@ -8,7 +8,7 @@ import hashlib
 import importlib
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
@@ -18,11 +18,9 @@ from graph_research.providers.errors import NoProvider, ProviderError, ProviderR
 from graph_research.providers.http.redaction import redact, withhold
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.search.support.doi import normal_doi
-from graph_research.providers.search.support.hit import MOST_AUTHORS, find_passages, web_address, words_of
+from graph_research.providers.search.support.hit import RawHit, make_hits, words_of
 from graph_research.providers.search.support.json_fields import line, lines
-from graph_research.providers.search.support.json_fields import text as loose_text
 from graph_research.text.language.dates import iso_date
-from graph_research.text.readers.plain import plain_document
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -32,7 +30,6 @@ _MOST_DEPTH = 20
 _MOST_PAGES = 100
 _MOST_NAMES = 50
 _NAME_CHARS = 80
-_SNIPPET_CHARS = 400
 _COUNT_NAMES = ("max_results", "limit", "num_results", "count", "top_k", "k", "n")
 _QUERY_NAMES = ("query", "q", "question", "search_query", "text")
 _LIST_NAMES = ("results", "items", "documents", "data", "papers", "hits")
@@ -111,8 +108,7 @@ class McpSearch:
         if self.server.fetch_tool is not None:
             fetch = self.server.fetch_tool
             rows = await asyncio.gather(*(self._fetched(ready, fetch, row) for row in rows))
-        hits = [_hit(row, rank, request.query, self.name) for rank, row in enumerate(rows)]
-        return [hit for hit in hits if hit is not None]
+        return make_hits(self.name, request, (_raw_hit(row, rank) for rank, row in enumerate(rows)))
 
     async def tools(self) -> Sequence[Mapping[str, Any]]:
         """`{name, description, input_schema}` of the tools that are used, after checking that they are there and
@@ -333,23 +329,14 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
-def _hit(row: Mapping[str, Any], rank: int, query: str, provider: str) -> SearchHit | None:
-    text = loose_text(_first(row, _TEXT_NAMES))
-    title = words_of(_first(row, _TITLE_NAMES))
-    document = plain_document(text or title)
-    if not document.text.strip():
-        return None
-    document = replace(document, title=title or document.title)
-    passages = find_passages(document, query)
-    return SearchHit(
-        provider=provider,
-        title=document.title,
-        url=web_address(_first(row, _URL_NAMES)),
-        snippet=document.text[passages[0].start : passages[0].end] if passages else document.text[:_SNIPPET_CHARS],
+def _raw_hit(row: Mapping[str, Any], rank: int) -> RawHit:
+    return RawHit(
+        title=_first(row, _TITLE_NAMES),
+        url=_first(row, _URL_NAMES),
+        body=_first(row, _TEXT_NAMES) or words_of(_first(row, _TITLE_NAMES)),
+        extent="full",
         relevance=1 / (1 + rank),
-        document=document,
-        passages=passages,
-        authors=tuple(lines(row.get("authors")))[:MOST_AUTHORS],
+        authors=lines(row.get("authors")),
         published_at=iso_date(_first(row, _DATE_NAMES)),
         doi=normal_doi(_first(row, ("doi",))),
         metadata={"id": line(str(row["id"]))} if isinstance(row.get("id"), str | int) else {},

@@ -202,7 +202,7 @@ class Application:
             ) from error
 
     async def cancel(self, run_id: str) -> RunSummary:
-        """End a run over its `cancelled` edges: the process that drives it does that, or this one if nobody does.
+        """End a run over its `cancelled` edges: the process that drives it does that, or this one if none does.
 
         A run that has ended already is left as it is. Returns where it stands then, after some seconds at the latest.
         """
@@ -313,8 +313,8 @@ class Application:
     async def _end_abandoned(self, record: RunRecord) -> None:
         """Drive a run whose cancellation was asked for; it goes straight over its `cancelled` edges.
 
-        Without the models and searches it began with where the run is imported, so that nobody agreed to them, or where
-        a key or another thing they need is gone."""
+        Without the models and searches it began with where the run is imported, since the user has not agreed to them,
+        or where a key or another thing they need is gone."""
         try:
             await self._drain(record.run_id, offline=is_foreign(record))
         except UserMistake:

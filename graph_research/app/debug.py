@@ -99,7 +99,8 @@ def _new(workspace: Workspace, request: DebugRequest) -> RunRequest:
 
 
 async def _is_stored(app: Application, text: str) -> bool:
-    """Whether a run is meant. A single word is no question here: a slip in an id would start a research."""
+    """Whether `text` is the id of a stored run. `UnknownRun` for another single word: a typing error in an id would
+    start a research."""
     try:
         await app.request(text)
     except NameInvalid:

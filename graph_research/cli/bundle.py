@@ -33,7 +33,7 @@ def _export(
     if exported.local_texts:
         say(
             f"graph-research: {output} holds texts of your local library ({exported.local_texts} searches); "
-            "whoever gets the file can read them"
+            "everyone who gets the file can read them"
         )
     if json:
         show_json(exported)

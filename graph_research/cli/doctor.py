@@ -34,7 +34,9 @@ def _doctor(
             metavar="PROVIDER…", help="Only these, such as tavily, mcp:NAME or a model's spec.", show_default=False
         ),
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Ask nobody over the network, and start nothing.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Send nothing over the network, and start nothing.")
+    ] = False,
     accept: Annotated[
         str | None,
         typer.Option("--accept", metavar="mcp:NAME", help="Use an MCP server's tools as they are defined now."),
@@ -94,8 +96,8 @@ def _time(check: Check) -> str:
 
 
 def _resolve_names_quickly() -> None:
-    """A name server that does not answer is waited for by the C library, which nobody can interrupt: for seconds here
-    (`options` of resolv.conf(5)), where it would be for half a minute."""
+    """Bound the wait for a name server that does not answer to seconds (`options` of resolv.conf(5)): the C library
+    waits half a minute and cannot be interrupted."""
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")
 
 

@@ -40,7 +40,7 @@ def end_with(error: GraphResearchError, *, json: bool) -> int:
 
 
 def install_crash_hook(environ: Mapping[str, str], *, json: bool) -> None:
-    """From now on an error that nobody named ends in one line and a crash marker in the data home, exit code 1."""
+    """From now on an unexpected error ends in one line and a crash marker in the data home, exit code 1."""
 
     def crashed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         marker = _write_marker(environ, error, trace)

@@ -36,7 +36,7 @@ def _prune(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Remove old runs and what nobody needs.
+    """Remove old runs and unused files.
 
     Runs only with an option; --older-than with --keep means those that are old and not among the newest N. A fork
     keeps what it shares. Always: texts that the report of an old run does not cite, logs of runs that are gone, and

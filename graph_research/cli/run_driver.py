@@ -124,7 +124,7 @@ async def start_fork(
 
 
 async def _folder(app: Application, run_id: str, out: Path | None) -> Path | None:
-    """Where a stored run writes its report, None for one that is no research."""
+    """Where a stored run writes its report, None for one without a question."""
     request = await app.request(run_id)
     return None if request.question is None else report_folder(app.workspace, run_id, out)
 
@@ -188,7 +188,7 @@ async def _watch(app: Application, run_id: str, answer: str | None, *, new: bool
 
 
 async def _drive_and_answer(app: Application, run_id: str, answer: str | None, *, new: bool, **options: Any) -> None:
-    """Drive a run until it ends, or asks something that nobody is here to answer."""
+    """Drive a run until it ends, or asks a question where no terminal can answer it."""
     if new or answer is not None or await app.waiting_for(run_id) is None:
         await _watch(app, run_id, answer, new=new, **options)
     while (question := await app.waiting_for(run_id)) is not None:

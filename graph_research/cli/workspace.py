@@ -58,7 +58,7 @@ def _used_for(offer: FolderOffer) -> str:
     """What an offer serves before the user agreed to it."""
     if offer.settings_file is not None and len(offer.files) == 1:
         return "not used"
-    return "not used but by a graph file of it that you name, and in the place of nothing"
+    return "only used by graph files in this folder that you name; never overrides other files"
 
 
 def _ask_or_leave_out(offer: FolderOffer) -> bool | None:

@@ -183,7 +183,7 @@ class Settings(BaseModel):
         None, gt=0, allow_inf_nan=False, description="seconds for one model call; unset: 120, on your own servers 600"
     )
     reasoning_effort: Effort | None = Field(
-        None, description="how much the providers' own reasoning models think; unset: as they do by themselves"
+        None, description="reasoning effort of the providers' own reasoning models; unset: the provider's default"
     )
     model_context_overrides: Windows = Field({}, description="context windows in tokens, by the beginning of a model")
     model_price_overrides: PriceTable = Field({}, description="prices in USD for a million tokens, by model")
@@ -263,7 +263,7 @@ class Settings(BaseModel):
     provider_cooldown: Seconds = Field(
         60.0, ge=0, le=3600, description="circuit breaker: seconds without requests to a server that mostly fails"
     )
-    tavily_search_depth: Literal["basic", "advanced"] = Field("basic", description="how hard `tavily` looks")
+    tavily_search_depth: Literal["basic", "advanced"] = Field("basic", description="search depth of `tavily`")
     tavily_include_raw_content: bool = Field(True, description="let `tavily` send the text of each page")
     tavily_include_domains: Specs = Field((), max_length=300, description="the only sites that `tavily` searches")
     tavily_exclude_domains: Specs = Field((), max_length=150, description="sites that `tavily` leaves out")
@@ -277,7 +277,9 @@ class Settings(BaseModel):
     wikipedia_language: str = Field(
         "en", pattern=r"^[a-z]{2,12}(-[a-z]{2,12})*$", description="the language whose `wikipedia` is searched"
     )
-    system_prompt: str | None = Field(None, max_length=20_000, description="standing wishes given to the planner")
+    system_prompt: str | None = Field(
+        None, max_length=20_000, description="standing instructions for the clarifier and the planner"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

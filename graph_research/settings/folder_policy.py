@@ -74,8 +74,8 @@ _MAY_NOT = {
 
 
 def why_not(name: str, value: Any) -> str | None:
-    """What a folder's file may not set, such as `data paths`; None where it may set this to that. Whatever nobody has
-    decided about it may not."""
+    """What a folder's file may not set, such as `data paths`; None where it may set this to that. A setting that is
+    not listed here may not be set."""
     if name in _MAY:
         return None
     if name not in _SPECS:

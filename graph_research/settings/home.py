@@ -55,11 +55,11 @@ class Home:
         return self.path / "mcp-pins.json"
 
     def audit_file(self, run_id: str) -> Path:
-        """The audit log of a run: JSON lines. `NameInvalid` for an id that is none."""
+        """The audit log of a run: JSON lines. `NameInvalid` for an invalid id."""
         return self.path / "audit" / f"{check_name(run_id, 'run id')}.jsonl"
 
     def crash_file(self, run_id: str) -> Path:
-        """The crash marker of a run: a traceback. `NameInvalid` for an id that is none."""
+        """The crash marker of a run: a traceback. `NameInvalid` for an invalid id."""
         return self.path / "crash" / f"{check_name(run_id, 'run id')}.crash"
 
     def write_crash(self, run_id: str, error: BaseException) -> None:

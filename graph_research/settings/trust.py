@@ -123,7 +123,7 @@ def _agreed(home: Home) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, orjson.JSONDecodeError) as error:
-        why = why_unreadable(error) if isinstance(error, OSError) else "it is no JSON"
+        why = why_unreadable(error) if isinstance(error, OSError) else "it is not valid JSON"
         raise TrustRefused(
             f"the list of trusted folders cannot be read: {why}", help="remove it", file=str(home.trust_file)
         ) from error

@@ -188,7 +188,7 @@ async def _index(workspace: Workspace) -> Check:
 
 
 async def _models(workspace: Workspace, health: Mapping[str, ProviderHealth]) -> Check:
-    """Whether every role has a model that answers, or that nobody asked."""
+    """Whether every role has a model that answers or was not asked."""
     settings, own = workspace.settings, workspace.configuration.role_specs()
     try:
         async with open_clients(workspace) as clients:
@@ -206,7 +206,7 @@ async def _models(workspace: Workspace, health: Mapping[str, ProviderHealth]) ->
 
 
 async def _searches(workspace: Workspace, health: Mapping[str, ProviderHealth]) -> Check:
-    """Whether a run that names no search has one that answers, or that nobody asked."""
+    """Whether a run that names no search has one that answers or was not asked."""
     settings = workspace.settings
     try:
         chosen = await select_searches(workspace, settings.search_providers, settings.library)
@@ -231,7 +231,7 @@ async def _pdf() -> Check:
 
 
 def _pages(workspace: Workspace) -> Check:
-    """How pages behind results are read. Which host that will be nobody knows yet, so that none is asked."""
+    """How pages behind results are read. No host is asked, since their hosts are not known yet."""
     settings = workspace.settings
     if not settings.follow_links and not settings.fetch_pdfs:
         return Check(name="pages", ok=True, text="not read, since follow_links is off; results count as they come")

@@ -31,7 +31,7 @@ HealthCheck = Callable[[Clients], Awaitable[HealthResult]]
 @dataclass(frozen=True, kw_only=True)
 class Provider:
     """A provider as it is set up. `lacks` is what it cannot be used without, such as `TAVILY_API_KEY is not set`;
-    `adds` what that, or a key it does without, would add. `check` is None where there is nobody to reach."""
+    `adds` what that, or a key it does without, would add. `check` is None where there is no server."""
 
     name: str
     kind: str
@@ -111,7 +111,7 @@ def _models(workspace: Workspace, specs: Sequence[str]) -> Iterator[Provider]:
 
 
 def _has_address(spec: str) -> bool:
-    """Whether a spec names a server; of one that is no spec the check of the models tells."""
+    """Whether a spec names a server; an invalid spec is reported by the check of the models."""
     try:
         return parse_spec(spec).url is not None
     except UnknownModel:

@@ -59,7 +59,7 @@ def _outside(names: Iterable[str]) -> list[str]:
 
 
 def without_pages(clients: Clients) -> Clients:
-    """What a run that nobody agreed to may reach: what it recorded may name pages too, and none of them is read."""
+    """The clients of a run that the user has not agreed to: the pages that its journal names are not read."""
     return replace(clients, pages=KeptPages(_NoPages()))
 
 

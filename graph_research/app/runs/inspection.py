@@ -52,7 +52,7 @@ class Inspection:
 
 async def inspect(workspace: Workspace, name: str) -> Inspection:
     """Look at a graph (file or name) or a bundle (a file ending in `.grb`); nothing is run, loaded or asked.
-    `GraphInvalid` where the YAML is no graph, `BundleInvalid` for a bundle that is not whole."""
+    `GraphInvalid` for YAML that is not a graph, `BundleInvalid` for an incomplete bundle."""
     if name.endswith(_BUNDLE):
         return await _bundle(workspace, name)
     file = graph_file(workspace, name)

@@ -1,4 +1,4 @@
-"""Retention: what is removed from the data home because nobody needs it any more, and what stays all the same."""
+"""Retention: removes old runs, unused texts, caches and logs from the data home."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graph_research.research.report.build import archived, cited_texts
 from graph_research.settings.home import Home
 
 CACHE_DAYS = 30
-"""How long caches and crash markers are kept that nobody touches."""
+"""How long untouched caches and crash markers are kept."""
 
 _ENDED = frozenset({RunStatus.COMPLETED, RunStatus.ABORTED, RunStatus.FAILED})
 _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?")
@@ -29,13 +29,13 @@ _UNITS = {"m": "minutes", "h": "hours", "": "days", "d": "days", "w": "weeks"}
 
 
 class SizeInvalid(UserMistake):
-    """A text that is no size."""
+    """A text that is not a valid size."""
 
     code = "size-invalid"
 
 
 class AgeInvalid(UserMistake):
-    """A text that is no age."""
+    """A text that is not a valid age."""
 
     code = "age-invalid"
 
@@ -59,7 +59,9 @@ def parse_age(text: str) -> timedelta:
     """An age such as `30d`, `12h`, `2w` or `90m`; a bare number counts days."""
     found = _AGE.fullmatch(text.strip().lower())
     if found is None:
-        raise AgeInvalid(f"{text[:40]!r} is no age", help="write it as 30d, 12h, 2w or 90m; a number alone means days")
+        raise AgeInvalid(
+            f"{text[:40]!r} is not a valid age", help="write it as 30d, 12h, 2w or 90m; a number alone means days"
+        )
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
@@ -68,7 +70,7 @@ def parse_size(text: str) -> int:
     found = _SIZE.fullmatch(text.strip().lower())
     if found is None:
         raise SizeInvalid(
-            f"{text[:40]!r} is no size", help="write it as 2GB, 500MB or 1.5GiB; a number alone means bytes"
+            f"{text[:40]!r} is not a valid size", help="write it as 2GB, 500MB or 1.5GiB; a number alone means bytes"
         )
     return int(float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " "))
 
@@ -76,7 +78,7 @@ def parse_size(text: str) -> int:
 async def prune(
     workspace: Workspace, *, older_than: timedelta | None, keep: int | None, max_bytes: int | None, now: datetime
 ) -> Pruned:
-    """Remove what is over a bound, and what nobody needs.
+    """Remove runs beyond the bounds, and files that are no longer used.
 
     Runs that were not touched for `older_than` and are not among the newest `keep`, none where neither is given. With
     `max_bytes` finished runs, the oldest first, until the store takes no more, and `keep` only says which ones stay.

@@ -206,7 +206,7 @@ async def _is_interrupted(store: Store, record: RunRecord) -> bool:
 
 
 async def is_driven(store: Store, run_id: str) -> bool:
-    """Whether a process drives the run right now; where nobody can take its lock, none does."""
+    """Whether a process drives the run now; false where its lock cannot be taken at all."""
     try:
         lease = await store.lease(run_id)
     except RunBusy:

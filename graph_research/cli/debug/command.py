@@ -59,7 +59,8 @@ Breaks = Annotated[
 ]
 Script = Annotated[Path | None, typer.Option("--script", metavar="FILE", help="Commands, one a line.")]
 GoingTime = Annotated[
-    float | None, typer.Option(metavar="S", help="Stop when it went on for so many seconds; holding it is free.")
+    float | None,
+    typer.Option(metavar="S", help="Stop after so many seconds of running; time spent paused does not count."),
 ]
 Interactive = Annotated[
     bool | None,

@@ -76,7 +76,7 @@ def show_json(value: Any) -> None:
 
 
 def say(text: str) -> None:
-    """A message, on standard error; where nobody can read it any more the work goes on without."""
+    """A message, on standard error. A closed standard error is ignored."""
     finish_output()
     try:
         sys.stderr.write(visible(text) + "\n")

@@ -19,7 +19,7 @@ def say_providers(workspace: Workspace, request: RunRequest, *, new: bool = True
 
 def provider_lines(workspace: Workspace, request: RunRequest, *, new: bool = True) -> list[str]:
     """The models by role and the searches of a run; of any other graph only what is not there by itself. Of a `new` one
-    also why these, where nobody chose them."""
+    also why these, where they were not chosen."""
     research = request.question is not None
     lines = []
     if research or set(request.models) != {EXTRACTIVE} or request.roles:

@@ -74,7 +74,7 @@ class Model(Protocol):
 
     @property
     def window_tokens(self) -> int | None:
-        """What a prompt and its answer may take together, None where nobody knows or nothing limits it."""
+        """What a prompt and its answer may take together, None where that is unknown or unlimited."""
         ...
 
     @property

@@ -80,7 +80,7 @@ def checked_model(spec: ModelSpec) -> str:
         raise UnknownModel(f"model {_shown(spec.text)} names no model", help=f"write it as {spec.kind}:MODEL")
     if not _MODEL.fullmatch(spec.model):
         raise UnknownModel(
-            f"{spec.model[:80]!r} in {_shown(spec.text)} is no name of a model",
+            f"{spec.model[:80]!r} in {_shown(spec.text)} is not a valid model name",
             help="use letters, digits and . _ : / - as the provider writes it",
         )
     return spec.model
@@ -134,7 +134,9 @@ def _options(text: str, spec: str) -> dict[str, str]:
         if name != "effort":
             raise UnknownModel(f"model {_shown(spec)} has no option {name[:40]!r}", help="the option is effort=low")
         if value not in EFFORTS:
-            raise UnknownModel(f"effort {value[:40]!r} in {_shown(spec)} is none", help=f"use {', '.join(EFFORTS)}")
+            raise UnknownModel(
+                f"effort {value[:40]!r} in {_shown(spec)} is not known", help=f"use {', '.join(EFFORTS)}"
+            )
     return options
 
 

@@ -38,7 +38,7 @@ exception, or a function of the request that gives one of these."""
 
 
 class ScriptInvalid(UserMistake):
-    """A script file that is no mapping of agents to lists of replies."""
+    """A script file that is not an object of lists of replies by agent."""
 
     code = "script-invalid"
 
@@ -55,8 +55,8 @@ class ScriptedModel:
 
     The key `"*"` serves agents without a list of their own. `requests` keeps what was asked. Errors are named
     `unavailable`, `refused` and `context_exceeded`. Delays go through `sleep`, so that a test need not wait.
-    Usage is counted by characters. It stands in for a model behind a wire: it has a window where one is
-    given, and is no model `in_process`.
+    Usage is counted by characters. It stands in for a remote model: it has a window where one is given, and is not
+    `in_process`.
     """
 
     replies: Mapping[str, Sequence[Reply]]
@@ -79,14 +79,14 @@ class ScriptedModel:
             ) from error
         except json.JSONDecodeError as error:
             raise ScriptInvalid(
-                f"the model's script is no JSON: {error.msg}",
+                f"the model's script is not valid JSON: {error.msg}",
                 help=_SCRIPT_HELP,
                 file=str(path),
                 line=error.lineno,
                 column=error.colno,
             ) from error
         if not isinstance(script, dict) or not all(isinstance(replies, list) for replies in script.values()):
-            raise ScriptInvalid("the model's script is no JSON object of lists", help=_SCRIPT_HELP, file=str(path))
+            raise ScriptInvalid("the model's script is not a JSON object of lists", help=_SCRIPT_HELP, file=str(path))
         return cls(script, spec=spec)
 
     async def complete(self, request: ModelRequest) -> ModelReply:

@@ -27,7 +27,7 @@ _SCRIPT_HELP = "scripted:FILE names a YAML or JSON list of answers, such as - {m
 
 
 class SearchScriptInvalid(UserMistake):
-    """A script that is no list of answers."""
+    """A script that is not a list of answers."""
 
     code = "script-invalid"
 
@@ -65,15 +65,16 @@ class ScriptedSearch:
             ) from error
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
+            problem = getattr(error, "problem", None) or "it holds a control character"
             raise SearchScriptInvalid(
-                f"the search's script is no YAML: {getattr(error, 'problem', None) or 'it holds a control character'}",
+                f"the search's script is not valid YAML: {problem}",
                 help=_SCRIPT_HELP,
                 file=str(path),
                 line=mark and mark.line + 1,
                 column=mark and mark.column + 1,
             ) from error
         if not isinstance(script, list):
-            raise SearchScriptInvalid("the search's script is no list", help=_SCRIPT_HELP, file=str(path))
+            raise SearchScriptInvalid("the search's script is not a list", help=_SCRIPT_HELP, file=str(path))
         try:
             return cls(script, name=name)
         except SearchScriptInvalid as error:
@@ -127,7 +128,7 @@ def _check(answer: object, number: int) -> None:
 
 def _problem(answer: object) -> tuple[str, str] | None:
     if not isinstance(answer, Mapping):
-        return "it is no mapping", "such as {match: turbine, hits: [{text: …}]}"
+        return "it is not a mapping", "such as {match: turbine, hits: [{text: …}]}"
     if unknown := sorted(map(str, answer.keys() - _ANSWER_KEYS)):
         return f"unknown key {unknown[0]!r}", f"known are {', '.join(sorted(_ANSWER_KEYS))}"
     if answer.get("error") not in (None, *_ERRORS):
@@ -135,7 +136,7 @@ def _problem(answer: object) -> tuple[str, str] | None:
     try:
         re.compile(str(answer.get("match", "")))
     except re.error as error:
-        return f"`match` is no regular expression: {error}", "put a backslash before signs that are meant literally"
+        return f"`match` is not a regular expression: {error}", "put a backslash before signs that are meant literally"
     for hit in answer.get("hits", []):
         if not isinstance(hit, Mapping) or len(_FORMS.keys() & hit.keys()) != 1:
             return "a hit needs one of text, markdown and html", "such as {text: 'The lagoon has 16 turbines.'}"

@@ -120,7 +120,7 @@ async def _read(address: WebAddress, response: httpcore.Response, encoding: str,
 
 class _CheckedBackend(httpcore.AsyncNetworkBackend):
     """Opens a socket to an address that was looked at, and to no other. A name with one private address among public
-    ones is refused altogether: nobody needs such a name, but whoever wants to be asked twice does."""
+    ones is refused altogether, since it could lead to another address each time it is resolved (DNS rebinding)."""
 
     def __init__(self, own: OwnHosts, resolve: Resolver, inner: httpcore.AsyncNetworkBackend) -> None:
         self._own = own

@@ -73,7 +73,7 @@ _IPV6: tuple[tuple[IPv6Network, str], ...] = tuple(
 _GLOBAL_IPV6 = IPv6Network("2000::/3")
 
 _OWN = ("private", "shared by a carrier", "this machine")
-"""What a host of the user's own may be; metadata and the like are fetched from nobody."""
+"""What a host of the user's own may be; metadata services and the like are never fetched from."""
 
 
 class AddressInvalid(ValueError):
@@ -116,7 +116,7 @@ class OwnHosts:
 
     @classmethod
     def named(cls, entries: Iterable[str]) -> OwnHosts:
-        """From the user's words; `AddressInvalid` names the entry that is no host."""
+        """From the user's words; `AddressInvalid` names the entry that is not a host."""
         return cls(frozenset(_entry(one) for one in entries))
 
     def allow(self, host: str, port: int) -> bool:
@@ -199,7 +199,7 @@ def _host_and_port(authority: str, default_port: int) -> tuple[str, int]:
         raise AddressInvalid("it names no host")
     port = int(found["port"]) if found["port"] else default_port
     if port > 65_535:
-        raise AddressInvalid(f"there is no port {port}")
+        raise AddressInvalid(f"port {port} is out of range")
     return _host(found["host"]), port
 
 
@@ -208,19 +208,19 @@ def _host(text: str) -> str:
         try:
             return str(IPv6Address(text[1:-1]))
         except ValueError:
-            raise AddressInvalid(f"{text[:60]} is no address") from None
+            raise AddressInvalid(f"{text[:60]} is not a valid address") from None
     name = unicodedata.normalize("NFKC", text).replace("。", ".").casefold()
     if not name.isascii():
         try:
             name = name.encode("idna").decode("ascii")
         except UnicodeError:
-            raise AddressInvalid(f"{text[:60]!r} is no name of a host") from None
+            raise AddressInvalid(f"{text[:60]!r} is not a valid host name") from None
     name = name.removesuffix(".")
     labels = name.split(".")
     if _NUMBER.fullmatch(labels[-1]):
         return _numeric_host(labels, text)
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise AddressInvalid(f"{text[:60]!r} is no name of a host")
+        raise AddressInvalid(f"{text[:60]!r} is not a valid host name")
     return name
 
 
@@ -229,7 +229,7 @@ def _numeric_host(labels: list[str], text: str) -> str:
     numbers = [_number(label) for label in labels]
     *first, last = [-1 if number is None else number for number in numbers]
     if len(labels) > 4 or any(not 0 <= one <= 255 for one in first) or not 0 <= last < 256 ** (4 - len(first)):
-        raise AddressInvalid(f"{text[:60]!r} is no address")
+        raise AddressInvalid(f"{text[:60]!r} is not a valid address")
     value = last + sum(one << (8 * (3 - place)) for place, one in enumerate(first))
     return str(IPv4Address(value))
 

@@ -15,8 +15,7 @@ from graph_research.research.models.source import Source
 
 def quote_prover(services: Services) -> Handler:  # noqa: ARG001 -- every maker of handlers is given the services
     """Of `quotes` (`source_id`, `quote`, perhaps `start`, and anything else) those that stand word for word in one of
-    `sources`, with `evidence_id`, `title`, `url` and `locator`. It asks no model, so that a quote is proved whoever
-    gave it."""
+    `sources`, with `evidence_id`, `title`, `url` and `locator`. It asks no model."""
 
     async def prove(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = {row["id"]: Source.model_validate(row) for row in handoff["sources"]}

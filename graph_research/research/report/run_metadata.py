@@ -22,7 +22,7 @@ _FAILURES: Mapping[str, str] = {
     "exceeded": "found the prompt too long",
     "withheld": "declined to answer",
 }
-"""By an error's type, or by the key of a recorded answer that is none."""
+"""By the type of an error, or by the key of a recorded answer without a text."""
 
 
 @dataclass(frozen=True, kw_only=True)

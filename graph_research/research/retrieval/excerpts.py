@@ -30,7 +30,7 @@ def reading_of(source: Source, documents: Mapping[str, Document], most_chars: in
 
 
 def _excerpts_of(source: Source, most_chars: int) -> str:
-    """The excerpts that there is room for; empty where that is none."""
+    """The excerpts that fit, empty where none does."""
     shown = ""
     for one in source.metadata["excerpts"]:
         longer = f"{shown}{MARK}\n\n{one['text']}" if shown else str(one["text"])

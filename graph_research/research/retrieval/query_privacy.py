@@ -1,7 +1,7 @@
 """What may go out as a web query once texts of the user's own documents were read: words that are public already.
 
-A model that was told to, by a page or by a document, could put a local text into a query and so send it to whoever
-runs the search. So a query keeps only words of the question and of what web searches returned, and stop words.
+A page or a document could make a model put a local text into a query, which sends the text to the search provider.
+ So a query keeps only words of the question and of what web searches returned, and stop words.
 """
 
 from __future__ import annotations

@@ -44,12 +44,12 @@ def files(user: User) -> User:
         ),
         (
             (*RUN, "--llm", "scripted:half.json"),
-            "/half.json:1:14: the model's script is no JSON",
+            "/half.json:1:14: the model's script is not valid JSON",
             MODEL,
         ),
         (
             (*RUN, "--llm", "scripted:shape.json"),
-            "/shape.json: the model's script is no JSON object",
+            "/shape.json: the model's script is not a JSON object",
             MODEL,
         ),
         (
@@ -64,12 +64,12 @@ def files(user: User) -> User:
         ),
         (
             (*RUN, "--search", "scripted:half.json"),
-            "/half.json:1:14: the search's script is no YAML",
+            "/half.json:1:14: the search's script is not valid YAML",
             SEARCH,
         ),
         (
             (*RUN, "--search", "scripted:shape.json"),
-            "/shape.json: the search's script is no list",
+            "/shape.json: the search's script is not a list",
             SEARCH,
         ),
         ((*RUN, "--graph", "none.yaml"), "none.yaml' is not a graph file", "name a .yaml file"),

@@ -181,7 +181,7 @@ def test_hosts_of_ones_own_are_names_with_or_without_a_port(tmp_path: Path) -> N
 def test_a_host_of_ones_own_that_is_none_is_refused_before_a_run(user: User) -> None:
     environ = {"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": "1.2.3.4.5"}
     done = user.run("run", "How often do tides turn?", "--library", "library", expect=2, environ=environ)
-    assert "setting fetch_allow_hosts: '1.2.3.4.5' is no address; name hosts as" in done.err
+    assert "setting fetch_allow_hosts: '1.2.3.4.5' is not a valid address; name hosts as" in done.err
 
 
 def test_flagged_domains_are_compared_in_lower_case_and_are_names_of_hosts(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ async def over_http(url: str, *, name: str, key: str | None = None) -> AsyncIter
     async def check(response: httpx2.Response) -> None:
         if response.status_code in _NOT_LET_IN:
             raise ProviderRefused(
-                f"{name}: its server lets nobody in like this (HTTP {response.status_code})",
+                f"{name}: its server refuses access (HTTP {response.status_code})",
                 provider=name,
                 help="name the variable that holds your key for it as `key_name`, and see that it is a valid one",
             )

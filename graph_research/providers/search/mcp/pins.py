@@ -14,7 +14,7 @@ from graph_research.settings.home import Home
 
 
 class PinsUnusable(UserMistake):
-    """The file of pins cannot be read or written, so that nobody can tell whether a tool has changed."""
+    """The file of pins cannot be read or written, so changes of tools cannot be detected."""
 
     code = "pins-unusable"
 
@@ -52,7 +52,7 @@ class HomePins:
         except FileNotFoundError:
             return {}
         except (OSError, orjson.JSONDecodeError) as error:
-            why = why_unreadable(error) if isinstance(error, OSError) else "it is no JSON"
+            why = why_unreadable(error) if isinstance(error, OSError) else "it is not valid JSON"
             raise self._unusable(f"cannot be read: {why}", "remove it; every tool is then pinned anew") from error
         if not isinstance(stored, dict):
             raise self._unusable("holds no table", "remove it; every tool is then pinned anew")

@@ -59,7 +59,7 @@ class McpServer:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What the server was given that nobody else may see."""
+        """What only the server may see."""
         return (*self.environ.values(), *((self.key,) if self.key else ()))
 
     def redact(self, text: str) -> str:

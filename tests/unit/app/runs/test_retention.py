@@ -80,7 +80,7 @@ def test_old_caches_and_logs_of_runs_that_are_gone_are_removed(pruner: User, use
 
 @pytest.mark.parametrize("age", ["soon", "-3d", "3y", ""])
 def test_an_age_that_is_none_is_refused(user: User, age: str, tmp_path: Path) -> None:
-    assert "is no age" in user.run("prune", f"--older-than={age}", expect=2).err
+    assert "is not a valid age" in user.run("prune", f"--older-than={age}", expect=2).err
 
 
 def test_the_oldest_finished_runs_go_until_the_store_fits(user: User) -> None:
@@ -97,7 +97,7 @@ def test_the_oldest_finished_runs_go_until_the_store_fits(user: User) -> None:
     assert user.run("prune", "--max-size", "0.1MB", "--keep", "1", "--json").json["runs"] == ["b"]
     assert "the store still takes" in user.run("prune", "--max-size", "1kb").out
     assert runs(user) == ["w"]
-    assert "is no size" in user.run("prune", "--max-size", "much", expect=2).err
+    assert "is not a valid size" in user.run("prune", "--max-size", "much", expect=2).err
 
 
 def test_texts_that_no_report_cites_are_removed_after_their_retention(user: User) -> None:

@@ -60,7 +60,7 @@ async def test_an_error_is_raised_as_often_as_told_and_delays_are_slept(script: 
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        (["x"], "answer 1: it is no mapping"),
+        (["x"], "answer 1: it is not a mapping"),
         ([{}, {"hit": []}], "answer 2: unknown key 'hit'"),
         ([{"error": "boom"}], "unknown error 'boom'"),
         ([{"match": "("}], "no regular expression"),

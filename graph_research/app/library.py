@@ -49,12 +49,13 @@ async def add_folders(workspace: Workspace, paths: Sequence[Path], on_progress: 
 
 async def list_folders(workspace: Workspace) -> list[dict[str, Any]]:
     """`{folder, documents}` of everything that was added."""
-    return [{"folder": one.path, "documents": one.documents} for one in await open_library(workspace).list()]
+    return [{"folder": folder.path, "documents": folder.documents} for folder in await open_library(workspace).list()]
 
 
 async def search_passages(workspace: Workspace, text: str, *, most: int) -> list[dict[str, Any]]:
     """The best passages, best first, in the configured folders or else the whole index."""
-    library, folders = open_library(workspace), [_existing(workspace, Path(one)) for one in workspace.settings.library]
+    library = open_library(workspace)
+    folders = [_existing(workspace, Path(folder)) for folder in workspace.settings.library]
     if folders:
         await library.add(folders)
     await require_documents(library, folders)
@@ -64,7 +65,7 @@ async def search_passages(workspace: Workspace, text: str, *, most: int) -> list
 async def remove_folders(workspace: Workspace, paths: Sequence[Path]) -> int:
     """Forget folders or single documents, also ones whose files are gone; how many documents were forgotten."""
     library = open_library(workspace)
-    known = [Path(one.path) for one in await library.list()]
+    known = [Path(folder.path) for folder in await library.list()]
     wanted = [(workspace.folder / path.expanduser()).resolve() for path in paths]
     for path in wanted:
         if not any(path.is_relative_to(folder) for folder in known):
@@ -75,13 +76,13 @@ async def remove_folders(workspace: Workspace, paths: Sequence[Path]) -> int:
 async def require_documents(library: Library, folders: Sequence[Path]) -> None:
     """`LibraryEmpty` where nothing is indexed in `folders`, or at all where none are named."""
     added = await library.list()
-    if not folders and not any(one.documents for one in added):
+    if not folders and not any(folder.documents for folder in added):
         raise LibraryEmpty(
             "the library is empty: there is nothing to search",
             help="name a folder of documents, or index one",
             hint=Hint(Action.ADD_DOCUMENTS),
         )
-    filled = {one.path for one in added if one.documents}
+    filled = {folder.path for folder in added if folder.documents}
     if folders and not any(str(folder) in filled for folder in folders):
         raise LibraryEmpty(
             f"no document can be read in {', '.join(map(str, folders))}",
@@ -97,7 +98,7 @@ def require_folders(workspace: Workspace, paths: Sequence[Path]) -> None:
 
 async def count_documents(workspace: Workspace) -> int:
     """How many documents are indexed."""
-    return sum(one.documents for one in await open_library(workspace).list())
+    return sum(folder.documents for folder in await open_library(workspace).list())
 
 
 async def pdf_child_works() -> bool:

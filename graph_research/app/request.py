@@ -187,7 +187,7 @@ def _above_zero(value: _Number | None, name: str) -> _Number | None:
 def _models(workspace: Workspace) -> tuple[str, ...]:
     """Each text may be a list with commas, as that of a role may."""
     named = workspace.settings.default_provider or default_models(workspace.environ)
-    return _absolute_specs([one for specs in named for one in specs.split(",")], workspace.folder)
+    return _absolute_specs([spec for specs in named for spec in specs.split(",")], workspace.folder)
 
 
 def _configured_roles(workspace: Workspace) -> dict[str, tuple[str, ...]]:

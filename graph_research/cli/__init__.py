@@ -27,8 +27,8 @@ def main() -> None:
     open_streams()
     arguments = sys.argv[1:]
     install_crash_hook(os.environ, json=wants_json(arguments))
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     sys.exit(execute(arguments))
 
 

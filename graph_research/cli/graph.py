@@ -67,7 +67,7 @@ def _list(json: Json = False) -> None:
     if json:
         show_json(graphs)
     else:
-        show_table(("GRAPH", "FILE", "SUMMARY"), [(one["name"], one["file"], one["summary"]) for one in graphs])
+        show_table(("GRAPH", "FILE", "SUMMARY"), [(graph["name"], graph["file"], graph["summary"]) for graph in graphs])
 
 
 def _validate(name: Name, json: Json = False) -> None:
@@ -150,7 +150,7 @@ def _inspect(
 
 def _worded(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {one}" for name, one in value.items() if one is not None)
+        return ", ".join(f"{name} {part}" for name, part in value.items() if part is not None)
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str("" if value is None else value)
 
 

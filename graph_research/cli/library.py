@@ -69,7 +69,7 @@ def _list(json: Json = False) -> None:
     elif not folders:
         show("the index is empty; add documents with: graph-research library add FOLDER")
     else:
-        show_table(("DOCUMENTS", "FOLDER"), [(one["documents"], one["folder"]) for one in folders])
+        show_table(("DOCUMENTS", "FOLDER"), [(folder["documents"], folder["folder"]) for folder in folders])
 
 
 def _search(

@@ -255,7 +255,7 @@ def _show_graph(result: RunResult) -> None:
     show(f"{result.run_id}: {result.status}" + (f" ({result.cause})" if result.cause else ""))
     for channel in result.outputs or result.state:
         value = result.state[channel]
-        lines = value if isinstance(value, list) and all(isinstance(one, str) for one in value) else [value]
+        lines = value if isinstance(value, list) and all(isinstance(line, str) for line in value) else [value]
         if any(isinstance(line, str) and "\n" in line for line in lines):
             show(f"\n{channel}:\n\n" + "\n\n".join(lines))
         else:

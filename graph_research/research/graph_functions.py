@@ -150,7 +150,7 @@ def topic_results(sources: Rows, outputs: Rows) -> list[Row]:
 
 
 def _renamed(topic: Row, same_as: Mapping[str, str]) -> Row:
-    ids = list(dict.fromkeys(same_as.get(one, one) for one in topic["source_ids"]))
+    ids = list(dict.fromkeys(same_as.get(source_id, source_id) for source_id in topic["source_ids"]))
     text = topic.get("compressed_findings")
     if text is not None:
         for own, kept in same_as.items():

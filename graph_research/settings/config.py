@@ -341,17 +341,17 @@ def load_configuration(
             parameter = _PARAMETERS.get(name, name)
             hint = Hint(Action.SET_OPTION, options={parameter: ""})
             given[name] = _Given(value=value, place=f"option {parameter}", hint=hint)
-    return Configuration(settings=_build(given), origins={name: one.place for name, one in given.items()})
+    return Configuration(settings=_build(given), origins={name: source.place for name, source in given.items()})
 
 
 def _build(given: Mapping[str, _Given]) -> Settings:
-    for name, one in given.items():
+    for name, source in given.items():
         if name not in Settings.model_fields:
             raise SettingInvalid(
-                f"unknown setting {name!r} ({one.place})", **_suggestion(name), file=one.file, line=one.line
+                f"unknown setting {name!r} ({source.place})", **_suggestion(name), file=source.file, line=source.line
             )
     try:
-        return Settings.model_validate({name: one.value for name, one in given.items()})
+        return Settings.model_validate({name: source.value for name, source in given.items()})
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         name = str(first["loc"][0])
@@ -431,14 +431,14 @@ def _line_of(text: str, name: str) -> int:
 
 def _refuse_reaching_out(given: dict[str, _Given]) -> dict[str, _Given]:
     """The settings of a working directory, each of which it may set."""
-    for name, one in given.items():
-        what = why_not(name, one.value) if name in Settings.model_fields else None
+    for name, source in given.items():
+        what = why_not(name, source.value) if name in Settings.model_fields else None
         if what is not None:
             raise SettingInvalid(
                 f"setting {name}: {what} may not be set by a folder's {FOLDER_FILE}",
                 help="set it in config.toml of your own home, in the environment or on the command line",
-                file=one.file,
-                line=one.line,
+                file=source.file,
+                line=source.line,
             )
     return given
 

@@ -80,7 +80,7 @@ def why_not(name: str, value: Any) -> str | None:
         return None
     if name not in _SPECS:
         return _MAY_NOT.get(name, "this")
-    texts = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
     specs = [spec.strip() for text in texts for spec in text.split(",")]
     if any("@" in spec for spec in specs):
         return "model URLs"

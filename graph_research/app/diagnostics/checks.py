@@ -138,7 +138,7 @@ def _provider(health: ProviderHealth) -> Check:
     return Check(
         name=provider.name,
         ok=health.works,
-        text="; ".join(one for one in said if one),
+        text="; ".join(text for text in said if text),
         optional=True,
         kind=provider.kind,
         configured=not provider.lacks,
@@ -196,7 +196,7 @@ async def _models(workspace: Workspace, health: Mapping[str, ProviderHealth]) ->
     except GraphResearchError as error:
         return Check(name="models", ok=False, text=str(error))
     specs = _specs(workspace)
-    mute = [role for role, one in specs.items() if not any(_works(name_of_model(spec), health) for spec in one)]
+    mute = [role for role, serving in specs.items() if not any(_works(name_of_model(spec), health) for spec in serving)]
     text = "; ".join(sorted(set(role_models(workspace).values())))
     if why := (None if settings.default_provider else why_default(workspace.environ)):
         text = f"{text} ({why})"

@@ -207,7 +207,7 @@ def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:
         check_mcp(workspace, name)
     served = name_of_model(name) if name.startswith(CLI) or name.partition(":")[0] in HOSTINGS else ""
     if served in known:
-        return next(one for one in providers_of(workspace, ()) if one.name == served)
+        return next(provider for provider in providers_of(workspace, ()) if provider.name == served)
     if served and served == name:
         return Provider(name=name, kind="model", check=_check_model(name))
     help_text = f"{suggestion(name, known)}there are {', '.join(known)}, and models by their spec"

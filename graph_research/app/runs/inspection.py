@@ -73,13 +73,13 @@ async def _bundle(workspace: Workspace, name: str) -> Inspection:
             prompts=await definition_texts(store, packed.run_id, "prompt"),
         )
         fields = _definition(graphs.texts.get(record.graph, ""), graphs.file(record.graph), registry, graphs)
-        asked = next((one for one in record.metadata.values() if isinstance(one, Mapping)), {})
+        asked = next((value for value in record.metadata.values() if isinstance(value, Mapping)), {})
         roles = asked.get("roles")
         specs = [*_texts(asked.get("models")), *(_texts(roles.values()) if isinstance(roles, Mapping) else ())]
         state = await store.state(packed.run_id)
         calls = await store.call_rows(packed.run_id, None)
         kinds = Counter(call.kind for call in calls if call.kind not in ("now", "note"))
-        sources = [one.get("url") for one in state.get("sources") or [] if isinstance(one, Mapping)]
+        sources = [source.get("url") for source in state.get("sources") or [] if isinstance(source, Mapping)]
         return Inspection(
             **fields,
             models=sorted(set(specs)),

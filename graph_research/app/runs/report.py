@@ -110,8 +110,8 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
     hashes = archived(state)
     cited = cited_texts(state)
     kept = await _texts(store, [*hashes, *filter(None, hashes.values())], cited)
-    texts = {one: kept[one] for one in hashes if one in kept}
-    layouts = {one: orjson.loads(kept[layout]) for one, layout in hashes.items() if layout in kept}
+    texts = {name: kept[name] for name in hashes if name in kept}
+    layouts = {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}
     calls, events = await store.calls(run_id), await store.events(run_id)
     report = build_report(
         state, texts=texts, layouts=layouts, run=_facts(record, calls, events, request, prices, limit)

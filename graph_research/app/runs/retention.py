@@ -144,8 +144,8 @@ async def _forget_uncited(store: Store, record: RunRecord) -> int:
     if question_of(record) is None:
         return 0
     state = await store.state(record.run_id)
-    everything = {one for pair in archived(state).items() for one in pair if one is not None}
-    uncited = sorted(one.removeprefix("sha256:") for one in everything - cited_texts(state))
+    everything = {name for pair in archived(state).items() for name in pair if name is not None}
+    uncited = sorted(name.removeprefix("sha256:") for name in everything - cited_texts(state))
     if not uncited:
         return 0
     kept = await store.text_hashes(record.run_id) - await _of_the_state(store, record.run_id)

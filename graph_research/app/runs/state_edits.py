@@ -84,9 +84,9 @@ def at_path(value: Any, keys: Sequence[str]) -> Any:
 def _is_deeper(value: Any, most: int) -> bool:
     layer = [value]
     for _ in range(most):
-        inner = [one.values() if isinstance(one, dict) else one for one in layer if isinstance(one, (dict, list))]
-        layer = [part for parts in inner for part in parts]
-    return any(isinstance(one, (dict, list)) for one in layer)
+        inner = [part for part in layer if isinstance(part, (dict, list))]
+        layer = [value for part in inner for value in (part.values() if isinstance(part, dict) else part)]
+    return any(isinstance(value, (dict, list)) for value in layer)
 
 
 def _assign(owner: Any, key: str, value: Any, path: str) -> None:

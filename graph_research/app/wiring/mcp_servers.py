@@ -58,7 +58,7 @@ def build_mcp(
         name=short,
         command=given.command,
         url=given.url,
-        environ={one: workspace.environ[one] for one in given.environ if workspace.environ.get(one)},
+        environ={name: workspace.environ[name] for name in given.environ if workspace.environ.get(name)},
         key=workspace.environ.get(given.key_name) if given.key_name else None,
         search_tool=given.search_tool,
         fetch_tool=given.fetch_tool,

@@ -45,7 +45,7 @@ class Searches:
 
     def cached(self) -> Searches:
         """The same, but for searches over the network, which answer a request once."""
-        kept = (one if one.name == "local" else CachedSearch(provider=one) for one in self.providers)
+        kept = [item if item.name == "local" else CachedSearch(provider=item) for item in self.providers]
         return replace(self, providers=tuple(kept))
 
     async def prepare(self, workspace: Workspace, *, index: bool, on_index: Indexing | None = None) -> None:
@@ -119,7 +119,7 @@ async def _automatic(workspace: Workspace) -> Selection:
 def _spelled_out(workspace: Workspace, names: Sequence[str]) -> list[str]:
     """Each name once, `web` as what it stands for. `NoProvider` for a name that is not known."""
     web = [spec.name for spec in workspace.searches.web]
-    spelled = [one for name in names for one in (web if name == "web" else (name,))]
+    spelled = [search for name in names for search in (web if name == "web" else (name,))]
     for name in spelled:
         _check(workspace, name)
     return list(dict.fromkeys(spelled))

@@ -26,7 +26,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 def withhold(text: str, secrets: Iterable[str]) -> str:
     """`text` without `secrets`, otherwise unchanged, for text that will be quoted."""
-    for secret in sorted({one for one in secrets if len(one) >= _SHORTEST}, key=len, reverse=True):
+    for secret in sorted({value for value in secrets if len(value) >= _SHORTEST}, key=len, reverse=True):
         for shape in (secret, quote(secret, safe=""), quote_plus(secret)):
             text = text.replace(shape, _REDACTED)
     return text

@@ -86,7 +86,7 @@ def _below(schema: Mapping[str, Any]) -> list[Any]:
 
 def _strict(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_strict(one) for one in schema]
+        return [_strict(item) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
     kept = {key: value for key, value in schema.items() if key not in _IGNORED_STRICT}
@@ -111,23 +111,23 @@ def _openapi(schema: Any, root: Mapping[str, Any], depth: int) -> dict[str, Any]
         kept.update(_one_type(kept["type"]))
     if "const" in schema:
         kept["enum"] = [schema["const"]]
-    if "enum" in kept and not all(isinstance(one, str) for one in kept["enum"]):
+    if "enum" in kept and not all(isinstance(choice, str) for choice in kept["enum"]):
         del kept["enum"]
     if "type" not in kept and "anyOf" not in kept:
         kept["type"] = _type_of(kept)
     if kept.get("type") == "object":
         if not kept.get("properties"):
             raise _Unsayable
-        kept["properties"] = {name: _openapi(one, root, depth + 1) for name, one in kept["properties"].items()}
+        kept["properties"] = {name: _openapi(below, root, depth + 1) for name, below in kept["properties"].items()}
     if kept.get("type") == "array":
         kept["items"] = _openapi(kept.get("items"), root, depth + 1)
     if "anyOf" in kept:
-        kept["anyOf"] = [_openapi(one, root, depth + 1) for one in kept["anyOf"]]
+        kept["anyOf"] = [_openapi(choice, root, depth + 1) for choice in kept["anyOf"]]
     return kept
 
 
 def _one_type(types: list[Any]) -> dict[str, Any]:
-    named = [one for one in types if one != "null"]
+    named = [name for name in types if name != "null"]
     if len(named) != 1:
         raise _Unsayable
     return {"type": named[0], **({"nullable": True} if "null" in types else {})}

@@ -96,8 +96,9 @@ def _raw_hit(row: Mapping[str, Any]) -> RawHit | None:
 
 def _check_engines(answer: Mapping[str, Any]) -> None:
     """Raise `ProviderUnavailable` if there are no results because engines failed (`[[name, reason], …]`)."""
-    silent = answer.get("unresponsive_engines")
-    failed = [": ".join(lines(one)) for one in silent if isinstance(one, list)] if isinstance(silent, list) else []
+    engines = answer.get("unresponsive_engines")
+    engines = engines if isinstance(engines, list) else []
+    failed = [": ".join(lines(engine)) for engine in engines if isinstance(engine, list)]
     if any(failed):
         raise ProviderUnavailable(f"searxng: none of its engines answered ({'; '.join(failed)[:200]})", provider=NAME)
 

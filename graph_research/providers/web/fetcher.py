@@ -228,5 +228,5 @@ def _charset(content_type: str) -> str | None:
 
 
 def _shown(url: str) -> str:
-    text = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in url)
+    text = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in url)
     return shortened(text, 200)

@@ -117,7 +117,7 @@ class OwnHosts:
     @classmethod
     def named(cls, entries: Iterable[str]) -> OwnHosts:
         """From the user's words; `AddressInvalid` names the entry that is not a host."""
-        return cls(frozenset(_entry(one) for one in entries))
+        return cls(frozenset(_entry(entry) for entry in entries))
 
     def allow(self, host: str, port: int) -> bool:
         """With a port named, that port alone; without one, 80 and 443."""
@@ -130,7 +130,7 @@ def read_address(url: str, own: OwnHosts) -> WebAddress:
     if len(url) > _MOST_CHARS:
         raise AddressInvalid(f"it has more than {_MOST_CHARS:,} characters")
     text = url.strip(" ")
-    if any(unicodedata.category(one)[0] == "C" or (one.isspace() and one != " ") for one in text):
+    if any(unicodedata.category(char)[0] == "C" or (char.isspace() and char != " ") for char in text):
         raise AddressInvalid("it holds control characters")
     found = re.fullmatch(r"(?i:(?P<scheme>[a-z][a-z0-9+.-]*):)//(?P<authority>[^/?#]*)(?P<target>[^#]*)(?:#.*)?", text)
     if found is None or found["scheme"].lower() not in _PORTS:
@@ -228,9 +228,9 @@ def _numeric_host(labels: list[str], text: str) -> str:
     """One to four numbers, decimal, octal or hexadecimal; the last fills what is left, as browsers and libc read it."""
     numbers = [_number(label) for label in labels]
     *first, last = [-1 if number is None else number for number in numbers]
-    if len(labels) > 4 or any(not 0 <= one <= 255 for one in first) or not 0 <= last < 256 ** (4 - len(first)):
+    if len(labels) > 4 or any(not 0 <= number <= 255 for number in first) or not 0 <= last < 256 ** (4 - len(first)):
         raise AddressInvalid(f"{text[:60]!r} is not a valid address")
-    value = last + sum(one << (8 * (3 - place)) for place, one in enumerate(first))
+    value = last + sum(number << (8 * (3 - place)) for place, number in enumerate(first))
     return str(IPv4Address(value))
 
 

@@ -111,7 +111,8 @@ def _rows(
     settings = services.settings
     if not fitted:
         return [source.to_json() for source in shown[: settings.analysis_sources]]
-    compressed = {one for topic in handoff.get("topics") or [] if _compressed(topic) for one in topic["source_ids"]}
+    topics = [topic for topic in handoff.get("topics") or [] if _compressed(topic)]
+    compressed = {source_id for topic in topics for source_id in topic["source_ids"]}
     return [
         {
             **source.to_json(),
@@ -190,7 +191,7 @@ def _attributed(result: AgentResult, known: Known, documents: Mapping[str, Docum
         number = _NUMBERED.fullmatch(quote["source_id"].strip())
         meant = order[int(number[1]) - 1] if number and 0 < int(number[1]) <= len(order) else None
         if meant is None or find_quote(documents[meant].text, quote["quote"]) is None:
-            holding = [one for one in known.sources if find_quote(documents[one].text, quote["quote"]) is not None]
+            holding = [name for name in known.sources if find_quote(documents[name].text, quote["quote"]) is not None]
             meant = holding[0] if len(holding) == 1 else None
         return quote if meant is None else {**quote, "source_id": meant}
 
@@ -202,7 +203,7 @@ def _with_fidelity(requalified: Sequence[Source], known: Known, result: AgentRes
     """The sources whose quality changed, and those of which the prompt showed less than there is: the most that any
     analysis showed of a source counts."""
     changed = {source.id: source for source in requalified}
-    shares = {one: share for cut in result.truncations if cut.noun == "source" for one, share in cut.shares.items()}
+    shares = result.shown_shares("source")
     for source_id, source in known.sources.items():
         before = source.metadata.get("shown_share", -1.0 if source.iteration == known.iteration else 1.0)
         share = shares.get(source_id, 1.0)

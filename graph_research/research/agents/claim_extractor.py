@@ -90,14 +90,14 @@ def _scored(
         support, against = (_ids(row[key], sources) for key in ("supportingIndices", "contradictingIndices"))
         proved = finder.evidence(row.get("evidence") or [])
         finding = _finding(row["text"], support, proved)
-        claim = scored_claim(finding, support, [one for one in against if one not in support], ground)
-        evidence.update((one.id, one) for one in proved)
+        claim = scored_claim(finding, support, [source_id for source_id in against if source_id not in support], ground)
+        evidence.update((quote.id, quote) for quote in proved)
         findings[finding.id] = levelled(finding, claim, ground)
         claims[finding.id] = claim
     contradictions = disagreements([], by_place(evidence.values(), documents), sources=by_id, documents=documents)
     return {
         "findings": [finding.to_json() for finding in findings.values()],
-        "evidence": [one.to_json() for one in evidence.values()],
+        "evidence": [quote.to_json() for quote in evidence.values()],
         "contradictions": [contradiction.to_json() for contradiction in contradictions],
         "claims": [claim.to_json() for claim in claims.values()],
         "confidence": job_confidence(list(claims.values()), len(sources), len(set(by_origin.values()))).to_json(),
@@ -115,5 +115,5 @@ def _finding(text: str, support: Sequence[str], proved: Sequence[Evidence]) -> F
         content=content,
         confidence=Confidence.HIGH if len(support) > 1 else Confidence.MEDIUM,
         source_ids=list(support),
-        evidence_ids=[one.id for one in proved],
+        evidence_ids=[quote.id for quote in proved],
     )

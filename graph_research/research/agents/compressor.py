@@ -96,7 +96,7 @@ def _formatted(notes: Sequence[Mapping[str, Any]], queries: Sequence[str], sourc
 
 def _line(note: Mapping[str, Any], count: int) -> str | None:
     """A statement with its numbers after it; those that the text holds itself count as well."""
-    inline = [int(one) for group in _NUMBERS.findall(note["text"]) for one in re.findall(r"\d+", group)]
+    inline = [int(number) for group in _NUMBERS.findall(note["text"]) for number in re.findall(r"\d+", group)]
     numbers = sorted({n for n in (*note["sources"], *inline) if 1 <= n <= count})
     text = " ".join(_NUMBERS.sub("", note["text"]).split())
     return f"- {text} {''.join(f'[{n}]' for n in numbers)}" if text and numbers else None

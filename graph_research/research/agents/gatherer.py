@@ -63,7 +63,7 @@ def gatherer(services: Services) -> Handler:
         kept = _distinct(followed.fused, known)
         now = ctx.now()
         before = [Source.model_validate(row) for row in handoff.get("known") or ()]
-        found = [_source(one.hit, handoff, ctx, now, services.settings) for one in kept[:most]]
+        found = [_source(document.hit, handoff, ctx, now, services.settings) for document in kept[:most]]
         sources, dropped = _within(before, found, in_all)
         collected = sum(len(hits) for hits in searched.lists)
         return {
@@ -144,7 +144,7 @@ def _new(fused: Sequence[FusedHit], known: Sequence[Mapping[str, Any]]) -> tuple
     seen = Seen()
     for row in known:
         seen.add(Identity.of_source(row), row["id"])
-    new = [one for one in fused if all(seen.find(Identity.of_hit(hit)) is None for hit in one.hits)]
+    new = [document for document in fused if all(seen.find(Identity.of_hit(hit)) is None for hit in document.hits)]
     return new, seen
 
 
@@ -152,7 +152,7 @@ def _within(known: Sequence[Source], found: Sequence[Source], most: int) -> tupl
     """The found sources among the best `most` of all, and the ids of the known ones that are not among these."""
     ranked = sorted([*known, *found], key=lambda source: -source.score.composite)
     kept = {source.id for source in ranked[:most]}
-    return [one for one in found if one.id in kept], [one.id for one in known if one.id not in kept]
+    return [source for source in found if source.id in kept], [source.id for source in known if source.id not in kept]
 
 
 def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:
@@ -162,7 +162,7 @@ def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:
         hit = candidate.hit
         address = hit.metadata.get("read_at")
         identities = [Identity.of_hit(hit), *([Identity(url=canonical_url(address))] if address else [])]
-        if not hit.document.text.strip() or any(known.find(one, titles=False) for one in identities):
+        if not hit.document.text.strip() or any(known.find(identity, titles=False) for identity in identities):
             continue
         for identity in identities:
             known.add(identity, hit.url or hit.document.hash)

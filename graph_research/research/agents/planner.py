@@ -57,7 +57,7 @@ async def _scout(services: Services, question: str, handoff: Mapping[str, Any], 
         return []
     watched = mixed(services.search) and not services.settings.allow_local_terms_in_web_queries
     searched = await search_everywhere(
-        [one for one in services.search if not watched or one.name != LOCAL],
+        [provider for provider in services.search if not watched or provider.name != LOCAL],
         question,
         ctx,
         max_results=services.settings.scouting_results,

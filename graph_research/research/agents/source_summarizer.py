@@ -107,7 +107,7 @@ def _proved(quotes: list[str], document: Document) -> tuple[list[dict[str, str]]
 def _summarized(source: Source, summary: str, excerpts: list[dict[str, str]]) -> Source:
     parts = [f"Summary, not to be quoted: {summary}"]
     if excerpts:
-        parts += ["Excerpts, word for word:", *(one["text"] for one in excerpts)]
+        parts += ["Excerpts, word for word:", *(excerpt["text"] for excerpt in excerpts)]
     content = "\n\n".join(parts)
     return source.model_copy(
         update={
@@ -119,17 +119,17 @@ def _summarized(source: Source, summary: str, excerpts: list[dict[str, str]]) ->
 
 
 def _output(summaries: list[_Summary], handoff: Mapping[str, Any]) -> dict[str, Any]:
-    done = [one.source for one in summaries if one.source is not None]
+    done = [summary.source for summary in summaries if summary.source is not None]
     account = {
         "kind": "summary",
         "sub_query_id": (handoff.get("sub_query") or {}).get("id") or "",
         "done": len(done),
         "failed": len(summaries) - len(done),
-        "excerpts_dropped": sum(one.dropped for one in summaries),
+        "excerpts_dropped": sum(summary.dropped for summary in summaries),
     }
     return {
         "sources": [source.to_json() for source in done],
         "condensed": [account],
-        "tokens": sum(one.tokens for one in summaries),
-        "degraded": [entry for one in summaries for entry in one.degraded],
+        "tokens": sum(summary.tokens for summary in summaries),
+        "degraded": [entry for summary in summaries for entry in summary.degraded],
     }

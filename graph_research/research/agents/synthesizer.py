@@ -106,7 +106,7 @@ def _settled(material: dict[str, Any]) -> dict[str, Any]:
     """Only the evidence of what is shown, and only the sources and claims of that."""
     findings = material["findings"]
     sides = [side for row in material["contradictions"] for side in row["sides"]]
-    cited = {one for row in (*findings, *sides) for one in row["evidence_ids"]}
+    cited = {evidence_id for row in (*findings, *sides) for evidence_id in row["evidence_ids"]}
     evidence = [row for row in material["evidence"] if row["id"] in cited]
     quoted, shown = {row["source_id"] for row in evidence}, {row["id"] for row in findings}
     return {
@@ -119,7 +119,7 @@ def _settled(material: dict[str, Any]) -> dict[str, Any]:
 
 def _left_out(handoff: Mapping[str, Any], result: AgentResult) -> list[Statement]:
     """The findings for which the writer's window had no room, as they are: they belong to the report."""
-    shares = {one: share for cut in result.truncations if cut.noun == "finding" for one, share in cut.shares.items()}
+    shares = result.shown_shares("finding")
     return [
         Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]), kind="fact")
         for row in handoff["findings"]

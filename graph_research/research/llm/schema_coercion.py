@@ -20,7 +20,7 @@ def wrapped_in(value: Any) -> list[Any]:
     if isinstance(value, Mapping) and len(value) == 1:
         [inner] = value.values()
         if isinstance(inner, str):
-            return [one for one in json_candidates(inner) if isinstance(one, dict)]
+            return [candidate for candidate in json_candidates(inner) if isinstance(candidate, dict)]
         return [inner] if isinstance(inner, dict) else []
     return []
 
@@ -61,7 +61,7 @@ def _as_array(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], de
         value = [value]
     if not isinstance(value, list):
         return value
-    return [mended(one, items, root=root, depth=depth + 1) for one in value]
+    return [mended(item, items, root=root, depth=depth + 1) for item in value]
 
 
 def _as_object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
@@ -69,12 +69,12 @@ def _as_object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mappin
     required = schema.get("required") or []
     named = _renamed(value, properties)
     result: dict[str, Any] = {}
-    for key, one in named.items():
+    for key, given in named.items():
         below = properties.get(key)
         if below is None:
-            result[key] = one
+            result[key] = given
             continue
-        member = mended(one, below, root=root, depth=depth + 1)
+        member = mended(given, below, root=root, depth=depth + 1)
         if member is None and key not in required and not _may_be_null(_resolved(below, root)):
             continue
         result[key] = member
@@ -87,10 +87,10 @@ def _renamed(value: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[st
     for name in properties:
         plain.setdefault(_plain(name), []).append(name)
     renamed: dict[str, Any] = {}
-    for key, one in value.items():
+    for key, member in value.items():
         meant = plain.get(_plain(key), [])
         certain = key not in properties and len(meant) == 1 and meant[0] not in value and meant[0] not in renamed
-        renamed[meant[0] if certain else key] = one
+        renamed[meant[0] if certain else key] = member
     return renamed
 
 
@@ -133,7 +133,7 @@ def _resolved(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _may_be_null(schema: Mapping[str, Any]) -> bool:
     choices = [schema, *(schema.get("anyOf") or []), *(schema.get("oneOf") or [])]
-    return any(_wants(one.get("type"), "null") or None in (one.get("enum") or []) for one in choices)
+    return any(_wants(choice.get("type"), "null") or None in (choice.get("enum") or []) for choice in choices)
 
 
 def _wants(types: Any, name: str) -> bool:

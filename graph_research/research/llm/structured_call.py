@@ -60,6 +60,10 @@ class AgentResult:
     truncations: tuple[Truncation, ...] = ()
     by_code: bool = False
 
+    def shown_shares(self, noun: str) -> dict[str, float]:
+        """How much of its text was shown of each row of this noun, 0 to 1, by id; rows shown whole are not in it."""
+        return {name: share for cut in self.truncations if cut.noun == noun for name, share in cut.shares.items()}
+
     def degradations(self, agent: str, ctx: Context) -> list[dict[str, Any]]:
         """The entries for the state's `degraded` channel."""
         if self.degraded is None:

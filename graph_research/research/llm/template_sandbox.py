@@ -48,7 +48,7 @@ class ConfinedRenderer(PromptRenderer):
                 input=request.encode(),
                 capture_output=True,
                 timeout=_SECONDS,
-                env={one: os.environ[one] for one in _KEPT_ENVIRONMENT if one in os.environ},
+                env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
                 check=True,
             )
             answer = json.loads(done.stdout)

@@ -33,7 +33,7 @@ from graph_research.research.scoring.origin import origins
 
 def archived(state: Mapping[str, Any]) -> dict[str, str | None]:
     """Archive hash to layout hash of every text that a report of this state shows; what a caller has to fetch."""
-    hashes: dict[str, str | None] = {one["archive_hash"]: None for one in state.get("evidence") or []}
+    hashes: dict[str, str | None] = {evidence["archive_hash"]: None for evidence in state.get("evidence") or []}
     for source in state.get("sources") or []:
         hashes[source["archive_hash"]] = source.get("layout_hash")
     return hashes
@@ -44,9 +44,9 @@ def cited_texts(state: Mapping[str, Any]) -> set[str]:
     evidence is named anywhere in its draft or in a contradiction."""
     named = orjson.dumps([state.get("draft"), state.get("contradictions")], default=str)
     evidence = state.get("evidence") or []
-    cited = {one["archive_hash"] for one in evidence if orjson.dumps(one["id"]) in named}
+    cited = {row["archive_hash"] for row in evidence if orjson.dumps(row["id"]) in named}
     layouts = archived(state)
-    return cited | {layout for one in cited if (layout := layouts.get(one))}
+    return cited | {layout for text_hash in cited if (layout := layouts.get(text_hash))}
 
 
 def build_report(

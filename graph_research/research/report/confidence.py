@@ -82,8 +82,8 @@ def _disagreements_factor(cited: Cited) -> ConfidenceFactor:
 
 
 def _proved_factor(cited: Cited) -> ConfidenceFactor:
-    facts = [one for one in _statements(cited) if one.kind is not StatementKind.CONNECTIVE]
-    supported = sum(one.supported for one in facts)
+    facts = [statement for statement in _statements(cited) if statement.kind is not StatementKind.CONNECTIVE]
+    supported = sum(fact.supported for fact in facts)
     effect = (
         "each with a citation that was checked against the archived text"
         if supported == len(facts)
@@ -99,5 +99,5 @@ def _gaps_factor(gaps: Sequence[Gap]) -> ConfidenceFactor:
 
 
 def _statements(cited: Cited) -> list[CitedStatement]:
-    in_sections = [one for section in cited.sections for one in section.statements]
+    in_sections = [statement for section in cited.sections for statement in section.statements]
     return [*cited.short_answer, *in_sections, *cited.conclusions, *cited.more_evidence]

@@ -27,13 +27,7 @@ def checked_draft(draft: Draft, known: Collection[str]) -> tuple[Draft, int]:
     fabricated = sum(name not in known for statement in draft.statements() for name in statement.evidence_ids)
 
     def kept(statements: Sequence[Statement]) -> list[Statement]:
-        return [
-            statement.model_copy(
-                update={"evidence_ids": [one for one in dict.fromkeys(statement.evidence_ids) if one in known]}
-            )
-            for statement in statements
-            if statement.text.strip()
-        ]
+        return [_citing(known, statement) for statement in statements if statement.text.strip()]
 
     checked = draft.model_copy(
         update={
@@ -47,6 +41,11 @@ def checked_draft(draft: Draft, known: Collection[str]) -> tuple[Draft, int]:
         }
     )
     return checked, fabricated
+
+
+def _citing(known: Collection[str], statement: Statement) -> Statement:
+    ids = [evidence_id for evidence_id in dict.fromkeys(statement.evidence_ids) if evidence_id in known]
+    return statement.model_copy(update={"evidence_ids": ids})
 
 
 def findings_draft(handoff: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,6 +118,6 @@ def _section(heading: str, statements: Sequence[Statement]) -> list[str]:
 
 
 def _line(statement: Statement) -> str:
-    marks = "".join(f"[{one}]" for one in statement.evidence_ids)
+    marks = "".join(f"[{evidence_id}]" for evidence_id in statement.evidence_ids)
     text = " ".join(statement.text.split())
     return f"{text} {marks}" if marks else text

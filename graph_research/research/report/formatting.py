@@ -97,9 +97,9 @@ def who_served(report: Report) -> list[str]:
     """The model that answered; by role, with those that were passed over, where there were several. Empty where none
     is known."""
     uses = report.statistics.model_roles
-    named = {model for use in uses.values() for model in (*use.models, *(one.model for one in use.failures))}
+    named = {model for use in uses.values() for model in (*use.models, *(failure.model for failure in use.failures))}
     if len(named) < 2:
-        return [one for one in (next(iter(named), report.model),) if one]
+        return [name for name in (next(iter(named), report.model),) if name]
     roles: dict[str, list[str]] = {}
     for role, use in uses.items():
         roles.setdefault(_served(use), []).append(role)
@@ -107,10 +107,10 @@ def who_served(report: Report) -> list[str]:
 
 
 def _served(use: RoleUse) -> str:
-    passed = [f"{one.model} {one.reason}" for one in use.failures]
+    passed = [f"{failure.model} {failure.reason}" for failure in use.failures]
     return (", ".join(use.models) or "no model") + (f" ({', '.join(passed)})" if passed else "")
 
 
 def retries_in_words(retries: Iterable[Retries]) -> list[str]:
     """Such as `3 to 127.0.0.1:8080 (model, report)` and `1 to searxng (search)`."""
-    return [f"{one.requests} to {one.provider} ({one.kind}{f', {one.role}' if one.role else ''})" for one in retries]
+    return [f"{row.requests} to {row.provider} ({row.kind}{f', {row.role}' if row.role else ''})" for row in retries]

@@ -116,13 +116,13 @@ def _breakable(text: str) -> Markup:
 
 def _runs(statements: Iterable[CitedStatement]) -> list[list[CitedStatement]]:
     """Neighbours that are shown alike: quotes as a list, other sentences as running text."""
-    return [list(group) for _, group in groupby(statements, lambda one: one.kind is StatementKind.QUOTE)]
+    return [list(group) for _, group in groupby(statements, lambda statement: statement.kind is StatementKind.QUOTE)]
 
 
 def _policy(styles: Iterable[str]) -> str:
     """A content security policy that allows these style sheets and nothing else."""
     hashes = [base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() for style in styles]
-    allowed = " ".join(f"'sha256-{one}'" for one in dict.fromkeys(hashes))
+    allowed = " ".join(f"'sha256-{digest}'" for digest in dict.fromkeys(hashes))
     return f"default-src 'none'; style-src {allowed}; base-uri 'none'; form-action 'none'"
 
 
@@ -144,7 +144,7 @@ def _quote_in_context(
         return _QuoteInContext(citation=citation, paragraphs=[])
     text = archive.text(citation.archive_hash)
     start, end = around(text, mark)
-    carried = {one.source.archive_hash for one in whole if one.paragraphs}
+    carried = {source_text.source.archive_hash for source_text in whole if source_text.paragraphs}
     return _QuoteInContext(
         citation=citation,
         paragraphs=paragraphs(text, archive.layout(citation.archive_hash), [mark], start=start, end=end),
@@ -158,8 +158,9 @@ def _whole_texts(report: Report, archive: Archive, proved: Mapping[int, Mark]) -
     """The cited sources' texts, first cited first, while they fit into `WHOLE_TEXT_BYTES`."""
     left = WHOLE_TEXT_BYTES
     carried: list[_WholeText] = []
-    for source in sorted((one for one in report.sources if one.citations), key=lambda one: one.citations[0]):
-        is_carried = any(one.source.archive_hash == source.archive_hash for one in carried)
+    cited = [source for source in report.sources if source.citations]
+    for source in sorted(cited, key=lambda source: source.citations[0]):
+        is_carried = any(source_text.source.archive_hash == source.archive_hash for source_text in carried)
         if is_carried or archive.problem_of(source.archive_hash):
             continue
         text = archive.text(source.archive_hash)

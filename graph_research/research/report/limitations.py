@@ -74,11 +74,11 @@ def _about_the_search(
 ) -> list[str]:
     failed = [outcome.query for outcome in sub_queries if outcome.status == SubQueryStatus.FAILED]
     said = [f"A sub-question failed and was left out: {query}." for query in failed]
-    failures = [one for one in failures if one["provider"] != FETCH]
+    failures = [failure for failure in failures if failure["provider"] != FETCH]
     if failures:
         everyone = " and ".join(map(provider_name, search)) or "all"
-        who = {one["provider"]: one["provider"] for one in failures} | {"all": everyone}
-        named = dict.fromkeys(f"{who[one['provider']]} on “{one['query']}” ({one['error']})" for one in failures)
+        who = {failure["provider"]: failure["provider"] for failure in failures} | {"all": everyone}
+        named = dict.fromkeys(f"{who[row['provider']]} on “{row['query']}” ({row['error']})" for row in failures)
         said.append(f"Failed searches: {'; '.join(named)}.")
     return said
 

@@ -94,7 +94,7 @@ class _Page:
 
     def _what_exists(self) -> str:
         report, labels = self.report, self.labels
-        done = sum(one.status == SubQueryStatus.COMPLETED for one in report.sub_queries)
+        done = sum(outcome.status == SubQueryStatus.COMPLETED for outcome in report.sub_queries)
         return _bullets(
             [
                 f"{labels.sub_queries_answered}: {done} of {len(report.sub_queries)}",
@@ -110,11 +110,11 @@ class _Page:
 
     def _statements(self, statements: Sequence[CitedStatement]) -> Iterator[str]:
         """Quotes as a list with who says it; a writer's own sentences as running text."""
-        for quoted, group in groupby(statements, lambda one: one.kind is StatementKind.QUOTE):
+        for quoted, group in groupby(statements, lambda statement: statement.kind is StatementKind.QUOTE):
             if quoted:
-                yield _bullets(self._quote(one) for one in group)
+                yield _bullets(self._quote(statement) for statement in group)
             else:
-                yield " ".join(self._sentence(one) for one in group)
+                yield " ".join(self._sentence(statement) for statement in group)
 
     def _quote(self, statement: CitedStatement) -> str:
         parts = [f"“{escape(statement.text)}”", *self._numbers(statement.citations[:1])]
@@ -189,7 +189,7 @@ class _Page:
         yield f"**{labels.levels[confidence.level]}**{value}"
         yield _table(
             labels.factors,
-            [[escape(one.name), escape(one.value), escape(one.effect)] for one in confidence.factors],
+            [[escape(factor.name), escape(factor.value), escape(factor.effect)] for factor in confidence.factors],
         )
         strong, weak = (self._claim_numbers(ids) for ids in (confidence.strong, confidence.weak))
         if strong:
@@ -225,7 +225,7 @@ class _Page:
         report, labels = self.report, self.labels
         numbers = report.statistics
         model = "; ".join(who_served(report)) or labels.none
-        proved = sum(one.valid for one in report.citations)
+        proved = sum(citation.valid for citation in report.citations)
         lines = [
             f"{labels.model}: {escape(model)}. {labels.search}: {escape(', '.join(report.search)) or labels.none}.",
             f"{labels.graph}: {escape(report.graph)}, {counted(report.iterations, 'iteration')}, "

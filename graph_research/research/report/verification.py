@@ -48,12 +48,13 @@ def verify(
     archive = Archive(texts, layouts)
     known = {source.id for source in report.sources}
     checked = [_proved(citation, archive, known) for citation in report.citations]
-    problems = [Problem(where=f"[{one.n}]", what=one.problem) for one in checked if not one.valid]
-    proved = {one.n: one for one in checked}
+    problems = [Problem(where=f"[{citation.n}]", what=citation.problem) for citation in checked if not citation.valid]
+    proved = {citation.n: citation for citation in checked}
     facts = _factual(report)
-    unsupported = [Problem(where=_where(one), what=why) for one in facts if (why := _why_unsupported(one, proved))]
+    unsupported = [Problem(where=_where(fact), what=why) for fact in facts if (why := _why_unsupported(fact, proved))]
     problems += unsupported
-    fabricated = [(_where(one), name) for one in report.statements() for name in _fabricated(one, proved)]
+    statements = report.statements()
+    fabricated = [(_where(statement), name) for statement in statements for name in _fabricated(statement, proved)]
     fabricated += [
         (contradiction.id, f"[{n}]")
         for contradiction in report.contradictions
@@ -63,7 +64,7 @@ def verify(
     ]
     problems += [Problem(where=where, what=f"{name} names no evidence") for where, name in fabricated]
     supported = len(facts) - len(unsupported)
-    valid = sum(one.valid for one in checked)
+    valid = sum(citation.valid for citation in checked)
     return Verification(
         citations=len(checked),
         valid=valid,
@@ -92,9 +93,9 @@ def _proved(citation: Citation, archive: Archive, known_sources: Iterable[str]) 
 def _factual(report: Report) -> Sequence[CitedStatement]:
     from_templates = writes_from_templates(report.models)
     return [
-        one
-        for one in report.statements()
-        if one.kind is not StatementKind.CONNECTIVE or not from_templates or any(map(str.isdigit, one.text))
+        statement
+        for statement in report.statements()
+        if statement.kind is not StatementKind.CONNECTIVE or not from_templates or any(map(str.isdigit, statement.text))
     ]
 
 

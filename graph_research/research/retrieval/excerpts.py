@@ -32,8 +32,8 @@ def reading_of(source: Source, documents: Mapping[str, Document], most_chars: in
 def _excerpts_of(source: Source, most_chars: int) -> str:
     """The excerpts that fit, empty where none does."""
     shown = ""
-    for one in source.metadata["excerpts"]:
-        longer = f"{shown}{MARK}\n\n{one['text']}" if shown else str(one["text"])
+    for part in source.metadata["excerpts"]:
+        longer = f"{shown}{MARK}\n\n{part['text']}" if shown else str(part["text"])
         if len(longer) <= most_chars - len(MARK):
             shown = longer
     return shown and shown + MARK
@@ -88,4 +88,5 @@ def excerpt_of(hit: SearchHit, most_chars: int) -> str:
     if not chosen:
         start = hit.passages[0].start if hit.passages else 0
         return text[start : start + most_chars]
-    return "\n\n".join(text[one.start : one.end] for one in sorted(chosen, key=lambda passage: passage.start))
+    chosen.sort(key=lambda passage: passage.start)
+    return "\n\n".join(text[passage.start : passage.end] for passage in chosen)

@@ -62,16 +62,16 @@ async def fetch_pages(fused: Sequence[FusedHit], query: str, ctx: Context, polic
     unread = [fused[place] for place in addresses]
     worths = {place: promise(fused[place].hit, query, policy.flagged) for place in addresses}
     promising = ranked_again(unread, list(worths.values()))[: policy.most]
-    chosen = [place for place in addresses if any(one is fused[place] for one in promising)]
+    chosen = [place for place in addresses if any(document is fused[place] for document in promising)]
     slots = asyncio.Semaphore(policy.at_once)
     async with asyncio.TaskGroup() as group:
         tasks = {place: group.create_task(_read(addresses[place], ctx, policy, slots)) for place in chosen}
     pages = {place: _at_least(task.result(), fused[place].hit) for place, task in tasks.items()}
-    read = [_with_page(one, pages.get(place), query) for place, one in enumerate(fused)]
+    read = [_with_page(document, pages.get(place), query) for place, document in enumerate(fused)]
     errors = {place: page for place, page in pages.items() if isinstance(page, ProviderError)}
-    for place, one in enumerate(read):
-        if one is not fused[place] or place not in worths:
-            worths[place] = promise(one.hit, query, policy.flagged)
+    for place, document in enumerate(read):
+        if document is not fused[place] or place not in worths:
+            worths[place] = promise(document.hit, query, policy.flagged)
     return FetchedPages(
         fused=tuple(ranked_again(read, [worths[place] for place in range(len(read))])),
         read=tuple(addresses[place] for place in pages if place not in errors),
@@ -94,12 +94,12 @@ def _addresses(fused: Sequence[FusedHit], policy: PagePolicy) -> dict[int, str]:
     """By place in the list, the address to read: a paper's PDF where PDFs are read, else the page of a hit without a
     text of its own."""
     found: dict[int, str] = {}
-    for place, one in enumerate(fused):
-        extent = one.hit.metadata.get("extent", "full")
-        if one.hit.provider == LOCAL or extent == "full":
+    for place, document in enumerate(fused):
+        extent = document.hit.metadata.get("extent", "full")
+        if document.hit.provider == LOCAL or extent == "full":
             continue
-        pdf = one.hit.metadata.get("pdf_url") if policy.pdfs else None
-        address = pdf if _is_web(pdf) else one.hit.url if extent != "abstract" else None
+        pdf = document.hit.metadata.get("pdf_url") if policy.pdfs else None
+        address = pdf if _is_web(pdf) else document.hit.url if extent != "abstract" else None
         if address is None or not _is_web(address):
             continue
         is_pdf = address == pdf or _path(address).endswith(".pdf")

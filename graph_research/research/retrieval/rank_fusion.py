@@ -46,7 +46,7 @@ def fuse(lists: Sequence[Sequence[SearchHit]], flagged: Collection[str] = ()) ->
     `lists` holds each provider's hits; a provider ranks by relevance, and equal relevance in its own order. Of a
     document found at several addresses, one in a `flagged` domain is used only where there is no other.
     """
-    found = [one for place, hits in enumerate(lists) for one in _ranked(hits, place)]
+    found = [ranked for place, hits in enumerate(lists) for ranked in _ranked(hits, place)]
     groups = [_group(members, flagged) for members in _by_title(_by_mark(found))]
     return sorted(groups, key=lambda group: -group.score)
 
@@ -75,15 +75,15 @@ def _by_mark(found: Sequence[_Ranked]) -> list[list[_Ranked]]:
     """Groups that share an address, a DOI or a text, directly or through each other."""
     group_of = list(range(len(found)))
     first_with: dict[tuple[str, str], int] = {}
-    for place, one in enumerate(found):
-        for mark in one.identity.marks:
+    for place, ranked in enumerate(found):
+        for mark in ranked.identity.marks:
             other = group_of[first_with.setdefault(mark, place)]
             own = group_of[place]
             if own != other:
                 group_of = [min(own, other) if group in (own, other) else group for group in group_of]
     groups: dict[int, list[_Ranked]] = {}
-    for one, group in zip(found, group_of, strict=True):
-        groups.setdefault(group, []).append(one)
+    for ranked, group in zip(found, group_of, strict=True):
+        groups.setdefault(group, []).append(ranked)
     return list(groups.values())
 
 
@@ -111,7 +111,7 @@ def _group(members: Sequence[_Ranked], flagged: Collection[str]) -> FusedHit:
     for member in ordered:
         best.setdefault(member.list, member.rank)
     score = sum(1 / (RANK_CONSTANT + rank) for rank in best.values())
-    found_by = [{"provider": one.hit.provider, "rank": one.rank, "url": one.hit.url} for one in ordered]
+    found_by = [{"provider": member.hit.provider, "rank": member.rank, "url": member.hit.url} for member in ordered]
     hits = tuple(member.hit for member in ordered)
     return FusedHit(hit=_merged(hits, found_by, flagged), score=score, hits=hits)
 

@@ -44,7 +44,7 @@ class Searched:
     @property
     def hits(self) -> tuple[SearchHit, ...]:
         """Every document once, best first."""
-        return tuple(one.hit for one in fuse(self.lists))
+        return tuple(document.hit for document in fuse(self.lists))
 
 
 async def search_everywhere(
@@ -67,29 +67,30 @@ async def search_everywhere(
     """
     serving, skipped = routed(providers, source_types)
     limited = LimitedQuery(query=query) if public is None else public.limited(query)
-    asked = [one for one in serving if one.name == LOCAL or limited.query]
+    asked = [provider for provider in serving if provider.name == LOCAL or limited.query]
     requests = [
         SearchRequest(
-            query=query if one.name == LOCAL else limited.query,
-            max_results=max_results if one.name == LOCAL else most_over_web or max_results,
+            query=query if provider.name == LOCAL else limited.query,
+            max_results=max_results if provider.name == LOCAL else most_over_web or max_results,
             source_types=tuple(source_types),
-            folders=tuple(folders) if one.name == LOCAL else (),
+            folders=tuple(folders) if provider.name == LOCAL else (),
         )
-        for one in asked
+        for provider in asked
     ]
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(_ask(one, request, ctx, seconds)) for one, request in zip(asked, requests, strict=True)
+            group.create_task(_ask(provider, request, ctx, seconds))
+            for provider, request in zip(asked, requests, strict=True)
         ]
     answers = [task.result() for task in tasks]
     errors = [(place, answer) for place, answer in enumerate(answers) if isinstance(answer, ProviderError)]
-    over_web = any(one.name != LOCAL for one in serving)
+    over_web = any(provider.name != LOCAL for provider in serving)
     return Searched(
         lists=tuple(tuple(answer) for answer in answers if not isinstance(answer, ProviderError)),
         failures=tuple(_failure(asked[place].name, requests[place].query, error) for place, error in errors),
         errors=tuple(error for _, error in errors),
-        asked=tuple(one.name for one in asked),
-        skipped=(*skipped, *(one.name for one in serving if one not in asked)),
+        asked=tuple(provider.name for provider in asked),
+        skipped=(*skipped, *(provider.name for provider in serving if provider not in asked)),
         withheld=limited.withheld if over_web else (),
     )
 
@@ -106,10 +107,10 @@ def routed(
     """The providers that serve one of the types, and the names of the others. Where none does, all are asked: what
     they have is better than nothing."""
     wanted = frozenset(source_types)
-    serving = [one for one in providers if one.serves & wanted]
+    serving = [provider for provider in providers if provider.serves & wanted]
     if not serving:
         return list(providers), ()
-    return serving, tuple(one.name for one in providers if not one.serves & wanted)
+    return serving, tuple(provider.name for provider in providers if not provider.serves & wanted)
 
 
 async def _ask(

@@ -63,7 +63,7 @@ async def test_an_error_is_raised_as_often_as_told_and_delays_are_slept(script: 
         (["x"], "answer 1: it is not a mapping"),
         ([{}, {"hit": []}], "answer 2: unknown key 'hit'"),
         ([{"error": "boom"}], "unknown error 'boom'"),
-        ([{"match": "("}], "no regular expression"),
+        ([{"match": "("}], "not a regular expression"),
         ([{"hits": [{"url": "x"}]}], "one of text, markdown and html"),
         ([{"hits": [{"text": "x", "html": "y"}]}], "one of text, markdown and html"),
         ([{"hits": [{"text": "x", "titel": "y"}]}], "unknown key 'titel'"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graph_research.research.contradictions import Conflict, SourceSentence, find_contradictions
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
 from graph_research.research.models.ids import contradiction_id
@@ -13,6 +12,7 @@ from graph_research.research.models.source import Source
 from graph_research.research.scoring.origin import copies
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
+from graph_research.text.relevance.conflicts import Conflict, SourceSentence, find_contradictions
 
 Place = tuple[str, int, int]
 """Source id, start and end of a piece of evidence in the source's canonical text."""

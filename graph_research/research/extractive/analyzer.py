@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.research.contradictions import Conflict, SourceSentence, find_contradictions
 from graph_research.research.extractive.claim_groups import Group, merge, source_sentence
 from graph_research.research.extractive.gaps import find_gaps
 from graph_research.research.extractive.question import Question, parse_question
@@ -15,6 +14,7 @@ from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.sentences import Sentence, quotable_sentences
 from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
 from graph_research.text.language.stems import stem_list
+from graph_research.text.relevance.conflicts import Conflict, SourceSentence, find_contradictions
 
 _MOST_FINDINGS = 30
 _LEAST_OF_BEST = 0.28

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from graph_research.research.contradictions import Frame, SourceSentence, frames, same_statement
 from graph_research.research.extractive.ranking import Ranked
 from graph_research.research.extractive.sentences import Sentence
 from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.quantities import agree
+from graph_research.text.relevance.conflicts import SourceSentence
+from graph_research.text.relevance.statements import Frame, frames, same_statement
 
 _ALIKE = 88.0
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")

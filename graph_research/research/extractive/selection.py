@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph_research.research.contradictions import Frame, SourceSentence, find_contradictions, frames, same_statement
 from graph_research.research.extractive.analyzer import Analysis, analyze
 from graph_research.research.extractive.claim_groups import Group, source_sentence
 from graph_research.research.extractive.question import Question, parse_question
@@ -16,6 +15,8 @@ from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.sources import SourceFacts
 from graph_research.text.language.quantities import Value, agree, values
 from graph_research.text.language.stems import content_stems, stem_list
+from graph_research.text.relevance.conflicts import SourceSentence, find_contradictions
+from graph_research.text.relevance.statements import Frame, frames, same_statement
 
 _CLAIM = "the claim"
 _MOST_OF_A_SIDE = 3

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from graph_research.research.contradictions.statements import Frame, frames
-from graph_research.research.contradictions.types import Conflict, ConflictSide, SourceSentence
 from graph_research.text.language.quantities import agree
 from graph_research.text.language.stems import words
+from graph_research.text.relevance.statements import Frame, frames
+from graph_research.text.relevance.statements import SourceSentence as SourceSentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConflictSide:
+    """The value as the first of its sentences writes it, and every sentence that gives the same value."""
+
+    value: str
+    evidence: tuple[SourceSentence, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conflict:
+    """Two or more sides of different origin. `topic` is made of words found in the first sentence."""
+
+    kind: Literal["number", "date"]
+    topic: str
+    description: str
+    sides: tuple[ConflictSide, ...]
 
 
 def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:

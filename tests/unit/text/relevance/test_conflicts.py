@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.contradictions import Conflict, SourceSentence, find_contradictions
 from graph_research.text.language.quantities import agree, values
+from graph_research.text.relevance.conflicts import Conflict, SourceSentence, find_contradictions
 
 
 def said(*sentences: str, titles: Sequence[str] = (), origins: Sequence[str] = ()) -> list[SourceSentence]:

@@ -5,11 +5,27 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from graph_research.research.contradictions.types import SourceSentence
 from graph_research.text.language.dates import MONTHS
 from graph_research.text.language.lexicon import AUXILIARIES, FUNCTION_WORDS, VERBS, WEEKDAYS, word_list
 from graph_research.text.language.quantities import Value, values
 from graph_research.text.language.stems import stem
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceSentence:
+    """A sentence of a source: `document.text[start:end] == text`.
+
+    `origin` is who stands behind the source; sentences of one origin never contradict each other, and near-duplicate
+    documents share an origin. `title` is the document's, `heading` the nearest one above the sentence.
+    """
+
+    source_id: str
+    origin: str
+    text: str
+    start: int
+    end: int
+    title: str = ""
+    heading: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,8 +69,8 @@ def test_a_spec_is_taken_apart(text: str, kind: str, model: str, url: str | None
         ("openai", "names no model"),
         ("openai:", "names no model"),
         ("openai:@http://127.0.0.1", "names no model"),
-        ("openai:--help", "no name of a model"),
-        ("openai:a b", "no name of a model"),
+        ("openai:--help", "not a valid model name"),
+        ("openai:a b", "not a valid model name"),
         ("openai:m@http://", "has no host"),
         ("openai:m@127.0.0.1/v1", "does not begin with http://"),
         ("openai:m@gpu-box:8080", "does not begin with http://"),
@@ -87,7 +87,7 @@ def test_a_spec_is_taken_apart(text: str, kind: str, model: str, url: str | None
         ("[cli]rm -rf:x", "names no command line"),
         ("[cli]nobody:x", "no command line 'nobody'"),
         ("[cli]claude", "names no model"),
-        ("[cli]claude:--dangerous", "no name of a model"),
+        ("[cli]claude:--dangerous", "not a valid model name"),
     ],
 )
 def test_a_spec_that_means_nothing_is_refused_with_how_it_is_written(spec: str, words: str) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from graph_research.providers.http.client import Http
-from graph_research.providers.web.page_cache import KeptPages
 from graph_research.settings.config import Settings
+
+if TYPE_CHECKING:
+    from graph_research.providers.web.page_cache import KeptPages
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,18 @@ from graph_research.providers.errors import UnknownModel
 from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.catalog import HOSTINGS, MODEL_PROVIDERS
 from graph_research.providers.llm.model_data import Price, Prices
-from graph_research.providers.llm.model_spec import EXTRACTIVE, parse_spec
+from graph_research.providers.llm.model_spec import EXTRACTIVE, ModelSpec, parse_spec
 from graph_research.providers.llm.provider_spec import ModelProviderSpec, window_in
-from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.settings.config import Settings
+
+
+def _extractive(_spec: ModelSpec, _clients: Clients) -> Model:
+    """Imported with its first use: most commands ask no model, and its stemmer takes long to load."""
+    from graph_research.research.extractive.model import ExtractiveModel
+
+    return ExtractiveModel()
+
 
 MODELS: Mapping[str, ModelProviderSpec] = {
     EXTRACTIVE: ModelProviderSpec(
@@ -23,7 +30,7 @@ MODELS: Mapping[str, ModelProviderSpec] = {
         usage=EXTRACTIVE,
         summary="sentences selected word for word by code, the same bytes each time",
         needs="nothing",
-        build=lambda _spec, _clients: ExtractiveModel(),
+        build=_extractive,
     ),
     **MODEL_PROVIDERS,
 }

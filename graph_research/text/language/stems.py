@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from threading import Lock
-
-import snowballstemmer
+from typing import Any
 
 from graph_research.text.language.lexicon import FUNCTION_WORDS
 
 WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+(?:[.,]\d+)*", re.UNICODE)
 _CAMEL = re.compile(r"[A-Z][a-z]+(?=[A-Z])|[A-Z][a-z]+|[a-z]+")
-_STEMMER = snowballstemmer.stemmer("english")
 _ONE_AT_A_TIME = Lock()
 """The stemmer keeps the word it works on in itself, and answers are made in threads."""
 
@@ -64,7 +62,15 @@ def stem(word: str) -> str:
     """The Snowball (English) stem of one word, with the commonest irregular forms brought together first."""
     lowered = word.lower().replace("’", "'").removesuffix("'s")
     with _ONE_AT_A_TIME:
-        return str(_STEMMER.stemWord(_IRREGULAR.get(lowered, lowered)))
+        return str(_stemmer().stemWord(_IRREGULAR.get(lowered, lowered)))
+
+
+@cache
+def _stemmer() -> Any:
+    """Imported with its first use: the package loads the stemmers of all its languages."""
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
 
 
 @lru_cache(maxsize=65536)

@@ -10,9 +10,10 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Clock
 from graph_research.graph.debugger.call_stack import Level
 from graph_research.graph.debugger.stops import NotPossible
-from graph_research.graph.execution.attempts import attempt_context, call_node, next_attempt
+from graph_research.graph.execution.attempts import call_node, next_attempt
 from graph_research.graph.execution.fan_out import item_scope, items_of
 from graph_research.graph.execution.graph_run import GraphRun
+from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_visit import NodeVisit
 from graph_research.graph.execution.recorded_answers import ParentJournals, ancestors
 from graph_research.graph.execution.run_loop import RunLoop
@@ -55,7 +56,9 @@ async def dry_run(
         if spec.kind == "graph":
             return DryRun(handoff=handoff, why="the nodes of its graph make the outside calls")
         attempt, _ = next_attempt(visit, index)
-        await call_node(visit, handoff, await attempt_context(visit, index, attempt))
+        context = JournalContext(visit.session, visit.address(index, attempt), spec.role)
+        await context.recall()
+        await call_node(visit, handoff, context)
     except _Stopped:
         pass
     except BaseExceptionGroup as several:

@@ -33,10 +33,13 @@ async def run_attempts(
 ) -> tuple[Any, JournalContext]:
     """The output of the first attempt that succeeds, or what `use` makes of it, and the context of that attempt. The
     first attempt began at `began`; one in which `use` fails has failed. Raises `GaveUp`."""
-    retry, clock, replay = visit.spec.retry, visit.session.clock, visit.session.replay
+    retry, session = visit.spec.retry, visit.session
+    clock, replay = session.clock, session.replay
     attempt, used = next_attempt(visit, item) if visit.earlier else (1, 0)
     while True:
-        context = await attempt_context(visit, item, attempt)
+        context = JournalContext(session, visit.address(item, attempt), visit.spec.role)
+        if session.earlier_call_keys or session.answer_source is not None:
+            await context.recall()
         seconds = visit.spec.timeout_seconds
         timeout = None if seconds is None or replay is not None else asyncio.timeout(seconds)
         try:
@@ -83,13 +86,6 @@ async def _replay(visit: NodeVisit, replay: Replay, handoff: Mapping[str, Any], 
     if expired:
         raise _Expired
     return output
-
-
-async def attempt_context(visit: NodeVisit, item: int | None, attempt: int) -> JournalContext:
-    """The context of an attempt, with what is recorded of it."""
-    context = JournalContext(visit.session, visit.address(item, attempt), visit.spec.role)
-    await context.recall()
-    return context
 
 
 def call_node(visit: NodeVisit, handoff: Mapping[str, Any], context: JournalContext) -> Awaitable[Any]:

@@ -166,7 +166,7 @@ class GraphState:
         if own is None:
             row = self.mark(status, None)
         else:
-            row, calls, events = StepRow(*own.row[:-1], position), own.calls, [*own.events, *events]
+            row, calls, events = StepRow._make((*own.row[:-1], position)), own.calls, [*own.events, *events]
         if self.ended or cancel_done:
             patch, ending = self._ending()
             events = [*events, *ending]

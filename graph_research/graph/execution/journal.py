@@ -43,7 +43,7 @@ class JournalContext:
     async def recall(self) -> None:
         """Load what is recorded of the same attempt, in this run and in one whose answers it inherits."""
         session = self._session
-        if session.earlier_call_keys and self.address.key in session.earlier_call_keys:
+        if self.address.key in session.earlier_call_keys:
             rows = await session.store.call_rows(session.run_id, self.address.key)
             self._recorded = _by_request(row for row in rows if row.status == CallStatus.ANSWERED)
         if session.answer_source is not None:

@@ -89,12 +89,14 @@ class NodeRun(NodeVisit):
             hashed = self.hash(None, data, orjson.dumps(position.loops, None, orjson.OPT_SORT_KEYS), *parts)
             if not self.program.makes_json:
                 delta = decode(data, texts)
-            place = {"path": self.path, "visit": self.active.visit, "node": self.active.node}
-            event = {"type": NodeFinished.type, **place, "seconds": seconds}
+            node, visit = self.active[:2]
+            event = {"type": NodeFinished.type, "path": self.path, "visit": visit, "node": node, "seconds": seconds}
         row = self.row(None, attempt, status, seconds, hashed, data)
-        self.session.keep_texts(texts)
+        if texts:
+            self.session.keep_texts(texts)
         calls, events = context.pending() if context else ([], [])
-        return NodeResult(self.active, row, delta, failure, calls, [*events, event])
+        events.append(event)
+        return NodeResult(self.active, row, delta, failure, calls, events)
 
     def _update_of(self, output: Any) -> Delta:
         return self.delta(self.program.update({**self.scope, "output": output}))

@@ -48,7 +48,7 @@ class RunSession:
         self.earlier_visits: Mapping[str, Mapping[str, int]] = {}
         """What the run had done before this process took it over: namespace to node to its highest visit."""
         self.earlier_call_keys: Collection[str] = ()
-        """Attempts with journal entries from before."""
+        """Attempts of earlier processes, by `Address.key`, whose calls the journal holds."""
         self.seed = run_id
         """What ids and random numbers derive from."""
         self.answer_source: AnswerSource | None = None

@@ -5,9 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, ClassVar
 
 import orjson
+
+
+class EventType(StrEnum):
+    """The types of events, as they are stored and sent."""
+
+    RUN_STARTED = "run_started"
+    RUN_RESUMED = "run_resumed"
+    NODE_STARTED = "node_started"
+    NODE_FINISHED = "node_finished"
+    NODE_FAILED = "node_failed"
+    ITEM_FINISHED = "item_finished"
+    CALL_RECORDED = "call_recorded"
+    EDGE_TAKEN = "edge_taken"
+    INPUT_REQUESTED = "input_requested"
+    RUN_PAUSED = "run_paused"
+    RUN_ENDED = "run_ended"
+    NOTE = "note"
+    PROGRESS = "progress"
+
 
 Draft = Mapping[str, Any]
 """An event before it has its run, number and time: the `type` of its class, and the fields that are its own."""
@@ -22,7 +42,7 @@ class Event:
     `step` is the checkpoint that the event stands at: with it the store has the state as it was then.
     """
 
-    type: ClassVar[str] = "event"
+    type: ClassVar[EventType]
     run_id: str
     seq: int | None
     at: datetime
@@ -37,7 +57,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class RunStarted(Event):
-    type: ClassVar[str] = "run_started"
+    type: ClassVar[EventType] = EventType.RUN_STARTED
     graph: str
 
 
@@ -45,7 +65,7 @@ class RunStarted(Event):
 class RunResumed(Event):
     """`possibly_paid_twice` counts the calls that were sent before the interruption and have no recorded answer."""
 
-    type: ClassVar[str] = "run_resumed"
+    type: ClassVar[EventType] = EventType.RUN_RESUMED
     status: str
     """The status the run was found in."""
     possibly_paid_twice: int = 0
@@ -53,13 +73,13 @@ class RunResumed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class NodeStarted(Event):
-    type: ClassVar[str] = "node_started"
+    type: ClassVar[EventType] = EventType.NODE_STARTED
     node: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeFinished(Event):
-    type: ClassVar[str] = "node_finished"
+    type: ClassVar[EventType] = EventType.NODE_FINISHED
     node: str
     seconds: float
 
@@ -68,7 +88,7 @@ class NodeFinished(Event):
 class NodeFailed(Event):
     """An attempt of a node, or of one of its items, failed; `error` is `{type, message}`."""
 
-    type: ClassVar[str] = "node_failed"
+    type: ClassVar[EventType] = EventType.NODE_FAILED
     node: str
     error: Mapping[str, Any]
     will_retry: bool
@@ -80,7 +100,7 @@ class NodeFailed(Event):
 class ItemFinished(Event):
     """One item of a fan-out ended: `finished` or `failed`."""
 
-    type: ClassVar[str] = "item_finished"
+    type: ClassVar[EventType] = EventType.ITEM_FINISHED
     node: str
     item: int
     status: str
@@ -91,7 +111,7 @@ class ItemFinished(Event):
 class CallRecorded(Event):
     """An outside call was answered, or its recorded answer was used again (`reused`)."""
 
-    type: ClassVar[str] = "call_recorded"
+    type: ClassVar[EventType] = EventType.CALL_RECORDED
     kind: str
     seconds: float
     reused: bool
@@ -101,7 +121,7 @@ class CallRecorded(Event):
 class EdgeTaken(Event):
     """`path` is the source's; `on` names the event of an event edge."""
 
-    type: ClassVar[str] = "edge_taken"
+    type: ClassVar[EventType] = EventType.EDGE_TAKEN
     source: str
     target: str
     loop: str | None = None
@@ -110,7 +130,7 @@ class EdgeTaken(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class InputRequested(Event):
-    type: ClassVar[str] = "input_requested"
+    type: ClassVar[EventType] = EventType.INPUT_REQUESTED
     question: Any
 
 
@@ -118,7 +138,7 @@ class InputRequested(Event):
 class RunPaused(Event):
     """`when` is `before` or `after` the node at `path`."""
 
-    type: ClassVar[str] = "run_paused"
+    type: ClassVar[EventType] = EventType.RUN_PAUSED
     when: str
 
 
@@ -126,7 +146,7 @@ class RunPaused(Event):
 class RunEnded(Event):
     """`status` is `completed`, `aborted` or `failed`; `cause` is `cancelled`, `timeout`, `error` or None."""
 
-    type: ClassVar[str] = "run_ended"
+    type: ClassVar[EventType] = EventType.RUN_ENDED
     status: str
     cause: str | None = None
     error: Mapping[str, Any] | None = None
@@ -136,7 +156,7 @@ class RunEnded(Event):
 class Note(Event):
     """An event that a handler emitted with `ctx.emit`."""
 
-    type: ClassVar[str] = "note"
+    type: ClassVar[EventType] = EventType.NOTE
     name: str
     data: Mapping[str, Any] = field(default_factory=dict)
 
@@ -145,12 +165,12 @@ class Note(Event):
 class Progress(Event):
     """An event that a handler sent with `ctx.progress`: for the current consumer, never stored."""
 
-    type: ClassVar[str] = "progress"
+    type: ClassVar[EventType] = EventType.PROGRESS
     name: str
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-_TYPES: Mapping[str, type[Event]] = {kind.type: kind for kind in Event.__subclasses__()}
+_CLASSES: Mapping[str, type[Event]] = {kind.type: kind for kind in Event.__subclasses__()}
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:
@@ -161,7 +181,7 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
 def event_of(draft: Draft, **rest: Any) -> Event:
     """The event that a draft becomes with the fields it lacks."""
     fields = {**draft, **rest}
-    return _TYPES[fields.pop("type")](**fields)
+    return _CLASSES[fields.pop("type")](**fields)
 
 
 def packed_events(drafts: Sequence[Draft], *, seq: int, at: datetime, step: int) -> bytes:

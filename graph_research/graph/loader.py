@@ -37,62 +37,40 @@ def load_graph(
     with every finding if one of them is an error (warnings are in `Graph.warnings`), `UserMistake` if the file cannot
     be opened.
     """
-    graph, findings = _load(
-        path, _registry(registry or _registry_beside(path, text), handlers, functions, errors, types), text
-    )
-    if graph is None or any(finding.severity == "error" for finding in findings):
-        raise GraphInvalid(findings)
-    return replace(graph, warnings=tuple(findings))
-
-
-def check_graph(
-    path: str | Path,
-    *,
-    registry: Registry | None = None,
-    handlers: Mapping[str, Handler] | None = None,
-    functions: Mapping[str, Callable[..., Any]] | None = None,
-    errors: Sequence[type[Exception]] = (),
-    types: Mapping[str, Any] | None = None,
-    text: str | None = None,
-) -> list[Finding]:
-    """Every finding about a graph, sorted by place; empty when it is clean. Raises only what `load_graph` raises for a
-    file that cannot be opened."""
-    return _load(path, _registry(registry or _registry_beside(path, text), handlers, functions, errors, types), text)[1]
-
-
-def _registry_beside(path: str | Path, text: str | None) -> Registry:
-    """What lies beside a graph's file: subgraphs in its folder and in `graphs/` there, schemas in `schemas/`."""
-    if text is not None:
-        return Registry()
-    home, flat = beside(Path(path))
-    return Registry(
-        graphs=FolderResolver(home / "graphs", suffix=".yaml", flat=flat), schemas=SchemaResolver(home / "schemas")
-    )
-
-
-def _registry(
-    base: Registry,
-    handlers: Mapping[str, Handler] | None,
-    functions: Mapping[str, Callable[..., Any]] | None,
-    errors: Sequence[type[Exception]],
-    types: Mapping[str, Any] | None,
-) -> Registry:
-    return replace(
+    base = registry or (_registry_beside(path) if text is None else Registry())
+    extended = replace(
         base,
         handlers={**base.handlers, **(handlers or {})},
         functions={**base.functions, **(functions or {})},
         errors=(*base.errors, *errors),
         types=named_types({**base.types, **(types or {})}),
     )
-
-
-def _load(path: str | Path, registry: Registry, text: str | None) -> tuple[Graph | None, list[Finding]]:
     read = read_text(Path(path)) if text is None else text
     if isinstance(read, Finding):
-        return None, [read]
+        raise GraphInvalid([read])
     file = str(path)
-    graph, findings = _CACHE.load(read, file, registry, lambda recording: _Loader(recording).load(read, file, ()))
-    return graph, sorted(set(findings))
+    graph, findings = _CACHE.load(read, file, extended, lambda recording: _Loader(recording).load(read, file, ()))
+    findings = sorted(set(findings))
+    if graph is None or any(finding.severity == "error" for finding in findings):
+        raise GraphInvalid(findings)
+    return replace(graph, warnings=tuple(findings))
+
+
+def check_graph(path: str | Path, **parts: Any) -> list[Finding]:
+    """Every finding about a graph, sorted by place; empty when it is clean. Takes what `load_graph` takes, and raises
+    only what that raises for a file that cannot be opened."""
+    try:
+        return list(load_graph(path, **parts).warnings)
+    except GraphInvalid as invalid:
+        return list(invalid.findings)
+
+
+def _registry_beside(path: str | Path) -> Registry:
+    """What lies beside a graph's file: subgraphs in its folder and in `graphs/` there, schemas in `schemas/`."""
+    home, flat = beside(Path(path))
+    return Registry(
+        graphs=FolderResolver(home / "graphs", suffix=".yaml", flat=flat), schemas=SchemaResolver(home / "schemas")
+    )
 
 
 _CACHE = GraphCache()

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from graph_research.graph.errors import GraphInvalid
-from graph_research.graph.export import FORMATS, picture_of
+from graph_research.graph.export import TEXT_RENDERERS, picture_of
 from graph_research.graph.loader import load_graph
 from graph_research.graph.values.codec import decode, duplicate, encode
 
@@ -62,10 +62,10 @@ def test_the_words_of_a_graph_are_text_in_a_picture() -> None:
     )
     graph = load_graph("theirs.yaml", text=text.replace("SUMMARY", "'" + hostile.replace("'", "''") + "'"))
     picture = picture_of(graph)
-    names = {part.tag.rpartition("}")[2] for part in ElementTree.fromstring(FORMATS["svg"](picture)).iter()}
+    names = {part.tag.rpartition("}")[2] for part in ElementTree.fromstring(TEXT_RENDERERS["svg"](picture)).iter()}
     assert not names & {"script", "image", "img", "foreignObject"}
-    assert not {"<script>", "<img>"} & set(re.findall("<[a-z]+>", FORMATS["mermaid"](picture)))
-    assert not re.search("= *<", FORMATS["dot"](picture)), "only a value in <> is markup in dot"
+    assert not {"<script>", "<img>"} & set(re.findall("<[a-z]+>", TEXT_RENDERERS["mermaid"](picture)))
+    assert not re.search("= *<", TEXT_RENDERERS["dot"](picture)), "only a value in <> is markup in dot"
 
 
 @pytest.mark.parametrize(

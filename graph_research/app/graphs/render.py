@@ -8,7 +8,7 @@ from graph_research.app.store import open_store
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import Action, Hint, UserMistake, check_name
-from graph_research.graph.export import FORMATS, Overlay, Theme, picture_of, render_html, render_png, render_svg
+from graph_research.graph.export import TEXT_RENDERERS, Overlay, Theme, picture_of, render_html, render_png, render_svg
 
 
 class OtherGraph(UserMistake):
@@ -49,4 +49,4 @@ async def draw(
         return render_png(picture, theme), warning
     if format == "svg":
         return render_svg(picture, theme), warning
-    return (render_html(picture, theme) if format == "html" else FORMATS[format](picture)), warning
+    return (render_html(picture, theme) if format == "html" else TEXT_RENDERERS[format](picture)), warning

@@ -19,6 +19,7 @@ from graph_research.cli.hints import resume_command
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.debugger.stepper import Debugger
 from graph_research.graph.debugger.stops import Stop
+from graph_research.graph.debugger.triggers import FailureStop
 from graph_research.graph.errors import GuardFailed
 from graph_research.graph.messages import show_value
 
@@ -196,9 +197,9 @@ class Terminal:
         self._debugger.triggers.remove(_number(rest) if rest else 0)
 
     async def _catch(self, rest: str) -> None:
-        if rest not in ("all", "final", "none"):
+        if rest not in tuple(FailureStop):
             raise UserMistake("`catch` takes all, final or none", help="final: failures that are not tried again")
-        self._debugger.triggers.failures = rest  # type: ignore[assignment] # -- checked above
+        self._debugger.triggers.failures = FailureStop(rest)
 
     async def _watch(self, rest: str) -> None:
         if rest:

@@ -17,8 +17,9 @@ from graph_research.graph.dap.wire import encode_message, read_message
 from graph_research.graph.debugger.breakpoints import Breakpoint, BreakpointInvalid
 from graph_research.graph.debugger.stepper import Debugged, Debugger
 from graph_research.graph.debugger.stop_locations import stop_lines
-from graph_research.graph.debugger.stops import NotPossible, Stop
-from graph_research.graph.events import Event, NodeFailed
+from graph_research.graph.debugger.stops import NotPossible, Stop, StopReason
+from graph_research.graph.debugger.triggers import FailureStop
+from graph_research.graph.events import EdgeTaken, Event, NodeFailed, NodeStarted, RunEnded
 
 Launch = Callable[[Mapping[str, Any]], AbstractAsyncContextManager[Debugged]]
 """Opens the run that the arguments of a launch request describe."""
@@ -182,7 +183,9 @@ class Adapter:
 
     async def _on_set_exception_breakpoints(self, arguments: Mapping[str, Any]) -> None:
         filters = arguments.get("filters") or ()
-        self._debugger.triggers.failures = "all" if "all" in filters else "final" if "final" in filters else "none"
+        self._debugger.triggers.failures = next(
+            (choice for choice in (FailureStop.ALL, FailureStop.FINAL) if choice in filters), FailureStop.NONE
+        )
 
     async def _on_breakpoint_locations(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         first = int(arguments["line"])
@@ -249,7 +252,7 @@ class Adapter:
                 self._end(1)
                 return
             stop = self._debugger.stop
-        if stop.reason == "end" and not self._arguments.get("stopOnEnd"):
+        if stop.reason == StopReason.END and not self._arguments.get("stopOnEnd"):
             if stop.event != self._heard_last:
                 self._output(event_line(stop.event), "console")
             self._end(exit_code(stop.event))
@@ -354,7 +357,7 @@ class Adapter:
         return str(source["path"])
 
     def _heard(self, event: Event) -> None:
-        if event.type in {"node_started", "node_failed", "edge_taken", "run_ended"}:
+        if isinstance(event, NodeStarted | NodeFailed | EdgeTaken | RunEnded):
             self._heard_last = event
             self._output(event_line(event), "console")
 

@@ -11,14 +11,20 @@ from graph_research.graph.dap.variables import Node, Variables, one_line
 from graph_research.graph.debugger.call_stack import Level, edges_of
 from graph_research.graph.debugger.stepper import Debugger
 from graph_research.graph.debugger.stop_locations import edge_between
-from graph_research.graph.debugger.stops import NotPossible, Stop
+from graph_research.graph.debugger.stops import NotPossible, Stop, StopReason
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.events import EdgeTaken, Event, InputRequested, NodeFailed, RunEnded
+from graph_research.graph.events import EdgeTaken, Event, EventType, InputRequested, NodeFailed, RunEnded
+from graph_research.graph.state.statuses import RunStatus
 
 QUESTION = ("?",)
 """The path of the scope that holds the question of a run, which no channel has."""
 
-_REASONS: Mapping[str, str] = {"failure": "exception", "question": "pause", "paused": "pause", "end": "exit"}
+_REASONS: Mapping[str, str] = {
+    StopReason.FAILURE: "exception",
+    StopReason.QUESTION: "pause",
+    StopReason.PAUSED: "pause",
+    StopReason.END: "exit",
+}
 
 
 class _Lazy:
@@ -143,9 +149,9 @@ def event_line(event: Event) -> str:
     """An event in one line."""
     place = f"{event.path}:{event.visit}" if event.path else ""
     words = {
-        "node_started": f"before {place}",
-        "node_finished": f"after {place}",
-        "input_requested": f"{place} asks: {getattr(event, 'question', '')}",
+        EventType.NODE_STARTED: f"before {place}",
+        EventType.NODE_FINISHED: f"after {place}",
+        EventType.INPUT_REQUESTED: f"{place} asks: {getattr(event, 'question', '')}",
     }
     if isinstance(event, NodeFailed):
         text = f"{place} failed: {event.error.get('type')}: {event.error.get('message')}"
@@ -160,7 +166,7 @@ def event_line(event: Event) -> str:
 
 def exit_code(event: Event) -> int:
     """0 for a run that has completed, 1 for any other."""
-    return 0 if isinstance(event, RunEnded) and event.status == "completed" else 1
+    return 0 if isinstance(event, RunEnded) and event.status == RunStatus.COMPLETED else 1
 
 
 def _line_of(level: Level, event: Event | None) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from graph_research.errors import UserMistake
 from graph_research.graph.debugger.stop_locations import (
+    BreakpointKind,
     StopLocation,
     edge_between,
     edge_location,
@@ -22,8 +23,6 @@ from graph_research.graph.events import EdgeTaken, Event, NodeFinished, NodeStar
 from graph_research.graph.expressions.compiled import Compiled, compile_expression
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.source import Expression, Place
-
-BreakpointKind = Literal["node", "edge", "guard", "condition"]
 
 _EDGE = re.compile(r"(?P<kind>edge|guard)\s+(?P<source>\S+)\s*->\s*(?P<target>\S+)$")
 _LINE = re.compile(r"(?P<file>[^\s:]*):(?P<line>\d+)$")
@@ -58,22 +57,22 @@ class Breakpoint:
     line: int = 0
 
     def __str__(self) -> str:
-        what = {"edge": f"edge {self.path} -> {self.to}", "guard": f"guard {self.path} -> {self.to}"}.get(
-            self.kind, self.path + (f":{self.visit}" if self.visit else "")
-        )
+        what = self.path + (f":{self.visit}" if self.visit else "")
+        if self.kind in (BreakpointKind.EDGE, BreakpointKind.GUARD):
+            what = f"{self.kind} {self.path} -> {self.to}"
         condition = f"if {self.condition.expression.text}" if self.condition else ""
         place = f"({self.file}:{self.line})" if self.line else ""
         return " ".join(part for part in (what, condition, place) if part)
 
     def matches(self, event: Event, root: Graph) -> bool:
         """Whether it is about this event; its condition is not looked at."""
-        if self.kind == "condition":
+        if self.kind == BreakpointKind.CONDITION:
             return isinstance(event, NodeStarted)
         if not event.path or (self.graph is not None and graph_at(root, event.path).spec.name != self.graph):
             return False
-        if self.kind == "edge":
+        if self.kind == BreakpointKind.EDGE:
             return isinstance(event, EdgeTaken) and event.target == self.to and self._leaves(event)
-        if self.kind == "guard":
+        if self.kind == BreakpointKind.GUARD:
             return isinstance(event, NodeFinished) and event.node == self.path
         return (
             isinstance(event, NodeStarted) and self.visit in (None, event.visit) and _ends_with(event.path, self.path)
@@ -92,7 +91,7 @@ def parse_breakpoint(text: str, root: Graph, number: int, *, hits: int = 1) -> B
     if not where:
         if condition is None:
             raise BreakpointInvalid("an empty breakpoint", help="name a node, an edge, a line, or `if EXPRESSION`")
-        return Breakpoint(number=number, kind="condition", condition=condition, hits=hits)
+        return Breakpoint(number=number, kind=BreakpointKind.CONDITION, condition=condition, hits=hits)
     line = _line_of(where, root)
     if line is not None:
         return line_breakpoint(*line, root, number, condition=expression.strip(), hits=hits)
@@ -106,7 +105,9 @@ def parse_breakpoint(text: str, root: Graph, number: int, *, hits: int = 1) -> B
         )
     _check_node(node["path"], root)
     visit = int(node["visit"]) if node["visit"] else None
-    return Breakpoint(number=number, kind="node", path=node["path"], visit=visit, condition=condition, hits=hits)
+    return Breakpoint(
+        number=number, kind=BreakpointKind.NODE, path=node["path"], visit=visit, condition=condition, hits=hits
+    )
 
 
 def line_breakpoint(
@@ -156,8 +157,8 @@ def _edge_of(where: str, root: Graph) -> StopLocation | None:
         edge = edge_between(graph, match["source"], match["target"])
         if edge is not None:
             if match["kind"] == "guard":
-                return edge_location(graph, edge, "guard", (edge.when or edge).place.line)
-            return edge_location(graph, edge, "edge", edge.place.line)
+                return edge_location(graph, edge, BreakpointKind.GUARD, (edge.when or edge).place.line)
+            return edge_location(graph, edge, BreakpointKind.EDGE, edge.place.line)
     raise BreakpointInvalid(
         f"no edge {match['source']} -> {match['target']}", help="`list` shows the edges around the current node"
     )

@@ -18,6 +18,7 @@ from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.debugger.timeline import Timeline
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import NodeFailed, NodeFinished, NodeStarted, RunEnded
+from graph_research.graph.state.statuses import CallStatus
 
 _MOST_CALLS = 3
 
@@ -134,9 +135,8 @@ class Inspector:
                 begun.pop((event.path, event.visit), None)
             elif isinstance(event, RunEnded):
                 begun.clear()
-        sent = (
-            [call for call in await self._store.calls(self._timeline.run_id) if call.status == "sent"] if begun else []
-        )
+        calls = await self._store.calls(self._timeline.run_id) if begun else []
+        sent = [call for call in calls if call.status == CallStatus.SENT]
         return [
             Work(
                 path=path,

@@ -20,6 +20,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Event, ItemFinished, NodeFailed, NodeFinished, NodeStarted
 from graph_research.graph.history.fork import fork
 from graph_research.graph.runtime import Runtime
+from graph_research.graph.state.statuses import RunStatus
 
 Goal = Callable[[Event], bool]
 
@@ -94,11 +95,11 @@ class Debugger:
         """
         record = await self._store.run(run_id)
         self._open(run_id, await self._store.events(run_id))
-        if record.status == "completed":
+        if record.status == RunStatus.COMPLETED:
             self.timeline.index = 0
             return await self._run(lambda event: isinstance(event, NodeStarted), StopReason.ENTRY)
         self.timeline.to_end()
-        if record.status == "running":
+        if record.status == RunStatus.RUNNING:
             await self._stand_before_next_node()
         return self._hold(StopReason.ENTRY, note=status_note(record))
 
@@ -260,7 +261,7 @@ class Debugger:
             return self.timeline.now
         if not self._follower.active:
             record = await self._store.run(self.run_id)
-            if record.status not in {"running", "paused"}:
+            if record.status not in {RunStatus.RUNNING, RunStatus.PAUSED}:
                 return None
             self._follower.resume(self.run_id)
         event = await self._follower.next()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Literal
 
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import EdgeSpec
@@ -14,11 +14,24 @@ from graph_research.graph.definition.spec import EdgeSpec
 _INDEX = re.compile(r"\[\d+\]")
 
 
+class BreakpointKind(StrEnum):
+    """What stops a run."""
+
+    NODE = "node"
+    """A node is about to run."""
+    EDGE = "edge"
+    """An edge is taken."""
+    GUARD = "guard"
+    """The guard of an edge is tried."""
+    CONDITION = "condition"
+    """A condition becomes true, at any node."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StopLocation:
     """A node, an edge (which is taken), or an edge's guard (which is tried); lines count from 1."""
 
-    kind: Literal["node", "edge", "guard"]
+    kind: BreakpointKind
     graph: str
     file: str
     line: int
@@ -79,7 +92,7 @@ def _locations(root: Graph) -> Iterator[StopLocation]:
             lines[entry] = max(place.line, lines.get(entry, 0))
         for node in spec.nodes.values():
             yield StopLocation(
-                kind="node",
+                kind=BreakpointKind.NODE,
                 graph=spec.name,
                 file=spec.file,
                 line=node.place.line,
@@ -87,15 +100,13 @@ def _locations(root: Graph) -> Iterator[StopLocation]:
                 node=node.name,
             )
         for edge in spec.edges:
-            yield edge_location(graph, edge, "edge", edge.place.line, lines.get(f"edges/{edge.index}", 0))
+            yield edge_location(graph, edge, BreakpointKind.EDGE, edge.place.line, lines.get(f"edges/{edge.index}", 0))
             guarded = f"edges/{edge.index}/when:key"
             if guarded in spec.places and spec.places[guarded].line != edge.place.line:
-                yield edge_location(graph, edge, "guard", spec.places[guarded].line)
+                yield edge_location(graph, edge, BreakpointKind.GUARD, spec.places[guarded].line)
 
 
-def edge_location(
-    graph: Graph, edge: EdgeSpec, kind: Literal["edge", "guard"], line: int, last_line: int = 0
-) -> StopLocation:
+def edge_location(graph: Graph, edge: EdgeSpec, kind: BreakpointKind, line: int, last_line: int = 0) -> StopLocation:
     """An edge or its guard, which stands in `line`."""
     return StopLocation(
         kind=kind,

@@ -10,6 +10,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.debugger.breakpoints import Breakpoint
 from graph_research.graph.events import Event, InputRequested, RunEnded, RunPaused
+from graph_research.graph.state.statuses import Cause, RunStatus
 
 
 class NotPossible(UserMistake):
@@ -59,12 +60,12 @@ def stops_always(event: Event) -> StopReason | None:
 
 def status_note(record: RunRecord) -> str:
     """The status of a run, and the command with which it goes on."""
-    ways = {
-        "awaiting_input": "; `answer` gives what it asks for",
-        "failed": "; `resume` tries again",
-        "aborted": "; `resume` tries again",
-        "completed": "; `fork` goes on from any of its steps",
+    ways: Mapping[str, str] = {
+        RunStatus.AWAITING_INPUT: "; `answer` gives what it asks for",
+        RunStatus.FAILED: "; `resume` tries again",
+        RunStatus.ABORTED: "; `resume` tries again",
+        RunStatus.COMPLETED: "; `fork` goes on from any of its steps",
     }
     cause = f" ({record.cause})" if record.cause else ""
-    message = f": {record.error.get('message')}" if record.error and record.cause == "error" else ""
+    message = f": {record.error.get('message')}" if record.error and record.cause == Cause.ERROR else ""
     return f"run {record.run_id} is {record.status}{cause}{message}{ways.get(record.status, '')}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any
 
 from graph_research.graph.debugger.breakpoints import Breakpoint, compile_for, line_breakpoint, parse_breakpoint
 from graph_research.graph.debugger.inspector import Inspector
+from graph_research.graph.debugger.stop_locations import BreakpointKind
 from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GuardFailed
@@ -15,14 +17,23 @@ Counters = tuple[dict[int, int], dict[str, Any]]
 """By number of a breakpoint its hits, and by expression its last value."""
 
 
+class FailureStop(StrEnum):
+    """Which failures of nodes stop a run."""
+
+    ALL = "all"
+    FINAL = "final"
+    """Those that are not tried again."""
+    NONE = "none"
+
+
 class Triggers:
-    """The breakpoints and watches of `graph`. `failures` says which failures of nodes stop a run: all, those that are
-    final (not retried), none. Conditions are evaluated where `inspector` stands."""
+    """The breakpoints and watches of `graph`. `failures` says which failures of nodes stop a run. Conditions
+    are evaluated where `inspector` stands."""
 
     def __init__(self, graph: Graph, inspector: Inspector) -> None:
         self.breakpoints: list[Breakpoint] = []
         self.watches: list[str] = []
-        self.failures: Literal["all", "final", "none"] = "final"
+        self.failures = FailureStop.FINAL
         self._graph = graph
         self._inspector = inspector
         self._number = 0
@@ -84,7 +95,7 @@ class Triggers:
         if self.watches and isinstance(event, (NodeStarted, RunEnded)):
             changed = await self._changed_watches()
             notes.extend(f"{text} has changed" for text in changed)
-            hit.extend(Breakpoint(number=0, kind="condition", path=f"watch {text}") for text in changed)
+            hit.extend(Breakpoint(number=0, kind=BreakpointKind.CONDITION, path=f"watch {text}") for text in changed)
         return hit, "; ".join(notes)
 
     async def breakpoints_met(self, event: Event) -> tuple[list[Breakpoint], list[str]]:
@@ -105,9 +116,9 @@ class Triggers:
 
     def stops_at_failure(self, event: Event) -> bool:
         """Whether the event is a failure that stops the run."""
-        if not isinstance(event, NodeFailed) or self.failures == "none":
+        if not isinstance(event, NodeFailed) or self.failures == FailureStop.NONE:
             return False
-        return self.failures == "all" or not event.will_retry
+        return self.failures == FailureStop.ALL or not event.will_retry
 
     async def _holds(self, breakpoint: Breakpoint) -> tuple[bool, str]:
         """Whether the condition of a breakpoint is met, and the error if it fails."""
@@ -116,12 +127,12 @@ class Triggers:
             return True, ""
         levels = await self._inspector.levels()
         if not levels or not condition.names <= {*levels[0].scope, "error"}:
-            return breakpoint.kind != "condition", "its condition names what this graph does not have"
+            return breakpoint.kind != BreakpointKind.CONDITION, "its condition names what this graph does not have"
         try:
             holds = bool(condition.evaluate({"error": None, **levels[0].scope}))
         except GuardFailed as failed:
             return True, f"its condition fails: {failed.message}"
-        if breakpoint.kind != "condition":
+        if breakpoint.kind != BreakpointKind.CONDITION:
             return holds, ""
         before, self._seen[str(breakpoint)] = self._seen.get(str(breakpoint), False), holds
         return holds and not before, ""

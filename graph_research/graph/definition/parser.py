@@ -13,8 +13,6 @@ from graph_research.graph.definition.channels import inline_channels, schema_cha
 from graph_research.graph.definition.spec import (
     ChannelSpec,
     EdgeSpec,
-    EndStatus,
-    EventName,
     GraphSpec,
     InputSpec,
     LimitsSpec,
@@ -38,6 +36,7 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.registry import Resolver
 from graph_research.graph.source import Place
+from graph_research.graph.state.statuses import END_STATUSES, Cause
 
 _TOP = ("graph", "version", "summary", "state", "start", "limits", "loops", "nodes", "edges")
 _KINDS: tuple[NodeKind, ...] = get_args(NodeKind)
@@ -194,7 +193,7 @@ class _GraphReader(TreeReader):
             case "prompt" | "graph":
                 return self.resource(tree, kind)
             case "end":
-                ending: str | None = self.choice(tree, kind, get_args(EndStatus))
+                ending: str | None = self.choice(tree, kind, END_STATUSES)
                 return ending
             case _:
                 return None
@@ -256,9 +255,9 @@ class _GraphReader(TreeReader):
         source, target = self.text(keys.get("from"), "from"), self.text(keys.get("to"), "to")
         events = self.texts(keys.get("on"), f"{path}/on", "on")
         for number, event in enumerate(events):
-            if event not in get_args(EventName):
+            if event not in tuple(Cause):
                 place = self.places[f"{path}/on/{number}"]
-                self.report(place, "bad-value", f'no event "{event[:40]}"', did_you_mean(event, get_args(EventName)))
+                self.report(place, "bad-value", f'no event "{event[:40]}"', did_you_mean(event, Cause))
         if source is None or target is None:
             return None
         return EdgeSpec(
@@ -268,7 +267,7 @@ class _GraphReader(TreeReader):
             place=tree.place,
             when=self.expression(keys.get("when"), "when"),
             loop=self.text(keys.get("loop"), "loop"),
-            on=tuple(event for event in get_args(EventName) if event in events),
+            on=tuple(cause for cause in Cause if cause in events),
         )
 
 

@@ -8,11 +8,10 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from graph_research.graph.source import Expression, Place
+from graph_research.graph.state.statuses import Cause
 
 NodeKind = Literal["run", "prompt", "graph", "ask", "set", "end"]
 Reducer = Literal["replace", "append", "upsert", "merge", "add"]
-EndStatus = Literal["completed", "aborted", "failed"]
-EventName = Literal["error", "timeout", "cancelled"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +116,7 @@ class EdgeSpec:
     place: Place
     when: Expression | None = None
     loop: str | None = None
-    on: Sequence[EventName] = ()
+    on: Sequence[Cause] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from graph_research.graph.export.png import CannotDraw, render_png
 from graph_research.graph.export.svg import Theme, render_svg
 
 __all__ = [
-    "FORMATS",
+    "TEXT_RENDERERS",
     "CannotDraw",
     "NodeStats",
     "NodeVisit",
@@ -30,7 +30,7 @@ __all__ = [
     "render_svg",
 ]
 
-FORMATS: Mapping[str, Callable[[Picture], str]] = MappingProxyType(
+TEXT_RENDERERS: Mapping[str, Callable[[Picture], str]] = MappingProxyType(
     {"mermaid": render_mermaid, "dot": render_dot, "svg": render_svg, "json": render_json}
 )
 """The renderer of each text format: the same picture gives the same text."""

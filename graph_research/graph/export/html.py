@@ -15,6 +15,7 @@ from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 from graph_research.graph.export.labels import edge_rows, node_rows
 from graph_research.graph.export.picture import NodeVisit, Picture
 from graph_research.graph.export.svg import Theme, colours, render_svg, style
+from graph_research.graph.state.statuses import FAILURES, CallStatus, StepStatus
 
 _MOST_CHARS = 6_000
 _MOST_PAGE_CHARS = 6_000_000
@@ -117,12 +118,12 @@ class _Entries:
 
     def _visit(self, visit: NodeVisit) -> dict[str, Any]:
         again = f" · attempt {visit.attempt}" if visit.attempt > 1 else ""
-        came = "error" if visit.status in ("failed", "retried") else "output"
+        came = "error" if visit.status in FAILURES else "output"
         parts = [(name, value) for name, value in (("input", visit.input), (came, visit.output)) if value]
         return {
             "title": f"{visit.where} · visit {visit.visit}{again} · {visit.status} · {visit.seconds:.3f} s · "
             f"{visit.started_at}",
-            "failed": visit.status == "failed",
+            "failed": visit.status == StepStatus.FAILED,
             "parts": [[name, self._shown(value)] for name, value in parts],
             "calls": [self._call(call) for call in visit.calls],
         }
@@ -130,7 +131,7 @@ class _Entries:
     def _call(self, call: Mapping[str, Any]) -> dict[str, Any]:
         parts = [*self._parts("request", call["request"]), *self._parts("answer", call["answer"])]
         title = f"{call['kind']} · {call['status']} · {call['seconds']} s"
-        return {"title": title, "failed": call["status"] == "failed", "parts": parts}
+        return {"title": title, "failed": call["status"] == CallStatus.FAILED, "parts": parts}
 
     def _parts(self, name: str, value: Any) -> list[list[str]]:
         """Texts of some length each on its own, such as the prompts of a model call; the rest as JSON."""

@@ -13,7 +13,7 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import definition
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
-from graph_research.graph.events import unpacked_events
+from graph_research.graph.events import EventType, unpacked_events
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position, digest, joined
 from graph_research.graph.state.rows import CallRow, RunRow, StepRow, Write
@@ -223,10 +223,10 @@ async def _events(store: Checkpointer, run_id: str, steps: Sequence[StepRow]) ->
 
 def _is_end_of(event: Mapping[str, Any], row: StepRow) -> bool:
     """Whether an event says that the node or item of a row ended."""
-    kinds = {"node_finished", "node_failed"} if row.item is None else {"item_finished"}
+    ends = {EventType.NODE_FINISHED, EventType.NODE_FAILED} if row.item is None else {EventType.ITEM_FINISHED}
     path = Address(row.scope, row.node, row.visit).path
     return (
-        event["type"] in kinds
+        event["type"] in ends
         and (event["path"], event["visit"]) == (path, row.visit)
         and (row.item is None or event.get("item") == row.item)
     )

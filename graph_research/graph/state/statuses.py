@@ -22,6 +22,10 @@ class RunStatus(StrEnum):
     """It reached an end with this status, or no edge took a timeout or a cancellation."""
 
 
+END_STATUSES = (RunStatus.COMPLETED, RunStatus.ABORTED, RunStatus.FAILED)
+"""What an end of a graph may name."""
+
+
 class Cause(StrEnum):
     """What can go wrong at a node or end a graph early; event edges name it in `on`."""
 

@@ -12,9 +12,10 @@ from graph_research.graph.definition.spec import EdgeSpec, LoopSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.source import Place
+from graph_research.graph.state.statuses import Cause
 from graph_research.graph.validation.handlers import is_not_async
 
-_EVENTS = frozenset({"error", "timeout"})
+_EVENTS = frozenset({Cause.ERROR, Cause.TIMEOUT})
 """What `retry.on` may name beside classes of errors."""
 _PYTHON = [kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)]
 _ENGINE = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]

@@ -11,6 +11,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.paths import ShortestPaths, after_path
 from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.errors import Finding
+from graph_research.graph.state.statuses import Cause
 from graph_research.graph.validation.truth_table import (
     MOST_ATOMS,
     MOST_VALUES,
@@ -42,7 +43,7 @@ def check_routing(graph: Graph, channels: Mapping[str, Type]) -> Iterator[Findin
             before = after_path(paths.to(name))
             yield from _check_choice(graph, name, edges, channels, budget, complete=True, before=before)
     for source, edges in leaving.items():
-        for event in ("error", "timeout", "cancelled"):
+        for event in Cause:
             of_event = [edge for edge in edges if event in edge.on]
             yield from _check_choice(graph, source, of_event, channels, budget, complete=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -10,10 +10,11 @@ from itertools import pairwise
 import networkx
 
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.definition.paths import ShortestPaths, after_path
+from graph_research.graph.definition.paths import ShortestPaths, after_path, reachable
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.messages import closest, known_or_closest
+from graph_research.graph.state.statuses import Cause, RunStatus
 from graph_research.graph.validation.parallel import check_branches
 
 _MOST_CYCLES = 20
@@ -24,14 +25,15 @@ def check_flow(graph: Graph) -> Iterator[Finding]:
     """Findings about reachability, ends, cycles, loops, forks and joins."""
     spec = graph.spec
     edges = _known_edges(spec)
-    reached = _reachable(spec, edges)
+    digraph = _digraph(spec, edges)
+    reached = reachable([spec.start], digraph.successors) if spec.start in digraph else spec.nodes.keys()
     for name, node in spec.nodes.items():
         if name not in reached and spec.start in spec.nodes:
             message = f'node "{name}" cannot be reached from "{spec.start}"'
             yield Finding.at(node.place, "unreachable-node", message, "lead an edge to it, or remove it")
     yield from _check_ends(spec, edges, reached)
     yield from _check_cycles(spec, edges)
-    yield from _check_loops(graph, edges)
+    yield from _check_loops(graph, edges, digraph)
     yield from check_branches(graph, edges)
     yield from check_subgraphs(graph)
 
@@ -64,18 +66,13 @@ def _digraph(spec: GraphSpec, edges: Iterable[EdgeSpec]) -> networkx.DiGraph[str
     digraph: networkx.DiGraph[str] = networkx.DiGraph()
     digraph.add_nodes_from(spec.nodes)
     digraph.add_edges_from((edge.source, edge.target) for edge in edges if edge.source != "*")
-    plain = {spec.start, *networkx.descendants(digraph, spec.start)} if spec.start in digraph else set()
+    plain = reachable([spec.start], digraph.successors) if spec.start in digraph else ()
     running = [name for name in spec.nodes if name in plain and spec.nodes[name].kind != "end"]
     digraph.add_edges_from((name, edge.target) for edge in edges if edge.source == "*" for name in running)
     return digraph
 
 
-def _reachable(spec: GraphSpec, edges: Iterable[EdgeSpec]) -> set[str]:
-    digraph = _digraph(spec, edges)
-    return {spec.start, *networkx.descendants(digraph, spec.start)} if spec.start in digraph else set(spec.nodes)
-
-
-def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: set[str]) -> Iterator[Finding]:
+def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: Collection[str]) -> Iterator[Finding]:
     digraph: networkx.DiGraph[str] = networkx.DiGraph()
     digraph.add_nodes_from(spec.nodes)
     digraph.add_edges_from((edge.source, edge.target) for edge in edges if edge.source != "*")
@@ -123,8 +120,7 @@ def _closes(edge: EdgeSpec, steps: set[tuple[str, str]]) -> bool:
     return (edge.source, edge.target) in steps
 
 
-def _check_loops(graph: Graph, edges: list[EdgeSpec]) -> Iterator[Finding]:
-    digraph = _digraph(graph.spec, edges)
+def _check_loops(graph: Graph, edges: list[EdgeSpec], digraph: networkx.DiGraph[str]) -> Iterator[Finding]:
     for name, loop in graph.spec.loops.items():
         marked = [edge for edge in edges if edge.loop == name]
         if not marked:
@@ -174,7 +170,7 @@ def check_subgraphs(graph: Graph) -> Iterator[Finding]:
         ends = _own_ends(child.spec)
         handled = _is_handled(graph.spec, node)
         place = graph.spec.place(f"nodes/{node.name}/graph")
-        if ends and all(status != "completed" for status, _ in ends):
+        if ends and all(status != RunStatus.COMPLETED for status, _ in ends):
             path = " -> ".join(ends[0][1])
             message = (
                 f'node "{node.name}": graph "{node.target}" never ends completed, so the node always fails ({path})'
@@ -182,7 +178,7 @@ def check_subgraphs(graph: Graph) -> Iterator[Finding]:
             yield Finding.at(place, "subgraph-end", message, "give it an end `completed`", warning=handled)
             continue
         for status, way in [] if handled else ends:
-            if status != "completed":
+            if status != RunStatus.COMPLETED:
                 message = (
                     f'node "{node.name}": graph "{node.target}" can end {status} ({" -> ".join(way)}), '
                     "which is an error that no edge takes"
@@ -204,4 +200,4 @@ def _own_ends(spec: GraphSpec) -> list[tuple[str, list[str]]]:
 def _is_handled(spec: GraphSpec, node: NodeSpec) -> bool:
     if node.each and node.on_item_error == "keep_going":
         return True
-    return any("error" in edge.on and edge.source in (node.name, "*") for edge in spec.edges)
+    return any(Cause.ERROR in edge.on and edge.source in (node.name, "*") for edge in spec.edges)

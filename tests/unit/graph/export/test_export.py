@@ -15,7 +15,7 @@ import pytest
 from graph_research.graph.definition.parser import read_spec
 from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.export import (
-    FORMATS,
+    TEXT_RENDERERS,
     NodeStats,
     Overlay,
     Picture,
@@ -122,12 +122,12 @@ def test_a_png_is_the_same_on_a_machine_without_fonts() -> None:
 @pytest.mark.parametrize("format", ["mermaid", "dot", "svg"])
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_examples_are_drawn_as_before(path: Path, format: str, snapshot: Any) -> None:
-    assert FORMATS[format](picture_of(load_graph(path))) == snapshot
+    assert TEXT_RENDERERS[format](picture_of(load_graph(path))) == snapshot
 
 
 @pytest.mark.parametrize("format", ["mermaid", "dot", "svg", "json"])
 def test_a_tangled_graph_is_drawn_as_before(format: str, snapshot: Any) -> None:
-    assert FORMATS[format](tangled()) == snapshot
+    assert TEXT_RENDERERS[format](tangled()) == snapshot
 
 
 def test_the_json_spells_everything_out() -> None:
@@ -157,7 +157,7 @@ def test_the_svg_is_well_formed_and_holds_no_markup_of_the_definition() -> None:
 
 @pytest.mark.parametrize("format", ["mermaid", "dot", "svg"])
 def test_the_overlay_shows_what_ran_and_the_way_it_took(format: str, snapshot: Any) -> None:
-    assert FORMATS[format](tangled().with_overlay(OVERLAY)) == snapshot
+    assert TEXT_RENDERERS[format](tangled().with_overlay(OVERLAY)) == snapshot
 
 
 def test_control_characters_leave_the_svg_well_formed() -> None:

@@ -33,7 +33,7 @@ from graph_research.graph.events import Event, NodeStarted, RunStarted
 from graph_research.graph.history.stored_definition import stored_spec
 from graph_research.graph.runtime import NO_ANSWER
 from graph_research.graph.state.position import Position
-from graph_research.graph.state.statuses import RunStatus
+from graph_research.graph.statuses import RunStatus
 from graph_research.providers.clients import Clients
 from graph_research.research.hooks import Hooks
 

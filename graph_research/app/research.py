@@ -18,7 +18,7 @@ from graph_research.app.runs.report import NoReport
 from graph_research.app.runs.run import new_run_id
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import check_name
-from graph_research.graph.state.statuses import Cause, RunStatus
+from graph_research.graph.statuses import Cause, RunStatus
 from graph_research.research.hooks import Hooks
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from graph_research.cli.display.output import say
 from graph_research.cli.errors import ABORTED, DONE, FAILED, WAITING
 from graph_research.cli.hints import resume_command
-from graph_research.graph.state.statuses import Cause, RunStatus
+from graph_research.graph.statuses import Cause, RunStatus
 
 if TYPE_CHECKING:
     from graph_research.app.research import ResearchResult

@@ -14,7 +14,7 @@ from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.hints import limit_json, resume_command
 from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.workspace import open_here, wait_for
-from graph_research.graph.state.statuses import RunStatus
+from graph_research.graph.statuses import RunStatus
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.text.wording import counted, shortened
 

@@ -13,7 +13,7 @@ It knows nothing of research, language models, HTTP or settings. The modules and
 
     runtime         Runtime: run, stream, resume, fork; RunResult
     execution/      run loop, node runs, retries, fan-out, routing, the journal of outside calls, events on their way
-    state/          rows of the log and their statuses, position, reducers, chunked lists, the state at a step
+    state/          rows of the log, position, reducers, chunked lists, the state at a step
     checkpoint/     the store: its interface, in memory, in SQLite, and the tests that every store passes
     context         Context: what a handler may ask for
     events          what a run tells, each event stored before it is shown

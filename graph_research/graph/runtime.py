@@ -22,7 +22,7 @@ from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.history.fork import fork
 from graph_research.graph.state.rows import RunPatch, RunRow
-from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
+from graph_research.graph.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import unstorable
 
 _Prepare = Callable[[RunSession], Awaitable[RunLoop | None]]

@@ -18,7 +18,7 @@ from graph_research.graph.export import NodeStats, NodeVisit, Overlay
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.state_at import fold
-from graph_research.graph.state.statuses import StepStatus
+from graph_research.graph.statuses import StepStatus
 from graph_research.graph.values.codec import decode, references
 from graph_research.research.llm.usage import spending_of
 

@@ -11,7 +11,7 @@ from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.history.stored_definition import stored_spec
-from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
+from graph_research.graph.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.providers.errors import AnswerWithheld
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage, WrappedModel
 from graph_research.providers.llm.model_data import Prices

@@ -25,7 +25,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import Event
 from graph_research.graph.export import picture_of, render_svg
-from graph_research.graph.state.statuses import CallStatus, Cause, RunStatus
+from graph_research.graph.statuses import CallStatus, Cause, RunStatus
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.build import archived, build_report, cited_texts
 from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport

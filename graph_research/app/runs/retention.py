@@ -14,7 +14,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.errors import RunBusy, StoreDamaged
-from graph_research.graph.state.statuses import RunStatus
+from graph_research.graph.statuses import RunStatus
 from graph_research.graph.values.codec import references
 from graph_research.research.report.build import archived, cited_texts
 from graph_research.settings.home import Home

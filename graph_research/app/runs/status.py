@@ -17,7 +17,7 @@ from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged, Unk
 from graph_research.graph.events import InputRequested
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.rows import RunRow
-from graph_research.graph.state.statuses import CallStatus, Cause, RunStatus
+from graph_research.graph.statuses import CallStatus, Cause, RunStatus
 from graph_research.graph.values.codec import decode, references
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.run_metadata import retries_of, usage_of

@@ -9,7 +9,7 @@ from typing import Protocol
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import unpacked_events
 from graph_research.graph.state.rows import CallRow, RunRow, Snapshot, StepRow, Write
-from graph_research.graph.state.statuses import CallStatus
+from graph_research.graph.statuses import CallStatus
 
 
 class Lease(Protocol):

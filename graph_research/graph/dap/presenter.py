@@ -14,7 +14,7 @@ from graph_research.graph.debugger.stop_locations import edge_between
 from graph_research.graph.debugger.stops import NotPossible, Stop, StopReason
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import EdgeTaken, Event, EventType, InputRequested, NodeFailed, RunEnded
-from graph_research.graph.state.statuses import RunStatus
+from graph_research.graph.statuses import RunStatus
 
 QUESTION = ("?",)
 """The path of the scope that holds the question of a run, which no channel has."""

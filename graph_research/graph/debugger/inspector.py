@@ -18,7 +18,7 @@ from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.debugger.timeline import Timeline
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import NodeFailed, NodeFinished, NodeStarted, RunEnded
-from graph_research.graph.state.statuses import CallStatus
+from graph_research.graph.statuses import CallStatus
 
 _MOST_CALLS = 3
 

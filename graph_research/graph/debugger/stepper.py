@@ -20,7 +20,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Event, ItemFinished, NodeFailed, NodeFinished, NodeStarted
 from graph_research.graph.history.fork import fork
 from graph_research.graph.runtime import Runtime
-from graph_research.graph.state.statuses import RunStatus
+from graph_research.graph.statuses import RunStatus
 
 Goal = Callable[[Event], bool]
 

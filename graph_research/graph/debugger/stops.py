@@ -10,7 +10,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.debugger.breakpoints import Breakpoint
 from graph_research.graph.events import Event, InputRequested, RunEnded, RunPaused
-from graph_research.graph.state.statuses import Cause, RunStatus
+from graph_research.graph.statuses import Cause, RunStatus
 
 
 class NotPossible(UserMistake):

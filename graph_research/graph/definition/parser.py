@@ -36,7 +36,7 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.registry import Resolver
 from graph_research.graph.source import Place
-from graph_research.graph.state.statuses import END_STATUSES, Cause
+from graph_research.graph.statuses import END_STATUSES, Cause
 
 _TOP = ("graph", "version", "summary", "state", "start", "limits", "loops", "nodes", "edges")
 _KINDS: tuple[NodeKind, ...] = get_args(NodeKind)

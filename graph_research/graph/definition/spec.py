@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from graph_research.graph.source import Expression, Place
-from graph_research.graph.state.statuses import Cause
+from graph_research.graph.statuses import Cause
 
 NodeKind = Literal["run", "prompt", "graph", "ask", "set", "end"]
 Reducer = Literal["replace", "append", "upsert", "merge", "add"]

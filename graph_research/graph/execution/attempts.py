@@ -14,7 +14,7 @@ from graph_research.graph.execution.node_result import Suspended, Unrecorded
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.execution.recorded_answers import Replay
 from graph_research.graph.messages import type_name
-from graph_research.graph.state.statuses import Cause, StepStatus
+from graph_research.graph.statuses import Cause, StepStatus
 
 _LONGEST_WAIT_SECONDS = 300.0
 """The longest wait that an error may ask for (`retry_after_seconds`)."""

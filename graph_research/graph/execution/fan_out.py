@@ -14,7 +14,7 @@ from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Failure, Suspended, Unrecorded
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.state.reducers import Delta
-from graph_research.graph.state.statuses import StepStatus
+from graph_research.graph.statuses import StepStatus
 
 
 class _EndedItem(NamedTuple):

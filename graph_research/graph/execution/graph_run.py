@@ -16,7 +16,7 @@ from graph_research.graph.state.address import key_of
 from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.rows import StepRow
-from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
+from graph_research.graph.statuses import Cause, RunStatus, StepStatus
 
 _UNHANDLED = {Cause.TIMEOUT: StepStatus.TIMEOUT_UNHANDLED, Cause.CANCELLED: StepStatus.CANCELLED_UNHANDLED}
 """The status of the row of an interruption that no edge takes."""

@@ -16,7 +16,7 @@ from graph_research.graph.state.position import ActiveNode, Position, digest
 from graph_research.graph.state.reducers import DeltaRefused, State, make_delta
 from graph_research.graph.state.rows import RunRow
 from graph_research.graph.state.state_at import Folded, fold
-from graph_research.graph.state.statuses import StepStatus
+from graph_research.graph.statuses import StepStatus
 from graph_research.graph.values.codec import duplicate, unstorable
 
 

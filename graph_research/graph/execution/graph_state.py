@@ -18,7 +18,7 @@ from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.state.reducers import Delta, replaced
 from graph_research.graph.state.rows import CallRow, RunPatch, Snapshot, StepRow
 from graph_research.graph.state.state_at import Folded, fold
-from graph_research.graph.state.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
+from graph_research.graph.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode
 
 _LEAST_TAIL_BYTES = 32_768

@@ -14,7 +14,7 @@ from graph_research.graph.events import CallRecorded, Draft, Note, Progress
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.rows import CallRow
-from graph_research.graph.state.statuses import CallStatus
+from graph_research.graph.statuses import CallStatus
 from graph_research.graph.values.codec import canonical, decode, encode, text_hash
 
 _ID_DIGITS = 10

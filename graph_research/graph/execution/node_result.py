@@ -11,7 +11,7 @@ from graph_research.graph.events import Draft
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.rows import CallRow, StepRow
-from graph_research.graph.state.statuses import Cause, RunStatus
+from graph_research.graph.statuses import Cause, RunStatus
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from graph_research.graph.execution.node_result import Failure, NodeResult, Susp
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.state.address import key_of
 from graph_research.graph.state.reducers import Delta, DeltaRefused
-from graph_research.graph.state.statuses import Cause, RunStatus, StepStatus
+from graph_research.graph.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode
 
 _CALLING = frozenset({"run", "prompt", "graph"})

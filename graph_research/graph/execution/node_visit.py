@@ -16,7 +16,7 @@ from graph_research.graph.state.address import Address, key_of
 from graph_research.graph.state.position import ActiveNode, digest
 from graph_research.graph.state.reducers import Delta, make_delta
 from graph_research.graph.state.rows import StepRow
-from graph_research.graph.state.statuses import Cause, StepStatus
+from graph_research.graph.statuses import Cause, StepStatus
 from graph_research.graph.values.codec import NotStorable, duplicate, unstorable
 
 Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]

@@ -9,7 +9,7 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.rows import CallRow, RunRow
-from graph_research.graph.state.statuses import CallStatus, Cause
+from graph_research.graph.statuses import CallStatus, Cause
 
 
 class AnswerSource(Protocol):

@@ -13,7 +13,7 @@ from graph_research.graph.definition.spec import EdgeSpec, LoopSpec
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.expressions.compiled import Compiled
 from graph_research.graph.messages import show_value
-from graph_research.graph.state.statuses import RunStatus
+from graph_research.graph.statuses import RunStatus
 
 ANY = "*"
 """The source of an edge that holds for every node."""

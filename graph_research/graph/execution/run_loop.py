@@ -20,7 +20,7 @@ from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.rows import StepRow
-from graph_research.graph.state.statuses import FAILURES, Cause
+from graph_research.graph.statuses import FAILURES, Cause
 
 _LONGEST_TURN_SECONDS = 0.01
 """Nodes that wait for nothing let other tasks use the event loop after this time."""

@@ -16,7 +16,7 @@ from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.recorded_answers import AnswerSource, ParentJournals, Replay, ancestors
 from graph_research.graph.execution.routing import Routes
 from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
-from graph_research.graph.state.statuses import CLEARS_FAILURES
+from graph_research.graph.statuses import CLEARS_FAILURES
 from graph_research.graph.values.codec import decode, encode, references
 
 

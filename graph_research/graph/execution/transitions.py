@@ -10,7 +10,7 @@ from graph_research.graph.errors import GuardFailed, NodeFailed
 from graph_research.graph.execution.node_result import Failure, NodeResult, failure_of
 from graph_research.graph.execution.routing import ANY, Routes
 from graph_research.graph.state.position import ActiveNode, Interruption, Position, joined
-from graph_research.graph.state.statuses import Cause
+from graph_research.graph.statuses import Cause
 
 Loops = Mapping[str, int]
 

@@ -15,7 +15,7 @@ from graph_research.graph.definition.spec import EdgeSpec, GraphSpec
 from graph_research.graph.export.labels import edge_rows, node_rows
 from graph_research.graph.export.picture import NodeVisit, Picture
 from graph_research.graph.export.svg import Theme, colours, render_svg, style
-from graph_research.graph.state.statuses import FAILURES, CallStatus, StepStatus
+from graph_research.graph.statuses import FAILURES, CallStatus, StepStatus
 
 _MOST_CHARS = 6_000
 _MOST_PAGE_CHARS = 6_000_000

@@ -17,7 +17,7 @@ from graph_research.graph.events import EventType, unpacked_events
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position, digest, joined
 from graph_research.graph.state.rows import CallRow, RunRow, StepRow, Write
-from graph_research.graph.state.statuses import CLEARS_FAILURES, RunStatus, StepStatus
+from graph_research.graph.statuses import CLEARS_FAILURES, RunStatus, StepStatus
 from graph_research.graph.values.codec import duplicate, encode
 
 _CLEARS_OR_ENDS = CLEARS_FAILURES | {StepStatus.TIMEOUT_UNHANDLED, StepStatus.CANCELLED_UNHANDLED}

@@ -17,7 +17,7 @@ from graph_research.graph.execution.node_result import Unrecorded
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position
 from graph_research.graph.state.rows import StepRow
-from graph_research.graph.state.statuses import FAILURES, Cause, RunStatus, StepStatus
+from graph_research.graph.statuses import FAILURES, Cause, RunStatus, StepStatus
 
 _UNHANDLED = {StepStatus.TIMEOUT_UNHANDLED: Cause.TIMEOUT, StepStatus.CANCELLED_UNHANDLED: Cause.CANCELLED}
 _HANDLED = {StepStatus.TIMEOUT: Cause.TIMEOUT, StepStatus.CANCELLED: Cause.CANCELLED}

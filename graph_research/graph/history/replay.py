@@ -25,7 +25,7 @@ from graph_research.graph.history.state_diff import apart, first_difference
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position
 from graph_research.graph.state.rows import CallRow, RunRow, StepRow, Write
-from graph_research.graph.state.statuses import CallStatus, RunStatus, StepStatus
+from graph_research.graph.statuses import CallStatus, RunStatus, StepStatus
 from graph_research.graph.values.codec import canonical, decode, references
 
 Failures = Mapping[str, Callable[[str], Exception]]

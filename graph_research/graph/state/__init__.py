@@ -1,2 +1,2 @@
-"""What a run's state is made of: statuses, positions and their hashes, addresses, reducers, chunked lists, state at a
+"""What a run's state is made of: rows, positions and their hashes, addresses, reducers, chunked lists, state at a
 step."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from graph_research.graph.state.statuses import Cause
+from graph_research.graph.statuses import Cause
 
 _NONE: Mapping[str, Any] = {}
 _ONLY_TO_RUN = (False, False, None)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import Position
-from graph_research.graph.state.statuses import FAILURES
+from graph_research.graph.statuses import FAILURES
 
 
 class RunRow(NamedTuple):

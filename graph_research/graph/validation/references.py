@@ -12,7 +12,7 @@ from graph_research.graph.definition.spec import EdgeSpec, LoopSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.source import Place
-from graph_research.graph.state.statuses import Cause
+from graph_research.graph.statuses import Cause
 from graph_research.graph.validation.handlers import is_not_async
 
 _EVENTS = frozenset({Cause.ERROR, Cause.TIMEOUT})

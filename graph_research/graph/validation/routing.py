@@ -11,7 +11,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.paths import ShortestPaths, after_path
 from graph_research.graph.definition.spec import EdgeSpec
 from graph_research.graph.errors import Finding
-from graph_research.graph.state.statuses import Cause
+from graph_research.graph.statuses import Cause
 from graph_research.graph.validation.truth_table import (
     MOST_ATOMS,
     MOST_VALUES,

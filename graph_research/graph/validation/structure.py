@@ -14,7 +14,7 @@ from graph_research.graph.definition.paths import ShortestPaths, after_path, rea
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.messages import closest, known_or_closest
-from graph_research.graph.state.statuses import Cause, RunStatus
+from graph_research.graph.statuses import Cause, RunStatus
 from graph_research.graph.validation.parallel import check_branches
 
 _MOST_CYCLES = 20

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 
 from graph_research.graph.checkpoint.records import CallRecord
-from graph_research.graph.state.statuses import CallStatus
+from graph_research.graph.statuses import CallStatus
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.text.document import Document

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from graph_research.graph.state.statuses import Cause, RunStatus
+from graph_research.graph.statuses import Cause, RunStatus
 from graph_research.research.evidence.citations import Archive, Citation, cite, writes_from_templates
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision

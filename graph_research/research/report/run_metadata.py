@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.events import Event, Note
-from graph_research.graph.state.statuses import CallStatus, RunStatus
+from graph_research.graph.statuses import CallStatus, RunStatus
 from graph_research.research.llm.usage import Price, Spending, phase_of_path, spending_of, total
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage
 

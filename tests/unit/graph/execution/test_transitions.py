@@ -22,7 +22,7 @@ from graph_research.graph.execution.transitions import (
 )
 from graph_research.graph.state.position import ActiveNode, Interruption, Position
 from graph_research.graph.state.rows import StepRow
-from graph_research.graph.state.statuses import Cause, StepStatus
+from graph_research.graph.statuses import Cause, StepStatus
 from tests.support.graph.harness import graph_of
 
 GRAPH = graph_of("""

@@ -10,6 +10,9 @@ from graph_research.graph.context import Context
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.phase import PHASES
 
+EVALUATE_PHASE = "evaluate_phase"
+"""The action of an entry that holds the issues of a gate."""
+
 
 def dispatch(handoff: Mapping[str, Any], ctx: Context, *inputs: str) -> Decision:
     """Hand a phase to its agent; `inputs` names the fields of the handoff to log beside the common four.
@@ -46,7 +49,7 @@ def evaluation(
     issues = "; ".join(gate["issues"]) or "nothing to object"
     return _of_supervisor(
         ctx,
-        action="evaluate_phase",
+        action=EVALUATE_PHASE,
         rationale=f"Gate of {phase}: {issues} (score {gate['quality_score']:.1f} of 10).",
         inputs={"phase": phase, "iteration": iteration},
         outputs={

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, mcp_names, unset_of_mcp
 from graph_research.app.wiring.models import MODELS
@@ -28,13 +29,20 @@ from graph_research.providers.search.spec import SearchSpec
 HealthCheck = Callable[[Clients], Awaitable[HealthResult]]
 
 
+class ProviderKind(StrEnum):
+    """What a provider serves."""
+
+    MODEL = "model"
+    SEARCH = "search"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Provider:
     """A provider as it is set up. `lacks` is what it cannot be used without, such as `TAVILY_API_KEY is not set`;
     `adds` what that, or a key it does without, would add. `check` is None where there is no server."""
 
     name: str
-    kind: str
+    kind: ProviderKind
     lacks: tuple[str, ...] = ()
     adds: str = ""
     text: str = ""
@@ -100,14 +108,14 @@ def name_of_model(spec: str) -> str:
 
 
 def _models(workspace: Workspace, specs: Sequence[str]) -> Iterator[Provider]:
-    yield Provider(name=EXTRACTIVE, kind="model", text=MODELS[EXTRACTIVE].summary)
+    yield Provider(name=EXTRACTIVE, kind=ProviderKind.MODEL, text=MODELS[EXTRACTIVE].summary)
     for kind in HOSTINGS:
         yield _hosted(workspace, kind)
     for command in sorted({*COMMANDS, *workspace.settings.cli_commands}):
         yield _command(workspace, command)
     for spec in dict.fromkeys(specs):
         if _has_address(spec):
-            yield Provider(name=spec, kind="model", check=_check_model(spec))
+            yield Provider(name=spec, kind=ProviderKind.MODEL, check=_check_model(spec))
 
 
 def _has_address(spec: str) -> bool:
@@ -122,8 +130,10 @@ def _hosted(workspace: Workspace, kind: str) -> Provider:
     hosting = HOSTINGS[kind]
     check = _check_model(hosting.default_specs[0])
     if workspace.environ.get(hosting.key):
-        return Provider(name=kind, kind="model", check=check)
-    return Provider(name=kind, kind="model", lacks=_not_set(hosting.key), adds=KEYS[hosting.key], check=check)
+        return Provider(name=kind, kind=ProviderKind.MODEL, check=check)
+    return Provider(
+        name=kind, kind=ProviderKind.MODEL, lacks=_not_set(hosting.key), adds=KEYS[hosting.key], check=check
+    )
 
 
 def _command(workspace: Workspace, command: str) -> Provider:
@@ -132,7 +142,7 @@ def _command(workspace: Workspace, command: str) -> Provider:
     found = shutil.which(program, path=workspace.environ.get("PATH"))
     return Provider(
         name=f"{CLI}{command}",
-        kind="model",
+        kind=ProviderKind.MODEL,
         lacks=() if found else (f"the program {program} is not on this machine",),
         adds="" if found else f"models {CLI}{command}:MODEL with the account you have there",
         text=f"{found}; whether you are logged in there shows when it is asked" if found else "",
@@ -148,25 +158,29 @@ def _search(workspace: Workspace, spec: SearchSpec) -> Provider:
         has_address = not set(missing) & set(spec.required_settings)
         lacks = _not_set(*missing)
         return Provider(
-            name=spec.name, kind="search", lacks=lacks, adds=spec.summary, check=check if has_address else None
+            name=spec.name,
+            kind=ProviderKind.SEARCH,
+            lacks=lacks,
+            adds=spec.summary,
+            check=check if has_address else None,
         )
     unset = [f"{key}: {adds}" for key, adds in spec.optional_keys.items() if not workspace.environ.get(key)]
     text = f"{spec.summary} ({spec.content})"
-    return Provider(name=spec.name, kind="search", adds="; ".join(unset), text=text, check=check)
+    return Provider(name=spec.name, kind=ProviderKind.SEARCH, adds="; ".join(unset), text=text, check=check)
 
 
 def _mcp(workspace: Workspace, name: str) -> Provider:
     try:
         check_mcp(workspace, name)
     except NoProvider as error:
-        return Provider(name=name, kind="search", lacks=(f"{error.message}; {error.help}",))
+        return Provider(name=name, kind=ProviderKind.SEARCH, lacks=(f"{error.message}; {error.help}",))
     unset = unset_of_mcp(workspace, name)
     if unset:
-        return Provider(name=name, kind="search", lacks=_not_set(*unset))
+        return Provider(name=name, kind=ProviderKind.SEARCH, lacks=_not_set(*unset))
 
     tool = workspace.settings.mcp_servers[name.partition(":")[2]].search_tool
     text = f"its tool {tool!r} searches"
-    return Provider(name=name, kind="search", text=text, check=lambda _: _check_mcp(workspace, name))
+    return Provider(name=name, kind=ProviderKind.SEARCH, text=text, check=lambda _: _check_mcp(workspace, name))
 
 
 async def _check_mcp(workspace: Workspace, name: str) -> HealthResult:
@@ -209,7 +223,7 @@ def _other(workspace: Workspace, name: str, known: Sequence[str]) -> Provider:
     if served in known:
         return next(provider for provider in providers_of(workspace, ()) if provider.name == served)
     if served and served == name:
-        return Provider(name=name, kind="model", check=_check_model(name))
+        return Provider(name=name, kind=ProviderKind.MODEL, check=_check_model(name))
     help_text = f"{suggestion(name, known)}there are {', '.join(known)}, and models by their spec"
     raise NoProvider(f"no provider {name[:80]!r}", help=help_text)
 

@@ -12,6 +12,7 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.history.stored_definition import stored_spec
 from graph_research.graph.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
+from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import AnswerWithheld
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage, WrappedModel
 from graph_research.providers.llm.model_data import Prices
@@ -49,7 +50,7 @@ class Budget:
     def count_recorded(self, calls: Iterable[CallRecord]) -> None:
         """Count what a run spent before it was interrupted."""
         for call in calls:
-            if call.kind == "model" and (spending := spending_of(call.answer, self.prices)) is not None:
+            if call.kind == CallKind.MODEL and (spending := spending_of(call.answer, self.prices)) is not None:
                 self.tokens += spending.tokens
                 self.cost += spending.cost_usd or 0.0
 

@@ -20,6 +20,7 @@ from graph_research.errors import NAME_PATTERN, check_name
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.history.bundle import Packed, pack, unpack
 from graph_research.graph.history.replay import Replayed
+from graph_research.providers.call_kind import CallKind
 from graph_research.research.report.verification import Verification, verify
 
 
@@ -44,7 +45,9 @@ async def export_run(workspace: Workspace, run_id: str, target: Path) -> Exporte
     async with open_store(workspace.home) as store:
         await store.run(run_id)
         local = sum(
-            call.kind == "search" and isinstance(call.request, Mapping) and call.request.get("provider") == "local"
+            call.kind == CallKind.SEARCH
+            and isinstance(call.request, Mapping)
+            and call.request.get("provider") == "local"
             for call in await store.calls(run_id)
         )
         with tempfile.TemporaryFile() as file:

@@ -26,6 +26,7 @@ from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import Event
 from graph_research.graph.export import picture_of, render_svg
 from graph_research.graph.statuses import CallStatus, Cause, RunStatus
+from graph_research.providers.call_kind import CallKind
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.build import archived, build_report, cited_texts
 from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
@@ -193,7 +194,7 @@ def _facts(
         started_at=started.isoformat(),
         finished_at=finished.isoformat(),
         wall_seconds=(finished - started).total_seconds(),
-        searches=sum(call.kind == "search" for call in answered),
+        searches=sum(call.kind == CallKind.SEARCH for call in answered),
         usage=usage_of(answered, prices),
         model_roles=roles_served(calls, prices),
         retries=retries_of(events),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graph_research.cli.display.output import in_line, say, visible
 from graph_research.graph.events import Event, ItemFinished, NodeFinished, NodeStarted
 from graph_research.graph.events import Progress as Shown
+from graph_research.providers.http.telemetry import RETRIED_NOTE
 from graph_research.text.wording import counted
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 _REVIEW = "review_"
 """The supervisor's nodes; they take no time worth showing."""
 
-_RETRIED = "wire:retried"
 _WORTH_SAYING_SECONDS = 3.0
 """Shorter waits for a server are over before they are read."""
 
@@ -108,7 +108,7 @@ class Progress:
 
 def _waiting(event: Shown) -> str:
     """What a retry is worth telling while it lasts; empty for a short one and for other events."""
-    seconds = event.data.get("wait_seconds", 0.0) if event.name == _RETRIED else 0.0
+    seconds = event.data.get("wait_seconds", 0.0) if event.name == RETRIED_NOTE else 0.0
     if seconds < _WORTH_SAYING_SECONDS:
         return ""
     return (

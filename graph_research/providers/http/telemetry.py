@@ -68,6 +68,10 @@ class Retried(HttpEvent):
     wait_seconds: float
 
 
+RETRIED_NOTE = f"wire:{Retried.type}"
+"""The name under which a run notes a retried request."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Throttled(HttpEvent):
     """A request waits for the rate limit of the endpoint, or for the end of its `Retry-After`."""

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.user_agent import user_agent
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -84,7 +84,7 @@ def _raw_hit(entry: Element) -> RawHit | None:
         title=text_at(entry, "title"),
         url=f"https://arxiv.org/abs/{number}{version}",
         body=text_at(entry, "summary"),
-        extent="abstract",
+        extent=Extent.ABSTRACT,
         authors=[text_at(author, "name") for author in entry.iterfind("author")],
         publisher="arXiv",
         published_at=iso_date(text_at(entry, "updated")) or iso_date(text_at(entry, "published")),

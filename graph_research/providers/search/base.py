@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Protocol
 
 from graph_research.text.document import Document
 
 SOURCE_TYPES = frozenset({"web", "academic", "news"})
 """The kinds of sources that a sub-query may ask for."""
+
+
+class Extent(StrEnum):
+    """How much of a source the document of a hit is, the most first."""
+
+    FULL = "full"
+    ABSTRACT = "abstract"
+    SNIPPET = "snippet"
+    NOTHING = "nothing"
+    """Only its page has a text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +50,8 @@ class SearchHit:
     more. `tier` is a value of `graph_research.research.models.source.Tier` where the provider knows it (the user's
     `library.toml`, a journal index), else None. Dates are ISO 8601: a year, a year and month, a day or a moment.
 
-    What `metadata` may hold: `extent`, how much of the source `document` is (`full`, `abstract`, `snippet`, or
-    `nothing` where only its page has a text; without it the document is whole), `pdf_url`, `cited_by` (a count), and
-    other JSON values of the provider.
+    What `metadata` may hold: `extent` (an `Extent`; without it the document is whole), `pdf_url`, `cited_by` (a count),
+    and other JSON values of the provider.
     """
 
     provider: str
@@ -58,6 +68,12 @@ class SearchHit:
     doi: str | None = None
     content_type: str = "text/plain"
     metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def extent(self) -> Extent:
+        """How much of the source `document` is; `NOTHING` for an extent that is not known."""
+        named = self.metadata.get("extent", Extent.FULL)
+        return Extent(named) if named in list(Extent) else Extent.NOTHING
 
 
 class SearchProvider(Protocol):

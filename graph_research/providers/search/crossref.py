@@ -11,7 +11,7 @@ from typing import Any
 
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.user_agent import user_agent
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -88,7 +88,7 @@ def _raw_hit(work: Mapping[str, Any]) -> RawHit:
         url=f"https://doi.org/{doi}" if doi else work.get("URL"),
         body=_html(text(work.get("abstract"))),
         form="text/html",
-        extent="abstract",
+        extent=Extent.ABSTRACT,
         authors=[_name(author) for author in rows(work.get("author"))],
         publisher=next(iter(lines(work.get("container-title"))), "") or work.get("publisher"),
         published_at=_date(work.get("published")) or _date(work.get("issued")),

@@ -12,7 +12,7 @@ from typing import Any
 
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.endpoint import Endpoint, Response
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.http_search import HttpSearch, message_in
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -88,7 +88,7 @@ def _raw_hit(item: Mapping[str, Any]) -> RawHit:
         title=tags.get("og:title") or item.get("title"),
         url=item.get("link"),
         body=item.get("snippet"),
-        extent="snippet",
+        extent=Extent.SNIPPET,
         snippet=item.get("snippet"),
         authors=(tags.get("author") or tags.get("citation_author"),),
         publisher=tags.get("og:site_name"),

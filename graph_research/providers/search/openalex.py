@@ -11,7 +11,7 @@ from typing import Any
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.user_agent import user_agent
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -98,7 +98,7 @@ def _raw_hit(work: Mapping[str, Any]) -> RawHit:
         title=work.get("title"),
         url=(f"https://doi.org/{doi}" if doi else None) or primary.get("landing_page_url") or work.get("id"),
         body=abstract_of(work.get("abstract_inverted_index")),
-        extent="abstract",
+        extent=Extent.ABSTRACT,
         authors=[mapping(entry.get("author")).get("display_name") for entry in rows(work.get("authorships"))],
         publisher=journal.get("display_name"),
         published_at=iso_date(work.get("publication_date")) or iso_from_parts(work.get("publication_year")),

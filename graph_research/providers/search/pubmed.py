@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.http.endpoint import Endpoint
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.http_search import HttpSearch, message_in
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -109,7 +109,7 @@ def _raw_hit(entry: Element, pubmed_id: str) -> RawHit:
         title=text_at(article, "ArticleTitle") or text_at(article, "Book/BookTitle"),
         url=f"https://pubmed.ncbi.nlm.nih.gov/{pubmed_id}/",
         body=_abstract(article),
-        extent="abstract",
+        extent=Extent.ABSTRACT,
         authors=[_name(author) for author in article.iter("Author")],
         publisher=text_at(article, "Journal/Title") or text_at(article, "Book/Publisher/PublisherName"),
         published_at=_date(article),

@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.health_check import Probe
-from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
+from graph_research.providers.search.base import SOURCE_TYPES, Extent, SearchHit, SearchRequest
 from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -81,7 +81,7 @@ def _raw_hit(row: Mapping[str, Any]) -> RawHit | None:
         title=row.get("title"),
         url=row.get("url"),
         body=row.get("content"),
-        extent="snippet",
+        extent=Extent.SNIPPET,
         authors=lines(row.get("authors")) or lines(row.get("author")),
         publisher=row.get("journal") or row.get("publisher"),
         published_at=iso_date(row.get("publishedDate")),

@@ -11,7 +11,7 @@ from typing import Any
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.user_agent import user_agent
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.doi import normal_doi
@@ -81,7 +81,7 @@ def _raw_hit(paper: Mapping[str, Any]) -> RawHit:
         title=paper.get("title"),
         url=paper.get("url"),
         body=paper.get("abstract"),
-        extent="abstract",
+        extent=Extent.ABSTRACT,
         authors=[author.get("name") for author in rows(paper.get("authors"))],
         publisher=venue,
         published_at=iso_date(paper.get("publicationDate")) or iso_from_parts(paper.get("year")),

@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.providers.errors import ProviderError, ProviderRefused
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.health_check import Probe
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.http_search import HttpSearch, message_in
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.hit import RawHit, make_hits
@@ -119,7 +119,7 @@ def _raw_hit(row: Mapping[str, Any]) -> RawHit:
         title=row.get("title"),
         url=row.get("url"),
         body=whole if whole.strip() else row.get("content"),
-        extent="full" if whole.strip() else "snippet",
+        extent=Extent.FULL if whole.strip() else Extent.SNIPPET,
         form="text/markdown" if whole.strip() else "text/plain",
         snippet=row.get("content"),
         relevance=number(row.get("score")),

@@ -13,7 +13,7 @@ from typing import Any
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.user_agent import user_agent
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.http_search import HttpSearch, message_in
 from graph_research.providers.search.spec import SearchSpec
 from graph_research.providers.search.support.hit import RawHit, make_hits
@@ -128,7 +128,7 @@ def _raw_hit(page: Mapping[str, Any], whole: str) -> RawHit:
         title=page.get("title"),
         url=page.get("canonicalurl") or page.get("fullurl"),
         body=body or text(page.get("extract")),
-        extent="full" if body else "snippet",
+        extent=Extent.FULL if body else Extent.SNIPPET,
         publisher="Wikipedia",
         published_at=iso_date(revision.get("timestamp")),
         tier="SECONDARY",

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.statuses import CallStatus
+from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.text.document import Document
@@ -40,7 +41,7 @@ class KeptPages(AbstractAsyncContextManager["KeptPages"]):
     def keep_recorded(self, calls: Iterable[CallRecord]) -> None:
         """Cache the pages that the run read in earlier processes, from its recorded calls of the kind `fetch`."""
         for call in calls:
-            if call.kind == "fetch" and call.status == CallStatus.ANSWERED:
+            if call.kind == CallKind.FETCH and call.status == CallStatus.ANSWERED:
                 document = Document.from_layout(call.answer["text"], call.answer["layout"])
                 page = Page(url=call.answer["url"], content_type=call.answer["content_type"], document=document)
                 self.keep(call.request["url"], page)

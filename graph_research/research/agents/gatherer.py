@@ -11,7 +11,7 @@ import orjson
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
-from graph_research.providers.search.base import SearchHit
+from graph_research.providers.search.base import Extent, SearchHit
 from graph_research.research.llm.services import Services
 from graph_research.research.models.source import Source, Tier
 from graph_research.research.research_settings import ResearchSettings
@@ -26,8 +26,13 @@ from graph_research.research.scoring.tiers import preliminary_quality, tier_of_a
 from graph_research.text.document import source_id
 
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
-_FIDELITY: Mapping[str, str] = {"abstract": "key_points", "snippet": "headline", "nothing": "headline"}
-"""How much of a source is known where its text is not whole, as a fidelity level."""
+_FIDELITY: Mapping[Extent, str] = {
+    Extent.FULL: "full",
+    Extent.ABSTRACT: "key_points",
+    Extent.SNIPPET: "headline",
+    Extent.NOTHING: "headline",
+}
+"""How much of a source is known, as a fidelity level."""
 
 
 def gatherer(services: Services) -> Handler:
@@ -209,7 +214,7 @@ def _source(
         archive_hash=ctx.put_text(hit.document.text),
         layout_hash=ctx.put_text(orjson.dumps(hit.document.layout()).decode()),
         characters=len(hit.document.text),
-        fidelity=_FIDELITY.get(str(hit.metadata.get("extent")), "full"),
+        fidelity=_FIDELITY[hit.extent],
         metadata={
             **hit.metadata,
             "passages": [[passage.start, passage.end, passage.score] for passage in hit.passages],

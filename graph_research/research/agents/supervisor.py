@@ -8,11 +8,13 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.providers.call_kind import CallKind
 from graph_research.research import decision_log
 from graph_research.research.graph_functions import abort_record
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
+from graph_research.research.models.decision import PhaseAction
 from graph_research.research.models.phase import PHASES, phase_of_node
 
 RESULT_CHARS = 8_000
@@ -110,7 +112,7 @@ async def _think_pause(services: Services, handoff: Mapping[str, Any], prompt: s
         reviewed = {"phase": phase, "current_phase": phase, "metrics": handoff["metrics"], "gate": handoff["gate"]}
         return hooks.on_think_pause(copy.deepcopy({**channels, **reviewed}), prompt)
 
-    answer = await ctx.call("think_pause", {"phase": phase, "prompt": prompt}, ask)
+    answer = await ctx.call(CallKind.THINK_PAUSE.value, {"phase": phase, "prompt": prompt}, ask)
     return str(answer) if answer else None
 
 
@@ -127,20 +129,20 @@ def _action(wanted: str, handoff: Mapping[str, Any]) -> str:
     """A phase whose gate failed, or that the model sends back, is retried as long as a retry is left; then the run
     proceeds."""
     if handoff["retries_left"] > 0:
-        return wanted if handoff["gate"]["valid"] else "retry"
-    return "proceed" if wanted == "retry" else wanted
+        return wanted if handoff["gate"]["valid"] else PhaseAction.RETRY.value
+    return PhaseAction.PROCEED.value if wanted == PhaseAction.RETRY else wanted
 
 
 def _advice(verdict: Mapping[str, Any], gate: Mapping[str, Any]) -> str | None:
     """The verdict's guidance; for a phase that is sent back without any, what its gate found."""
-    if verdict["action"] == "retry" and not verdict.get("guidance"):
+    if verdict["action"] == PhaseAction.RETRY and not verdict.get("guidance"):
         return "; ".join(gate["issues"])
     return verdict.get("guidance")
 
 
 def _by_the_gate(gate: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "action": "proceed" if gate["valid"] else "retry",
+        "action": (PhaseAction.PROCEED if gate["valid"] else PhaseAction.RETRY).value,
         "rationale": "The verdict could not be read; the gate decides.",
         "quality_assessment": {
             "score": min(max(gate["quality_score"], 1), 10),
@@ -153,7 +155,7 @@ def _by_the_gate(gate: Mapping[str, Any]) -> dict[str, Any]:
 
 def _passed_with_issues(handoff: Mapping[str, Any], verdict: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]]:
     """A gate that failed and is passed all the same leaves its issues behind."""
-    if handoff["gate"]["valid"] or verdict["action"] == "retry":
+    if handoff["gate"]["valid"] or verdict["action"] == PhaseAction.RETRY:
         return []
     issues = "; ".join(handoff["gate"]["issues"])
     return [{"node": ctx.path, "agent": "gate", "reason": f"{handoff['current_phase']}: {issues}"}]

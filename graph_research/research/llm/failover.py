@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from graph_research.graph.context import Context
+from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.llm.base import Model, ModelRequest
@@ -201,7 +202,7 @@ class ModelSession:
         }
         sent = {name: value for name, value in recorded.items() if name != "model"}
         complete = partial(_complete, model, ModelRequest(**sent, material=request.material, on_text=stream.add))
-        reply: Mapping[str, Any] = await self.ctx.call("model", recorded, complete)
+        reply: Mapping[str, Any] = await self.ctx.call(CallKind.MODEL.value, recorded, complete)
         stream.flush()
         count(reply)
         self.tokens += int(reply["input_tokens"]) + int(reply["output_tokens"])

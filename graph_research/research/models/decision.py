@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 from pydantic import Field
 
 from graph_research.research.models.record import Record, schema_field
+
+
+class PhaseAction(StrEnum):
+    """How a run continues after a phase."""
+
+    PROCEED = "proceed"
+    RETRY = "retry"
+    ITERATE = "iterate"
+    COMPLETE = "complete"
 
 
 class QualityAssessment(Record):
@@ -18,9 +28,9 @@ class QualityAssessment(Record):
 
 
 class Verdict(Record):
-    """The supervisor's answer to "go on?": `action` is `proceed`, `retry`, `iterate` or `complete`."""
+    """The supervisor's verdict on a phase."""
 
-    action: str = schema_field(enum=["proceed", "retry", "iterate", "complete"])
+    action: PhaseAction
     rationale: str
     quality_assessment: QualityAssessment
     guidance: str | None = None

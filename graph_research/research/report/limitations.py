@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.providers.search.base import provider_name
+from graph_research.research.decision_log import EVALUATE_PHASE
 from graph_research.research.evidence.citations import Cited
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.finding import Gap
@@ -13,7 +14,7 @@ from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.labels import ENGLISH
 from graph_research.research.report.model import GatheringStatistics, ReportDecision, ReportSource, SubQueryOutcome
 from graph_research.research.report.run_metadata import RunFacts
-from graph_research.research.report.statistics import FETCH
+from graph_research.research.report.statistics import ALL, FETCH
 from graph_research.text.wording import counted
 
 _STANDING = "A proved citation shows that the source says so, word for word. It does not show that the source is right."
@@ -77,7 +78,7 @@ def _about_the_search(
     failures = [failure for failure in failures if failure["provider"] != FETCH]
     if failures:
         everyone = " and ".join(map(provider_name, search)) or "all"
-        who = {failure["provider"]: failure["provider"] for failure in failures} | {"all": everyone}
+        who = {failure["provider"]: failure["provider"] for failure in failures} | {ALL: everyone}
         named = dict.fromkeys(f"{who[row['provider']]} on “{row['query']}” ({row['error']})" for row in failures)
         said.append(f"Failed searches: {'; '.join(named)}.")
     return said
@@ -144,7 +145,7 @@ def _about_the_models(degraded: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _about_the_gates(decisions: Sequence[ReportDecision], gaps: Sequence[Gap]) -> list[str]:
-    last = {decision.phase: decision.issues for decision in decisions if decision.action == "evaluate_phase"}
+    last = {decision.phase: decision.issues for decision in decisions if decision.action == EVALUATE_PHASE}
     issues = dict.fromkeys(issue for issues in last.values() for issue in issues)
     said = [f"Quality checks not met: {'; '.join(issues)}."] if issues else []
     if any(not gap.addressed for gap in gaps):

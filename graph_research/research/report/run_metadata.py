@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass, field
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.events import Event, Note
 from graph_research.graph.statuses import CallStatus, RunStatus
+from graph_research.providers.call_kind import CallKind
+from graph_research.providers.http.telemetry import RETRIED_NOTE
 from graph_research.research.llm.usage import Price, Spending, phase_of_path, spending_of, total
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage
-
-RETRIED = "wire:retried"
-"""The note of a try that failed and is made again."""
 
 _FAILURES: Mapping[str, str] = {
     "ProviderUnavailable": "did not answer",
@@ -61,7 +60,7 @@ def usage_of(calls: Iterable[CallRecord], price: Price = lambda _model, _input, 
     spendings: dict[tuple[str, str], list[Spending]] = {}
     seconds: dict[tuple[str, str], float] = {}
     for call in calls:
-        if call.kind == "model" and (spending := spending_of(call.answer, price)) is not None:
+        if call.kind == CallKind.MODEL and (spending := spending_of(call.answer, price)) is not None:
             key = (phase_of_path(call.path), str(call.answer.get("role", "")))
             spendings.setdefault(key, []).append(spending)
             seconds[key] = seconds.get(key, 0.0) + (call.seconds or 0.0)
@@ -76,7 +75,7 @@ def roles_served(calls: Iterable[CallRecord], price: Price) -> dict[str, RoleUse
     """By role, in the order in which they were first asked. No error's own words are in it, which may hold paths."""
     by_role: dict[str, list[CallRecord]] = {}
     for call in calls:
-        if call.kind == "model" and isinstance(call.request, Mapping):
+        if call.kind == CallKind.MODEL and isinstance(call.request, Mapping):
             by_role.setdefault(str(call.request.get("role") or ""), []).append(call)
     return {role: _role_use(of_role, price) for role, of_role in by_role.items()}
 
@@ -116,7 +115,7 @@ def retries_of(events: Iterable[Event]) -> list[Retries]:
     """By kind, provider and role, the most often first. The reasons are left out: they are a server's own words."""
     counts: Counter[tuple[str, str, str]] = Counter()
     for event in events:
-        if isinstance(event, Note) and event.name == RETRIED:
+        if isinstance(event, Note) and event.name == RETRIED_NOTE:
             data = event.data
             counts[str(data.get("kind") or "request"), str(data.get("peer") or ""), str(data.get("role") or "")] += 1
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))

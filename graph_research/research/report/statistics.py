@@ -21,7 +21,7 @@ from graph_research.research.report.run_metadata import RunFacts
 FETCH = "fetch"
 """Stands for a provider among the failures where a page could not be read."""
 
-_ALL = "all"
+ALL = "all"
 """Stands for all providers where none answered."""
 
 _SHARES = {"full": 1.0, "condensed": 0.7, "compressed": 0.4, "digest": 0.3, "key_points": 0.2, "headline": 0.1}
@@ -84,7 +84,7 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
     """
     accounts = state.get("searches") or []
     failures = [row["provider"] for row in state.get("search_failures") or []]
-    failed_at_all = failures.count(_ALL)
+    failed_at_all = failures.count(ALL)
     condensed = state.get("condensed") or []
     read = {address for row in accounts for address in row["pages_read"]}
     unread = {address for row in accounts for address in row["pages_failed"]} - read

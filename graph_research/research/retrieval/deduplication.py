@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from rapidfuzz import fuzz
 
-from graph_research.providers.search.base import SearchHit
+from graph_research.providers.search.base import Extent, SearchHit
 from graph_research.providers.search.support.doi import normal_doi
 
 SAME_TITLE = 95.0
@@ -75,14 +75,14 @@ class Identity:
     @classmethod
     def of_hit(cls, hit: SearchHit) -> Identity:
         """Of a search result."""
-        is_whole = hit.metadata.get("extent", "full") == "full" and hit.document.text.strip()
+        is_whole = hit.extent is Extent.FULL and hit.document.text.strip()
         row = {name: getattr(hit, name) for name in ("provider", "url", "doi", "title", "published_at", "authors")}
         return cls._of(row, hit.document.hash if is_whole else None)
 
     @classmethod
     def of_source(cls, row: Mapping[str, Any]) -> Identity:
         """Of a source of the state (`schemas/source.json`)."""
-        is_whole = (row.get("metadata") or {}).get("extent", "full") == "full"
+        is_whole = (row.get("metadata") or {}).get("extent", Extent.FULL) == Extent.FULL
         return cls._of(row, row.get("archive_hash") if is_whole else None)
 
     @classmethod

@@ -10,9 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from graph_research.graph.context import Context
+from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.telemetry import request_purpose
-from graph_research.providers.search.base import Passage, SearchHit
+from graph_research.providers.search.base import Extent, Passage, SearchHit
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.retrieval.rank_fusion import FusedHit, ranked_again
 from graph_research.research.retrieval.search import LOCAL
@@ -83,7 +84,7 @@ def promise(hit: SearchHit, query: str, flagged: Collection[str] = ()) -> float:
     """How much a hit's title and text promise: the share of the query's terms in them, 0 to 1, less where there is
     only a part of the text, and a quarter of its domain's credibility on top."""
     wanted = frozenset(content_terms(query))
-    is_whole = hit.metadata.get("extent", "full") == "full"
+    is_whole = hit.extent is Extent.FULL
     there = occurring(wanted, f"{hit.title} {'' if is_whole else hit.snippet} {hit.document.text}")
     share = len(there) / len(wanted) if wanted else 0.0
     credibility = CREDIBILITY[tier_of_address(hit.url, flagged)]
@@ -95,11 +96,11 @@ def _addresses(fused: Sequence[FusedHit], policy: PagePolicy) -> dict[int, str]:
     text of its own."""
     found: dict[int, str] = {}
     for place, document in enumerate(fused):
-        extent = document.hit.metadata.get("extent", "full")
-        if document.hit.provider == LOCAL or extent == "full":
+        extent = document.hit.extent
+        if document.hit.provider == LOCAL or extent is Extent.FULL:
             continue
         pdf = document.hit.metadata.get("pdf_url") if policy.pdfs else None
-        address = pdf if _is_web(pdf) else document.hit.url if extent != "abstract" else None
+        address = pdf if _is_web(pdf) else document.hit.url if extent is not Extent.ABSTRACT else None
         if address is None or not _is_web(address):
             continue
         is_pdf = address == pdf or _path(address).endswith(".pdf")
@@ -113,7 +114,7 @@ async def _read(
 ) -> Mapping[str, Any] | ProviderError:
     async with slots:
         try:
-            page: Mapping[str, Any] = await ctx.call("fetch", {"url": url}, partial(_fetch, url, policy))
+            page: Mapping[str, Any] = await ctx.call(CallKind.FETCH.value, {"url": url}, partial(_fetch, url, policy))
         except ProviderError as error:
             return error
         return page
@@ -150,7 +151,7 @@ def _with_page(one: FusedHit, page: Mapping[str, Any] | ProviderError | None, qu
     if isinstance(page, ProviderError):
         metadata["fetch_error"] = f"{type(page).__name__}: {page.message}"
         return replace(one, hit=replace(hit, metadata=metadata))
-    metadata["extent"] = "full"
+    metadata["extent"] = Extent.FULL.value
     if page["url"] != hit.url:
         metadata["read_at"] = page["url"]
     document = Document.from_layout(page["text"], page["layout"])

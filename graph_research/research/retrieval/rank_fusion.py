@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph_research.providers.search.base import SearchHit
+from graph_research.providers.search.base import Extent, SearchHit
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.research.models.source import Tier
 from graph_research.research.retrieval.deduplication import Identity
@@ -18,8 +18,6 @@ from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 
 RANK_CONSTANT = 60
 """k of the paper."""
-
-_EXTENTS = ("full", "abstract", "snippet", "nothing")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,12 +142,11 @@ def _merged(hits: Sequence[SearchHit], found_by: Sequence[dict[str, Any]], flagg
 
 
 def _poverty(hit: SearchHit, tier: Tier) -> tuple[bool, int, int, float]:
-    return tier is Tier.FLAGGED, _EXTENTS.index(_extent(hit)), -len(hit.document.text), -CREDIBILITY[tier]
+    return tier is Tier.FLAGGED, list(Extent).index(_extent(hit)), -len(hit.document.text), -CREDIBILITY[tier]
 
 
-def _extent(hit: SearchHit) -> str:
-    extent = hit.metadata.get("extent", "full")
-    return extent if extent in _EXTENTS and hit.document.text.strip() else "nothing"
+def _extent(hit: SearchHit) -> Extent:
+    return hit.extent if hit.document.text.strip() else Extent.NOTHING
 
 
 def _first(values: Iterable[str | None]) -> str | None:

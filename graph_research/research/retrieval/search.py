@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from graph_research.graph.context import Context
+from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
@@ -124,7 +125,7 @@ async def _ask(
         "folders": list(request.folders),
     }
     try:
-        answer = await ctx.call("search", recorded, partial(_search, provider, request, seconds))
+        answer = await ctx.call(CallKind.SEARCH.value, recorded, partial(_search, provider, request, seconds))
     except ProviderError as error:
         return error
     return [_hit(row) for row in answer]

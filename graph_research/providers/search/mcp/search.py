@@ -16,7 +16,7 @@ import orjson
 from graph_research.errors import GraphResearchError
 from graph_research.providers.errors import NoProvider, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.redaction import redact, withhold
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.support.doi import normal_doi
 from graph_research.providers.search.support.hit import RawHit, make_hits, words_of
 from graph_research.providers.search.support.json_fields import line, lines
@@ -334,7 +334,7 @@ def _raw_hit(row: Mapping[str, Any], rank: int) -> RawHit:
         title=_first(row, _TITLE_NAMES),
         url=_first(row, _URL_NAMES),
         body=_first(row, _TEXT_NAMES) or words_of(_first(row, _TITLE_NAMES)),
-        extent="full",
+        extent=Extent.FULL,
         relevance=1 / (1 + rank),
         authors=lines(row.get("authors")),
         published_at=iso_date(_first(row, _DATE_NAMES)),

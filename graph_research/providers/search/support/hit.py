@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, Passage, SearchHit, SearchRequest
 from graph_research.providers.search.support.json_fields import line, lines, text
 from graph_research.text.canonical import canonical_text
 from graph_research.text.document import Document
@@ -17,7 +17,6 @@ from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.readers import READERS
 from graph_research.text.readers.html import html_document
 
-Extent = Literal["full", "abstract", "snippet"]
 Form = Literal["text/plain", "text/markdown", "text/html"]
 
 _URL_CHARS = 2_000
@@ -85,7 +84,7 @@ def words_of(value: Any) -> str:
 
 
 def _make_hit(provider: str, query: str, raw: RawHit, relevance: float) -> SearchHit | None:
-    """The hit, or None without a text and an address. Without a body the extent is `nothing`; without an address the
+    """The hit, or None without a text and an address. Without a body the extent is `NOTHING`; without an address the
     DOI's is used."""
     address = web_address(raw.url) or (f"https://doi.org/{raw.doi}" if raw.doi else None)
     document = _document(text(raw.body), raw.form)
@@ -109,7 +108,7 @@ def _make_hit(provider: str, query: str, raw: RawHit, relevance: float) -> Searc
         published_at=raw.published_at,
         doi=raw.doi,
         content_type=raw.form,
-        metadata={"extent": raw.extent if document.text else "nothing", **metadata},
+        metadata={"extent": (raw.extent if document.text else Extent.NOTHING).value, **metadata},
     )
 
 

@@ -1,0 +1,16 @@
+"""The kinds of outside calls that the journal of a run records."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class CallKind(StrEnum):
+    """What a recorded call asks."""
+
+    MODEL = "model"
+    SEARCH = "search"
+    FETCH = "fetch"
+    """A page."""
+    THINK_PAUSE = "think_pause"
+    """A hook of the program around the research."""

@@ -20,8 +20,6 @@ _COUNTS = ("_tokens", "tokens", "tokens_used")
 class AuditUnwritable(GraphResearchError):
     """The audit log cannot be written."""
 
-    code = "audit-unwritable"
-
 
 class AuditLog:
     """Appends a run's events to a file of mode 0600, each once. Long texts are cut, values under names of secrets left

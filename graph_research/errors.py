@@ -63,10 +63,15 @@ class GraphResearchError(Exception):
     """Anything that went wrong in a way we can name.
 
     `message` says what and where; `help` says how to mend it, `hint` the same for a front end to word; `file`, `line`
-    and `column` (1-based) are set where the cause stands in a file of the user's.
+    and `column` (1-based) are set where the cause stands in a file of the user's. `code` names the kind of error for
+    programs: the name of the class in lower case, with a hyphen between its words, unless a class sets its own.
     """
 
     code = "error"
+
+    def __init_subclass__(cls) -> None:
+        if "code" not in cls.__dict__:
+            cls.code = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
 
     def __init__(
         self,
@@ -100,8 +105,6 @@ class UserMistake(GraphResearchError):
 
 class NameInvalid(UserMistake):
     """An id that does not match `NAME_PATTERN`; no path is ever built from such a thing."""
-
-    code = "name-invalid"
 
 
 def check_name(name: str, what: str) -> str:

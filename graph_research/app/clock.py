@@ -14,8 +14,6 @@ _NOW = Hint(Action.SET_OPTION, options={"now": "2026-01-31T12:00:00Z"})
 class TimestampInvalid(UserMistake):
     """A time that is not an ISO 8601 timestamp."""
 
-    code = "timestamp-invalid"
-
 
 @dataclass(frozen=True)
 class FixedClock:

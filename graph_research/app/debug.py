@@ -30,8 +30,6 @@ class OnRequest(Protocol):
 class NothingToDebug(UserMistake):
     """Neither a question, nor a run, nor a graph was named."""
 
-    code = "nothing-to-debug"
-
 
 @dataclass(frozen=True, kw_only=True)
 class DebugRequest:

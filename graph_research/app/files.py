@@ -15,8 +15,6 @@ _FILE_MODE = 0o644
 class OutputUnwritable(UserMistake):
     """A place named for results cannot be written to."""
 
-    code = "output-unwritable"
-
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace `path` by `content`, a text in UTF-8; a reader sees the old file or the new one. Folders are made on the

@@ -20,13 +20,9 @@ _SAMPLE_LINE = "It can be read"
 class LibraryMissing(UserMistake):
     """A library folder that is not there, or was never added."""
 
-    code = "library-missing"
-
 
 class LibraryEmpty(UserMistake):
     """The index, or what a run may search of it, holds no document."""
-
-    code = "library-empty"
 
 
 class Indexing(Protocol):

@@ -52,13 +52,9 @@ KEPT_SETTINGS = (
 class QuestionInvalid(UserMistake):
     """A question that is empty or too long."""
 
-    code = "question-invalid"
-
 
 class RequestInvalid(UserMistake):
     """An option of a run with a value that it cannot have."""
-
-    code = "request-invalid"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,8 +50,6 @@ class Finding:
 class GraphInvalid(UserMistake):
     """A definition with at least one finding of severity `error`; `findings` holds all of them, warnings too."""
 
-    code = "graph-invalid"
-
     def __init__(self, findings: Sequence[Finding]) -> None:
         first = next((finding for finding in findings if finding.severity == "error"), findings[0])
         super().__init__(first.message, help=first.help, file=first.file, line=first.line, column=first.column)
@@ -64,16 +62,12 @@ class GraphInvalid(UserMistake):
 class InputInvalid(UserMistake):
     """A run's input lacks a required channel, names an unknown one or has the wrong type."""
 
-    code = "input-invalid"
-
 
 class HandoffInvalid(GraphResearchError):
     """A node's input or output does not fit its schema.
 
     `path` is the JSON Pointer of the value at fault, `value` the value itself, shortened in the message only.
     """
-
-    code = "handoff-invalid"
 
     def __init__(self, message: str, *, node: str, schema: str, path: str, value: Any, help: str = "") -> None:
         super().__init__(message, help=help)
@@ -86,37 +80,25 @@ class HandoffInvalid(GraphResearchError):
 class GuardFailed(GraphResearchError):
     """An expression of the graph could not be evaluated; file, line and column are the expression's."""
 
-    code = "guard-failed"
-
 
 class NodeFailed(GraphResearchError):
     """A node failed for a reason the engine itself states: no edge applies, a limit, a child that did not complete."""
-
-    code = "node-failed"
 
 
 class GraphChanged(UserMistake):
     """A run was started with another definition than the one it is to be resumed with."""
 
-    code = "graph-changed"
-
 
 class RunExists(UserMistake):
     """A run with this id is already stored."""
-
-    code = "run-exists"
 
 
 class UnknownRun(UserMistake):
     """No run with this id is stored."""
 
-    code = "unknown-run"
-
 
 class RunBusy(UserMistake):
     """Another process drives this run right now."""
-
-    code = "run-busy"
 
     @classmethod
     def by(cls, run_id: str, owner: str | int) -> RunBusy:
@@ -130,5 +112,3 @@ class RunBusy(UserMistake):
 
 class StoreDamaged(GraphResearchError):
     """The checkpoint store cannot be read or written as it must: a broken page, a full disk, a wrong hash."""
-
-    code = "store-damaged"

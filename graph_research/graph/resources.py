@@ -116,8 +116,6 @@ def beside(file: Path) -> tuple[Path, tuple[Path, ...]]:
 class ResourceUnreadable(UserMistake):
     """A graph, prompt or schema file that exists and cannot be read as text."""
 
-    code = "resource-unreadable"
-
 
 def _read(path: Path, shown: str) -> str:
     try:

@@ -19,8 +19,6 @@ class ProviderUnavailable(ProviderError):
     """Unreachable, overloaded or too slow: the same request may succeed later. `retry_after_seconds` is the provider's
     `Retry-After`, None without one."""
 
-    code = "provider-unavailable"
-
     def __init__(
         self, message: str, *, provider: str, retry_after_seconds: float | None = None, help: str = ""
     ) -> None:
@@ -31,25 +29,17 @@ class ProviderUnavailable(ProviderError):
 class ProviderUnreachable(ProviderUnavailable):
     """The host name is unknown, or the certificate is not trusted. Not retried immediately."""
 
-    code = "provider-unreachable"
-
 
 class ProviderRefused(ProviderError):
     """The key, the quota or the request is refused; a retry would not help."""
-
-    code = "provider-refused"
 
 
 class FetchRefused(ProviderRefused):
     """A page is not fetched because of its address, size, type or robots.txt."""
 
-    code = "fetch-refused"
-
 
 class AnswerWithheld(ProviderRefused):
     """The model declined to answer, or the provider's filter withheld the answer; the tokens may be billed."""
-
-    code = "answer-withheld"
 
     def __init__(
         self, message: str, *, provider: str, input_tokens: int = 0, output_tokens: int = 0, help: str = ""
@@ -62,8 +52,6 @@ class AnswerWithheld(ProviderRefused):
 class ContextExceeded(ProviderError):
     """The prompt exceeds the model's window of `limit_tokens`, None if the provider did not give it."""
 
-    code = "context-exceeded"
-
     def __init__(self, message: str, *, provider: str, limit_tokens: int | None = None, help: str = "") -> None:
         super().__init__(message, provider=provider, help=help)
         self.limit_tokens = limit_tokens
@@ -72,22 +60,14 @@ class ContextExceeded(ProviderError):
 class NoProvider(UserMistake):
     """No search provider can be used; the run is refused before it starts."""
 
-    code = "no-provider"
-
 
 class UnknownModel(UserMistake):
     """A model spec that names no known provider."""
-
-    code = "unknown-model"
 
 
 class KeyMissing(UserMistake):
     """The environment variable of a provider's key is not set."""
 
-    code = "key-missing"
-
 
 class CommandMissing(UserMistake):
     """The program of a command-line model is not installed."""
-
-    code = "command-missing"

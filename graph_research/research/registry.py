@@ -48,8 +48,6 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
 class ResearchFailed(GraphResearchError):
     """A graph says that the research cannot go on, such as sources without a single finding."""
 
-    code = "research-failed"
-
 
 def research_handlers(services: Services) -> dict[str, Handler]:
     """By the name that a graph uses. A handoff's `progress` is emitted as the note `research:progress` at the end, and

@@ -33,8 +33,6 @@ _ENV_NOT_SETTINGS = frozenset({"HOME", "TOKENS_FILE"})
 class SettingInvalid(UserMistake):
     """A setting with an unknown name, a wrong type, or in a place that may not set it."""
 
-    code = "setting-invalid"
-
 
 def _as_list(value: Any) -> Any:
     if isinstance(value, str):

@@ -21,8 +21,6 @@ _MODE = 0o700
 class HomeUnusable(UserMistake):
     """The data home cannot be made, or nothing can be written there; nothing was started."""
 
-    code = "home-unusable"
-
 
 @dataclass(frozen=True)
 class Home:

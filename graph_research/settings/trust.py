@@ -26,13 +26,9 @@ _MOST_BYTES = 20_000_000
 class NothingToTrust(UserMistake):
     """The folder brings nothing of its own."""
 
-    code = "nothing-to-trust"
-
 
 class TrustRefused(UserMistake):
     """The folder's own files are too many or too large to agree to, or cannot be read."""
-
-    code = "trust-refused"
 
 
 @dataclass(frozen=True, kw_only=True)

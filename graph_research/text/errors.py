@@ -8,10 +8,6 @@ from graph_research.errors import GraphResearchError
 class DocumentUnreadable(GraphResearchError):
     """A file that gives no text: not what its suffix says, too big, broken, encrypted or binary."""
 
-    code = "document-unreadable"
-
 
 class LocatorInvalid(GraphResearchError):
     """A locator that is malformed or leads out of the text it belongs to."""
-
-    code = "locator-invalid"

@@ -17,8 +17,6 @@ from graph_research.graph.registry import Registry
 class UnknownGraph(UserMistake):
     """No file and no known graph goes by this name."""
 
-    code = "unknown-graph"
-
 
 def load(workspace: Workspace, name: str, registry: Registry) -> Graph:
     """The graph that `name` means: a file ending in `.yaml` or `.yml`, else a known graph. `GraphInvalid` has every

@@ -14,8 +14,6 @@ from graph_research.graph.export import TEXT_RENDERERS, Overlay, Theme, picture_
 class OtherGraph(UserMistake):
     """The run is one of another graph."""
 
-    code = "other-graph"
-
 
 async def draw(
     workspace: Workspace,

@@ -23,8 +23,6 @@ _SCHEMA_LINE = re.compile(r"^# yaml-language-server: \$schema=.*$", re.MULTILINE
 class StarterExists(UserMistake):
     """Something of the new graph's name is there already; nothing is overwritten."""
 
-    code = "starter-exists"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Starter:

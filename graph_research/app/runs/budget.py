@@ -33,8 +33,6 @@ class LimitReached:
 class BudgetUnknowable(UserMistake):
     """A budget in money for a model whose price is not known."""
 
-    code = "budget-unknowable"
-
 
 @dataclass(kw_only=True)
 class Budget:

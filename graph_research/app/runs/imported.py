@@ -23,8 +23,6 @@ _INSIDE = ("extractive", "local", "scripted")
 class ForeignRun(UserMistake):
     """A run of somebody else's would send texts to models and searches that they chose."""
 
-    code = "foreign-run"
-
 
 def is_foreign(record: RunRecord) -> bool:
     """Whether the run, or one that it was forked from, came in a bundle."""

@@ -51,8 +51,6 @@ _HOW_IT_STOPPED: Mapping[str, str] = {
 class NoReport(UserMistake):
     """The run has no report (yet)."""
 
-    code = "no-report"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Built:

@@ -31,13 +31,9 @@ _UNITS = {"m": "minutes", "h": "hours", "": "days", "d": "days", "w": "weeks"}
 class SizeInvalid(UserMistake):
     """A text that is not a valid size."""
 
-    code = "size-invalid"
-
 
 class AgeInvalid(UserMistake):
     """A text that is not a valid age."""
-
-    code = "age-invalid"
 
 
 @dataclass(frozen=True, kw_only=True)

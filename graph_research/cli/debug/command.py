@@ -41,8 +41,6 @@ _EXAMPLES = (
 class ScriptUnreadable(UserMistake):
     """The file of `--script` cannot be read."""
 
-    code = "script-unreadable"
-
 
 def register(app: typer.Typer) -> None:
     """Add `debug`."""

@@ -34,8 +34,6 @@ _TYPES: Mapping[str, tuple[type | tuple[type, ...], str, str]] = {
 class LaunchInvalid(UserMistake):
     """A value in the launch configuration does not fit."""
 
-    code = "launch-invalid"
-
 
 async def serve(port: int | None) -> None:
     """One session: on standard input and output, or on a port of this machine (0: any that is free)."""

@@ -31,8 +31,6 @@ _SOURCE_LINES = 10
 class UnknownCommand(UserMistake):
     """A line is not a command of the debugger."""
 
-    code = "unknown-command"
-
 
 _Run = Callable[[str], Awaitable[Stop | None]]
 """Runs a command with the rest of its line; a stop that it comes to is shown."""

@@ -23,8 +23,6 @@ _UNESCAPED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 class OutputFailed(UserMistake):
     """A result cannot be written to standard output, such as to a file on a full disk."""
 
-    code = "output-failed"
-
 
 def open_streams() -> None:
     """From now on there is a standard output and a standard error to write to, whatever the process was started with:

@@ -20,8 +20,6 @@ _MOST_WAITING = 8
 class PortUnusable(UserMistake):
     """The port is in use, not allowed, or not a port number."""
 
-    code = "port-unusable"
-
 
 async def serve_stdio(launch: Launch) -> None:
     """One session on standard input and output, to its end. Raises `WireBroken`."""

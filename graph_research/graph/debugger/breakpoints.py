@@ -33,8 +33,6 @@ _ALWAYS_KNOWN = frozenset({"loops", "error"})
 class BreakpointInvalid(UserMistake):
     """A breakpoint or an expression that nothing in the graph answers to."""
 
-    code = "breakpoint-invalid"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Breakpoint:

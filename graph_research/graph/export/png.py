@@ -15,8 +15,6 @@ _SVG = Hint(Action.SET_OPTION, options={"format": "svg"})
 class CannotDraw(UserMistake):
     """The renderer or the font of PNGs is not installed."""
 
-    code = "cannot-draw"
-
 
 def render_png(picture: Picture, theme: Theme = "light", *, system_fonts: bool = True) -> bytes:
     """The picture at twice its size in pixels, a very large one at less. `auto` is light.

@@ -41,8 +41,6 @@ _HELP = "ask for it again, or let it be exported again "
 class BundleInvalid(UserMistake):
     """A bundle that is damaged, was changed, or holds what no bundle holds; nothing of it was used."""
 
-    code = "bundle-invalid"
-
     def __init__(self, message: str, *, help: str = _HELP, file: str | None = None) -> None:
         super().__init__(message, help=help, file=file)
 

@@ -46,8 +46,6 @@ _NESTED = frozenset({dict, list})
 class NotStorable(GraphResearchError, TypeError):
     """A value that is no JSON and has no tag; NaN and the infinities are such values, and never become null."""
 
-    code = "not-storable"
-
 
 class ChunkedList:
     """Stands for a list whose entries are kept as the texts with the hashes `names`, each the JSON of some of them.

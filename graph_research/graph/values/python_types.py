@@ -21,8 +21,6 @@ _FAILURES = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError
 class TypeInvalid(UserMistake):
     """What is registered as a type cannot be one."""
 
-    code = "type-invalid"
-
 
 class Misfit(ValueError):
     """A value is not of its type. `path` is the JSON Pointer of the part at fault, `kind` the type's name."""

@@ -66,9 +66,13 @@ _TRY_LATER = frozenset({408, 409, 425, 429})
 class ConstraintFailed(ProviderRefused):
     """The server discarded an answer that did not fit the schema it enforces."""
 
+    code = ProviderRefused.code
+
 
 class ParameterRefused(ProviderRefused):
     """The server refuses the optional parameter `parameter`."""
+
+    code = ProviderRefused.code
 
     def __init__(self, message: str, *, provider: str, parameter: str) -> None:
         super().__init__(message, provider=provider)

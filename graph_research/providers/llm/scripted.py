@@ -40,13 +40,9 @@ exception, or a function of the request that gives one of these."""
 class ScriptInvalid(UserMistake):
     """A script file that is not an object of lists of replies by agent."""
 
-    code = "script-invalid"
-
 
 class ScriptExhausted(ProviderError):
     """An agent asked once more than its script has replies."""
-
-    code = "script-exhausted"
 
 
 @dataclass

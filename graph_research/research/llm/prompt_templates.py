@@ -41,8 +41,6 @@ _NUMBER_FORMAT = re.compile(r"(?:[^%]|%%|%(?:\.\d)?[dfs])*")
 class PromptInvalid(UserMistake):
     """A template that is missing, does not parse, or asks for something that the agent does not give it."""
 
-    code = "prompt-invalid"
-
 
 class PromptRenderer:
     """Renders templates by name (`planner/system`) from a resolver's folders; nothing else can be loaded.

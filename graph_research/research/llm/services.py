@@ -20,8 +20,6 @@ from graph_research.research.research_settings import ResearchSettings
 class UnknownSchema(UserMistake):
     """An agent's answer schema that no schema folder holds."""
 
-    code = "unknown-schema"
-
 
 class AnswerSchemas:
     """Compiled schemas of agents' answers, found by name and compiled once."""

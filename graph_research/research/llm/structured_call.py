@@ -41,8 +41,6 @@ Fallback = Callable[[], Mapping[str, Any]]
 class AnswerUnreadable(ProviderError):
     """No reply of the model fitted the answer's schema, and the agent has no fallback."""
 
-    code = "answer-unreadable"
-
 
 @dataclass(frozen=True, kw_only=True)
 class AgentResult:

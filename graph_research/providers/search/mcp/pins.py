@@ -16,8 +16,6 @@ from graph_research.settings.home import Home
 class PinsUnusable(UserMistake):
     """The file of pins cannot be read or written, so changes of tools cannot be detected."""
 
-    code = "pins-unusable"
-
 
 @dataclass(frozen=True)
 class HomePins:

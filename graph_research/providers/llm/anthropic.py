@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import orjson
-from pydantic import ValidationError
 
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig, ResponseModel
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
-from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside
 
 URL = "https://api.anthropic.com"
 ANTHROPIC_VERSION = "2023-06-01"
 """The version of the protocol that is spoken; what it takes of temperature depends on the model."""
 
-_PATH = "/v1/messages"
 _TOOL = "give_answer"
 _TAKES_TEMPERATURE = re.compile(r"claude-(?:3|(?:opus|sonnet|haiku)-4(?:-[0-6])?(?:-\d{8}|-latest)?\Z)")
 _REASONS = re.compile(r"claude-(?:opus-4-[5-9]|sonnet-4-[6-9]|[a-z]+-[5-9])\b")
@@ -89,6 +85,10 @@ class _Gathered:
     stop: str | None = None
     usage: _Usage = field(default_factory=_Usage)
 
+    @property
+    def is_complete(self) -> bool:
+        return self.stop is not None
+
     def take_whole(self, message: _Message) -> None:
         for block in message.content:
             if block.type == "text":
@@ -125,6 +125,8 @@ class AnthropicModel(HttpModel[_Gathered]):
 
     protocol_name = "Messages"
     optional = _OPTIONAL
+    answer = _Gathered
+    path = "/v1/messages"
     models_path = "/v1/models"
     models_params: ClassVar[Mapping[str, str]] = {"limit": "1"}
 
@@ -136,33 +138,20 @@ class AnthropicModel(HttpModel[_Gathered]):
             self._endpoint, headers={**self._endpoint.headers, "anthropic-version": ANTHROPIC_VERSION}
         )
 
-    async def _whole(self, body: dict[str, Any]) -> _Gathered:
-        loaded = await self._post(_PATH, body)
-        try:
-            message = _Message.model_validate(loaded)
-        except ValidationError as error:
-            raise self._unreadable() from error
+    def _stream(self, body: dict[str, Any]) -> AsyncIterator[str]:
+        return self._http.stream(self._endpoint, "POST", self.path, json={**body, "stream": True})
+
+    def _take(self, answer: _Gathered, loaded: Any, on_text: Callable[[str], None] | None) -> None:
+        if on_text is not None:
+            event = self._parsed(_Event, loaded)
+            if event.type == "error":
+                raise self._stream_error(loaded)
+            answer.take(event, on_text)
+            return
+        message = self._parsed(_Message, loaded)
         if message.stop_reason is None:
             raise self._unreadable()
-        answer = _Gathered()
         answer.take_whole(message)
-        return answer
-
-    async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
-        answer = _Gathered()
-        lines = self._http.stream(self._endpoint, "POST", _PATH, json={**body, "stream": True})
-        async with aclosing(events_of(lines, self._endpoint.name)) as events:
-            async for loaded in events:
-                try:
-                    event = _Event.model_validate(loaded)
-                except ValidationError as error:
-                    raise self._unreadable() from error
-                if event.type == "error":
-                    raise self._stream_error(loaded)
-                answer.take(event, on_text)
-        if answer.stop is None:
-            raise self._endpoint.unavailable("the answer broke off")
-        return answer
 
     def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
         body: dict[str, Any] = {

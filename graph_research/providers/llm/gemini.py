@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig, ResponseModel
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
-from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, openapi_schema
 
 URL = "https://generativelanguage.googleapis.com/v1beta"
@@ -79,6 +77,10 @@ class _Gathered:
     blocked: str | None = None
     usage: _Usage | None = None
 
+    @property
+    def is_complete(self) -> bool:
+        return self.finish is not None or self.blocked is not None
+
     def take(self, part: _Response, on_text: Callable[[str], None] | None) -> None:
         self.usage = part.usage or self.usage
         self.blocked = (part.feedback.block_reason if part.feedback else None) or self.blocked
@@ -99,6 +101,7 @@ class GeminiModel(HttpModel[_Gathered]):
 
     protocol_name = "generateContent"
     optional = _OPTIONAL
+    answer = _Gathered
     models_path = "/models"
     models_params: ClassVar[Mapping[str, str]] = {"pageSize": "1"}
 
@@ -106,26 +109,18 @@ class GeminiModel(HttpModel[_Gathered]):
         super().__init__(config)
         if not _TAKES_TEMPERATURE.match(config.model):
             self._left_out.add("temperature")
-        self._path = f"/models/{config.model.removeprefix('models/')}"
+        self._model_path = f"/models/{config.model.removeprefix('models/')}"
+        self.path = f"{self._model_path}:generateContent"
 
     def _parameters_of(self, body: Mapping[str, Any]) -> set[str]:
         return {*body, *body["generationConfig"]}
 
-    async def _whole(self, body: dict[str, Any]) -> _Gathered:
-        answer = _Gathered()
-        answer.take(self._response(await self._post(f"{self._path}:generateContent", body)), None)
-        return answer
-
-    async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
-        answer = _Gathered()
+    def _stream(self, body: dict[str, Any]) -> AsyncIterator[str]:
         endpoint = replace(self._endpoint, params={**self._endpoint.params, "alt": "sse"})
-        lines = self._http.stream(endpoint, "POST", f"{self._path}:streamGenerateContent", json=body)
-        async with aclosing(events_of(lines, self._endpoint.name)) as events:
-            async for loaded in events:
-                answer.take(self._response(loaded), on_text)
-        if answer.finish is None and answer.blocked is None:
-            raise self._endpoint.unavailable("the answer broke off")
-        return answer
+        return self._http.stream(endpoint, "POST", f"{self._model_path}:streamGenerateContent", json=body)
+
+    def _take(self, answer: _Gathered, loaded: Any, on_text: Callable[[str], None] | None) -> None:
+        answer.take(self._response(loaded), on_text)
 
     def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
         settings: dict[str, Any] = {
@@ -153,10 +148,7 @@ class GeminiModel(HttpModel[_Gathered]):
     def _response(self, loaded: Any) -> _Response:
         if isinstance(loaded, list) and loaded:
             loaded = loaded[0]
-        try:
-            part = _Response.model_validate(loaded)
-        except ValidationError as error:
-            raise self._unreadable() from error
+        part = self._parsed(_Response, loaded)
         if part.error:
             code = part.error.get("code") if isinstance(part.error, dict) else None
             raise self._errors.of(code if isinstance(code, int) else 500, loaded) or self._endpoint.unavailable(

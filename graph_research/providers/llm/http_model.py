@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graph_research.providers.errors import AnswerWithheld, ProviderUnavailable
 from graph_research.providers.http.client import Http
@@ -16,11 +17,20 @@ from graph_research.providers.http.endpoint import Endpoint
 from graph_research.providers.http.health_check import Probe
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.error_mapping import ConstraintFailed, ErrorMapper, ParameterRefused
+from graph_research.providers.llm.sse import events_of
 
 _MOST_REQUESTS = 12
 """More than there are parameters to leave out, one after the other."""
 
-_Answer = TypeVar("_Answer")
+_Answer = TypeVar("_Answer", bound="Gathered")
+_Model = TypeVar("_Model", bound="ResponseModel")
+
+
+class Gathered(Protocol):
+    """An answer as it arrives."""
+
+    @property
+    def is_complete(self) -> bool: ...
 
 
 class ResponseModel(BaseModel):
@@ -48,7 +58,7 @@ class HttpModelConfig:
 
 
 class HttpModel(ABC, Generic[_Answer]):
-    """A `Model` whose subclasses implement one protocol.
+    """A `Model` whose subclasses implement one protocol. Requests go to `path`; `answer` gathers what arrives.
 
     `optional` maps each optional parameter to a pattern of the errors about it. A parameter that the server refuses is
     left out from then on, for the lifetime of the model object.
@@ -57,6 +67,8 @@ class HttpModel(ABC, Generic[_Answer]):
     in_process = False
     protocol_name: ClassVar[str]
     optional: ClassVar[Mapping[str, re.Pattern[str]]]
+    answer: ClassVar[type[Any]]
+    path: str
     models_path: ClassVar[str]
     models_params: ClassVar[Mapping[str, str]] = {}
 
@@ -89,9 +101,7 @@ class HttpModel(ABC, Generic[_Answer]):
         for _ in range(_MOST_REQUESTS):
             body = self._body(request, constrained=constrained)
             try:
-                if request.on_text is None:
-                    return self._reply(await self._whole(body), request)
-                return self._reply(await self._streamed(body, request.on_text), request)
+                return self._reply(await self._gathered(body, request.on_text), request)
             except ParameterRefused as refusal:
                 if not self._leave_out(refusal.parameter, body):
                     raise
@@ -103,6 +113,19 @@ class HttpModel(ABC, Generic[_Answer]):
             f"{self._endpoint.name} refuses one parameter after the other", provider=self._endpoint.name
         )
 
+    async def _gathered(self, body: dict[str, Any], on_text: Callable[[str], None] | None) -> _Answer:
+        """The answer, streamed where `on_text` takes its pieces."""
+        answer: _Answer = self.answer()
+        if on_text is None:
+            self._take(answer, await self._post(body), None)
+            return answer
+        async with aclosing(events_of(self._stream(body), self._endpoint.name)) as events:
+            async for event in events:
+                self._take(answer, event, on_text)
+        if not answer.is_complete:
+            raise self._endpoint.unavailable("the answer broke off")
+        return answer
+
     def _leave_out(self, parameter: str, body: Mapping[str, Any]) -> bool:
         """Leave a parameter out from now on; false if this request did not have it."""
         if parameter in self._left_out or parameter not in self._parameters_of(body):
@@ -113,12 +136,19 @@ class HttpModel(ABC, Generic[_Answer]):
     def _parameters_of(self, body: Mapping[str, Any]) -> set[str]:
         return set(body)
 
-    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+    async def _post(self, body: Mapping[str, Any]) -> Any:
         """The JSON value in the response."""
-        response = await self._http.ask(self._endpoint, "POST", path, json=body)
+        response = await self._http.ask(self._endpoint, "POST", self.path, json=body)
         try:
             return response.json()
         except ValueError as error:
+            raise self._unreadable() from error
+
+    def _parsed(self, model: type[_Model], loaded: Any) -> _Model:
+        """A part of a response. `ProviderUnavailable` where it does not fit the protocol."""
+        try:
+            return model.model_validate(loaded)
+        except ValidationError as error:
             raise self._unreadable() from error
 
     def _unreadable(self) -> ProviderUnavailable:
@@ -137,10 +167,12 @@ class HttpModel(ABC, Generic[_Answer]):
         """The request body; with `constrained`, the server enforces the request's schema."""
 
     @abstractmethod
-    async def _whole(self, body: dict[str, Any]) -> _Answer: ...
+    def _stream(self, body: dict[str, Any]) -> AsyncIterator[str]:
+        """The lines of the answer to a request for a streamed one."""
 
     @abstractmethod
-    async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Answer: ...
+    def _take(self, answer: _Answer, loaded: Any, on_text: Callable[[str], None] | None) -> None:
+        """Add a whole answer, or an event of a streamed one, None for `[DONE]`."""
 
     @abstractmethod
     def _reply(self, answer: _Answer, request: ModelRequest) -> ModelReply: ...

@@ -7,18 +7,14 @@ from then on, for as long as the model object lives.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-from pydantic import ValidationError
 
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig, ResponseModel
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
-from graph_research.providers.llm.sse import events_of
 from graph_research.providers.llm.structured_output import is_object, refers_outside, strict_schema
 
 URL = "https://api.openai.com/v1"
@@ -87,6 +83,11 @@ class _Gathered:
     refusal: str = ""
     finish: str | None = None
     usage: _Usage | None = None
+    ended: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        return self.ended or self.finish is not None
 
     def take(self, part: _Completion, on_text: Callable[[str], None] | None) -> None:
         self.usage = part.usage or self.usage
@@ -109,6 +110,8 @@ class OpenAIModel(HttpModel[_Gathered]):
 
     protocol_name = "Chat Completions"
     optional = _OPTIONAL
+    answer = _Gathered
+    path = "/chat/completions"
     models_path = "/models"
 
     def __init__(self, config: HttpModelConfig) -> None:
@@ -119,26 +122,15 @@ class OpenAIModel(HttpModel[_Gathered]):
         self._format = 0
         self._limit_name = "max_completion_tokens" if config.official else "max_tokens"
 
-    async def _whole(self, body: dict[str, Any]) -> _Gathered:
-        answer = _Gathered()
-        answer.take(self._completion(await self._post("/chat/completions", body)), None)
-        return answer
+    def _stream(self, body: dict[str, Any]) -> AsyncIterator[str]:
+        options = {} if "stream_options" in self._left_out else {"stream_options": {"include_usage": True}}
+        return self._http.stream(self._endpoint, "POST", self.path, json={**body, "stream": True, **options})
 
-    async def _streamed(self, body: dict[str, Any], on_text: Callable[[str], None]) -> _Gathered:
-        streaming = {**body, "stream": True}
-        if "stream_options" not in self._left_out:
-            streaming["stream_options"] = {"include_usage": True}
-        answer, ended = _Gathered(), False
-        lines = self._http.stream(self._endpoint, "POST", "/chat/completions", json=streaming)
-        async with aclosing(events_of(lines, self._endpoint.name)) as events:
-            async for event in events:
-                if event is None:
-                    ended = True
-                else:
-                    answer.take(self._completion(event), on_text)
-        if not ended and answer.finish is None:
-            raise self._endpoint.unavailable("the answer broke off")
-        return answer
+    def _take(self, answer: _Gathered, loaded: Any, on_text: Callable[[str], None] | None) -> None:
+        if loaded is None:
+            answer.ended = True
+        else:
+            answer.take(self._completion(loaded), on_text)
 
     def _body(self, request: ModelRequest, *, constrained: bool) -> dict[str, Any]:
         room = _REASONING_ROOM_TOKENS if self._reasons else 0
@@ -192,10 +184,7 @@ class OpenAIModel(HttpModel[_Gathered]):
 
     def _completion(self, loaded: Any) -> _Completion:
         """The response, or the error that it holds in spite of status 200."""
-        try:
-            part = _Completion.model_validate(loaded)
-        except ValidationError as error:
-            raise self._unreadable() from error
+        part = self._parsed(_Completion, loaded)
         if part.error:
             raise self._stream_error(loaded)
         if not part.choices and part.usage is None and "choices" not in loaded:

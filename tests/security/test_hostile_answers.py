@@ -37,7 +37,7 @@ SECONDS = 3.0
 
 
 def refused(body: bytes) -> ProviderError | None:
-    return ErrorMapper("evil", model="m")(Response(status=400, headers={}, body=body))
+    return ErrorMapper(provider="evil", model="m")(Response(status=400, headers={}, body=body))
 
 
 @pytest.mark.parametrize("depth", [300, 1_000])

@@ -9,6 +9,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -60,6 +61,7 @@ class Http(Protocol):
         ...
 
 
+@dataclass(kw_only=True, eq=False)
 class HttpClient(AbstractAsyncContextManager["HttpClient"]):
     """`Http` over httpx transports. An async context manager; connections are opened at the first request and kept.
 
@@ -72,26 +74,15 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
     listener of the request (`graph_research.providers.http.telemetry`).
     """
 
-    def __init__(
-        self,
-        *,
-        breaker: BreakerPolicy | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        clock: Callable[[], float] = time.monotonic,
-        wall: Callable[[], datetime] = lambda: datetime.now(UTC),
-        chance: Callable[[], float] = random.random,
-        trust: ssl.SSLContext | None = None,
-        on_event: Callable[[HttpEvent], None] = emit,
-    ) -> None:
-        self._policy = breaker or BreakerPolicy()
-        self._sleep = sleep
-        self._clock = clock
-        self._wall = wall
-        self._chance = chance
-        self._trust = trust
-        self._emit = on_event
-        self._transport: Transport | None = None
-        self._hosts: dict[str, HostState] = {}
+    breaker: BreakerPolicy = field(default_factory=BreakerPolicy)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    clock: Callable[[], float] = time.monotonic
+    wall: Callable[[], datetime] = lambda: datetime.now(UTC)
+    chance: Callable[[], float] = random.random
+    trust: ssl.SSLContext | None = None
+    on_event: Callable[[HttpEvent], None] = emit
+    _transport: Transport | None = field(default=None, init=False)
+    _hosts: dict[str, HostState] = field(default_factory=dict, init=False)
 
     async def __aexit__(self, *error: object) -> None:
         if self._transport is not None:
@@ -125,7 +116,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
         self, endpoint: Endpoint, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
         request = self._request(endpoint, method, path, json, headers)
-        deadline = self._clock() + endpoint.budget_seconds
+        deadline = self.clock() + endpoint.budget_seconds
 
         async def once(seconds: float) -> _Lines:
             async with _time_limit(endpoint, seconds):
@@ -143,7 +134,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
                 while lines.line is not None:
                     yield lines.line
                     if not lines.advance_buffered():
-                        async with _time_limit(endpoint, min(endpoint.timeout_seconds, deadline - self._clock())):
+                        async with _time_limit(endpoint, min(endpoint.timeout_seconds, deadline - self.clock())):
                             await lines.advance()
 
     def _request(
@@ -175,7 +166,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
         if self._transport is None:
             from graph_research.providers.http.transport import Transport
 
-            self._transport = Transport(trust=self._trust)
+            self._transport = Transport(trust=self.trust)
         return self._transport
 
     @contextmanager
@@ -183,7 +174,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
         """One request behind the endpoint's circuit breaker. Keys are redacted from every error that leaves it."""
         host = self._hosts.get(endpoint.name)
         if host is None:
-            host = self._hosts[endpoint.name] = HostState(endpoint, self._policy, clock=self._clock)
+            host = self._hosts[endpoint.name] = HostState(endpoint, self.breaker, clock=self.clock)
         try:
             with host.breaker.attempt(failing=(ProviderUnavailable,)):
                 yield host
@@ -199,57 +190,57 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
             raise
         finally:
             if host.breaker_changed():
-                self._emit(self._breaker_event(endpoint, host))
+                self.on_event(self._breaker_event(endpoint, host))
 
     def _breaker_event(self, endpoint: Endpoint, host: HostState) -> HttpEvent:
         breaker = host.breaker
         if not breaker.is_open:
             return BreakerClosed(peer=endpoint.name)
-        seconds = self._policy.cooldown_seconds
+        seconds = self.breaker.cooldown_seconds
         return BreakerOpened(peer=endpoint.name, failures=breaker.failures, attempts=breaker.attempts, seconds=seconds)
 
     async def _retry(self, endpoint: Endpoint, host: HostState, once: Callable[[float], Awaitable[T]]) -> T:
         """Call `once` with its time limit in seconds until it succeeds, fails for good, or the budget is spent. All
         requests to a host wait for the `Retry-After` that one of them got."""
-        begun = self._clock()
+        begun = self.clock()
         deadline = begun + endpoint.budget_seconds
         for attempt in itertools.count(1):
             await self._wait_for_turn(endpoint, host, deadline)
             try:
-                return await once(min(endpoint.timeout_seconds, deadline - self._clock()))
+                return await once(min(endpoint.timeout_seconds, deadline - self.clock()))
             except ProviderUnreachable:
                 raise
             except ProviderUnavailable as error:
                 wait = self._backoff(attempt, error.retry_after_seconds)
                 if error.retry_after_seconds is not None:
                     host.pause(wait)
-                if attempt >= endpoint.attempts or self._clock() + wait >= deadline:
+                if attempt >= endpoint.attempts or self.clock() + wait >= deadline:
                     raise self._final_error(endpoint, error, attempt, begun, wait) from None
                 reason = endpoint.redact(error.message)
-                self._emit(Retried(peer=endpoint.name, attempt=attempt, reason=reason, wait_seconds=wait))
-            await self._sleep(wait)
+                self.on_event(Retried(peer=endpoint.name, attempt=attempt, reason=reason, wait_seconds=wait))
+            await self.sleep(wait)
         raise AssertionError("the loop ends by itself")
 
     def _backoff(self, attempt: int, asked_seconds: float | None) -> float:
         """Seconds until the next request: never less than `Retry-After`."""
         if asked_seconds is not None:
-            return asked_seconds + self._chance() * min(1.0, asked_seconds / 10)
+            return asked_seconds + self.chance() * min(1.0, asked_seconds / 10)
         doubled = min(_FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1), _LONGEST_WAIT_SECONDS)
-        return doubled * (0.5 + self._chance() / 2)
+        return doubled * (0.5 + self.chance() / 2)
 
     async def _wait_for_turn(self, endpoint: Endpoint, host: HostState, deadline: float) -> None:
         """Wait until the host's `Retry-After` is over and its rate limit admits a request."""
         quiet = host.paused_seconds()
-        if quiet > deadline - self._clock():
+        if quiet > deadline - self.clock():
             raise endpoint.unavailable(f"rate limited; retry after {quiet:.0f} s", retry_after_seconds=quiet)
         if quiet > 0:
-            self._emit(Throttled(peer=endpoint.name, asked_for=True))
-            await self._sleep(quiet)
+            self.on_event(Throttled(peer=endpoint.name, asked_for=True))
+            await self.sleep(quiet)
         if not host.is_full():
             return await host.acquire()
-        self._emit(Throttled(peer=endpoint.name, asked_for=False))
+        self.on_event(Throttled(peer=endpoint.name, asked_for=False))
         try:
-            async with asyncio.timeout(deadline - self._clock()):
+            async with asyncio.timeout(deadline - self.clock()):
                 await host.acquire()
         except TimeoutError:
             raise endpoint.unavailable(
@@ -260,7 +251,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
     def _final_error(
         self, endpoint: Endpoint, error: ProviderUnavailable, attempts: int, begun: float, wait: float
     ) -> ProviderUnavailable:
-        tried = f"tried {attempts} times in {self._clock() - begun:.0f} s" if attempts > 1 else "tried once"
+        tried = f"tried {attempts} times in {self.clock() - begun:.0f} s" if attempts > 1 else "tried once"
         if attempts < endpoint.attempts:
             tried += f", and the next wait of {wait:.0f} s is longer than what is left of {endpoint.budget_seconds:g} s"
         return ProviderUnavailable(
@@ -271,7 +262,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
         )
 
     def _checked(self, endpoint: Endpoint, reply: Response) -> Response:
-        error = status_error(endpoint, reply, now=self._wall())
+        error = status_error(endpoint, reply, now=self.wall())
         if error is not None:
             raise error
         return reply

@@ -6,9 +6,9 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import orjson
 
@@ -39,6 +39,7 @@ _NOT_LET_IN = re.compile(
 )
 
 
+@dataclass(kw_only=True, eq=False)
 class CommandModel:
     """A command-line agent that is used as a model.
 
@@ -47,26 +48,18 @@ class CommandModel:
     `timeout_seconds`. `CommandMissing` where the program is not there.
     """
 
-    in_process = False
+    command: Command
+    spec: str
+    model: str
+    environ: Mapping[str, str] = field(repr=False)
+    timeout_seconds: float
+    window_tokens: int | None = None
+    in_process: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        command: Command,
-        *,
-        spec: str,
-        model: str,
-        environ: Mapping[str, str],
-        timeout_seconds: float,
-        window_tokens: int | None = None,
-    ) -> None:
-        self._command = command
-        self.spec = spec
-        self._model = model
-        self._program = _program_path(command, environ, spec)
-        self._secret = environ.get(command.key_name, "") if command.key_name else ""
-        self._environ = _clean(command, environ)
-        self._timeout_seconds = timeout_seconds
-        self.window_tokens = window_tokens
+    def __post_init__(self) -> None:
+        key_name = self.command.key_name
+        self._program = _program_path(self.command, self.environ, self.spec)
+        self._secret = self.environ.get(key_name, "") if key_name else ""
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         given = f"{request.system}\n\n{request.user}" if request.system else request.user
@@ -83,21 +76,21 @@ class CommandModel:
         return ModelReply(text=text, usage=usage, model=self.spec)
 
     async def _run(self, given: str, folder: Path, policy: Path) -> ProgramResult:
-        filled = self._command.filled(model=self._model, policy=str(policy))
+        filled = self.command.filled(model=self.model, policy=str(policy))
         try:
             return await run_program(
                 [self._program, *filled[1:]],
                 given,
                 folder=folder,
-                environ=self._environ,
-                timeout_seconds=self._timeout_seconds,
+                environ=_clean(self.command, self.environ),
+                timeout_seconds=self.timeout_seconds,
                 most_bytes=_MOST_BYTES,
             )
         except OSError as error:
             raise self._refused(f"cannot be started: {error.strerror or error}") from error
         except ProgramTimedOut as error:
             raise ProviderUnavailable(
-                f"{self.spec} did not answer in {self._timeout_seconds:g} s",
+                f"{self.spec} did not answer in {self.timeout_seconds:g} s",
                 provider=self.spec,
                 help="give it longer with the setting `model_timeout`",
             ) from error
@@ -108,7 +101,7 @@ class CommandModel:
         """The answer in the tool's JSON document, else the whole output: another version of the tool, or a wrapper, may
         print the answer itself. The document's shape decides, since a command may call any tool."""
         document = _document(output)
-        kind = self._command.output
+        kind = self.command.output
         is_result = document.get("type") == "result" and not document.keys().isdisjoint(
             ("result", "subtype", "is_error")
         )
@@ -145,11 +138,11 @@ class CommandModel:
             return exceeded
         shown = self._shown(text)
         if _NOT_LET_IN.search(text):
-            variable = f", or set {self._command.key_name}" if self._command.key_name else ""
+            variable = f", or set {self.command.key_name}" if self.command.key_name else ""
             return ProviderRefused(
                 f"{self.spec} {how}: {shown}",
                 provider=self.spec,
-                help=f"run {self._command.arguments[0]} once in a terminal and log in{variable}",
+                help=f"run {self.command.arguments[0]} once in a terminal and log in{variable}",
             )
         return ProviderUnavailable(f"{self.spec} {how}: {shown}", provider=self.spec)
 
@@ -265,7 +258,7 @@ def _build(spec: ModelSpec, clients: Clients) -> CommandModel:
         lacks = "names no model" if command.wants_model else "names a model that its command line has no {model} for"
         raise UnknownModel(f"model {spec.text!r} {lacks}", help=f"write it as [cli]{spec.command}:MODEL")
     return CommandModel(
-        command,
+        command=command,
         spec=spec.text,
         model=spec.model,
         environ=clients.environ,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -79,6 +80,7 @@ class ParameterRefused(ProviderRefused):
         self.parameter = parameter
 
 
+@dataclass(frozen=True, kw_only=True)
 class ErrorMapper:
     """Maps the error responses of one provider; its `__call__` is a `Classify`.
 
@@ -86,13 +88,10 @@ class ErrorMapper:
     each with a pattern of the errors about it.
     """
 
-    def __init__(
-        self, provider: str, *, model: str, key_name: str = "", parameters: Mapping[str, re.Pattern[str]] | None = None
-    ) -> None:
-        self._provider = provider
-        self._model = model
-        self._key_name = key_name
-        self._parameters = parameters or {}
+    provider: str
+    model: str
+    key_name: str = ""
+    parameters: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
     def __call__(self, reply: Response) -> ProviderError | None:
         return self.of(reply.status, _loaded(reply))
@@ -101,39 +100,39 @@ class ErrorMapper:
         """The error for an HTTP status and the response's JSON or text; None for a temporary fault of the server, which
         the status alone describes."""
         text, detail = _flat(error), _message(error)
-        if (exceeded := context_error(text, self._provider, error)) is not None:
+        if (exceeded := context_error(text, self.provider, error)) is not None:
             return exceeded
         if status == 413:
-            return ContextExceeded(f"{self._provider}: the request is too large", provider=self._provider)
+            return ContextExceeded(f"{self.provider}: the request is too large", provider=self.provider)
         if status == 401 or _KEY.search(text):
             return self._refused("does not accept the key", self._key_help())
         if status == 402 or _QUOTA.search(text):
             return self._refused(f"has no quota left: {detail}", "see the plan and the billing of the account")
         if _GIVEN_UP.search(text):
-            return ConstraintFailed(f"{self._provider} gave the answer up: {detail}", provider=self._provider)
+            return ConstraintFailed(f"{self.provider} gave the answer up: {detail}", provider=self.provider)
         if status in (400, 422, 500, 501) and (named := self._parameter(text)) is not None:
-            message = f"{self._provider} does not take {named}: {detail}"
-            return ParameterRefused(message, provider=self._provider, parameter=named)
+            message = f"{self.provider} does not take {named}: {detail}"
+            return ParameterRefused(message, provider=self.provider, parameter=named)
         if status >= 500 or status in _TRY_LATER:
             return None
         if status == 403:
             return self._refused(f"does not allow this: {detail}", self._key_help())
         if status == 404:
             return self._refused(
-                f"does not know {self._model!r}, or nothing is served at this address: {detail}",
+                f"does not know {self.model!r}, or nothing is served at this address: {detail}",
                 "check the model's name; an address of your own mostly ends in /v1",
             )
         return self._refused(f"answered {status}: {detail}", "")
 
     def _parameter(self, text: str) -> str | None:
-        return next((name for name, pattern in self._parameters.items() if pattern.search(text)), None)
+        return next((name for name, pattern in self.parameters.items() if pattern.search(text)), None)
 
     def _refused(self, what: str, help: str) -> ProviderRefused:
-        return ProviderRefused(f"{self._provider} {what}", provider=self._provider, help=help)
+        return ProviderRefused(f"{self.provider} {what}", provider=self.provider, help=help)
 
     def _key_help(self) -> str:
-        if self._key_name:
-            return f"check the key in {self._key_name}"
+        if self.key_name:
+            return f"check the key in {self.key_name}"
         return "name the variable of its key for this host in the setting `model_keys`"
 
 

@@ -74,7 +74,7 @@ class HttpModel(ABC, Generic[_Answer]):
 
     def __init__(self, config: HttpModelConfig) -> None:
         self._errors = ErrorMapper(
-            config.endpoint.name, model=config.model, key_name=config.key_name, parameters=self.optional
+            provider=config.endpoint.name, model=config.model, key_name=config.key_name, parameters=self.optional
         )
         self._http = config.http
         self._endpoint = replace(config.endpoint, classify=self._errors)

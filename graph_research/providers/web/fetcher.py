@@ -60,6 +60,7 @@ class FetchLimits:
     attempts: int = 2
 
 
+@dataclass(kw_only=True, eq=False)
 class Fetcher(AbstractAsyncContextManager["Fetcher"]):
     """Fetches pages of public hosts on the ports 80 and 443, and of `own_hosts` (`NAME` or `NAME:PORT`) the user's own.
 
@@ -68,25 +69,17 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
     `resolve`, `backend` and `trust` replace this machine's name resolution, sockets and certificates.
     """
 
-    def __init__(
-        self,
-        *,
-        own_hosts: Iterable[str] = (),
-        limits: FetchLimits | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        clock: Callable[[], float] = time.monotonic,
-        resolve: Resolver | None = None,
-        backend: httpcore.AsyncNetworkBackend | None = None,
-        trust: ssl.SSLContext | None = None,
-    ) -> None:
-        self._own = OwnHosts.named(own_hosts)
-        self._limits = limits or FetchLimits()
-        self._sleep = sleep
-        self._clock = clock
-        self._resolve = resolve
-        self._backend = backend
-        self._trust = trust
-        self._connections: PinnedConnections | None = None
+    own_hosts: Iterable[str] = ()
+    limits: FetchLimits = field(default_factory=FetchLimits)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    clock: Callable[[], float] = time.monotonic
+    resolve: Resolver | None = None
+    backend: httpcore.AsyncNetworkBackend | None = None
+    trust: ssl.SSLContext | None = None
+    _connections: PinnedConnections | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self._own = OwnHosts.named(self.own_hosts)
         self._robots = Robots(self._read_robots)
 
     async def __aexit__(self, *error: object) -> None:
@@ -98,11 +91,11 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
         where it cannot be had now."""
         address = self._read(url)
         try:
-            async with asyncio.timeout(self._limits.seconds):
+            async with asyncio.timeout(self.limits.seconds):
                 final, answer = await self._insist(address)
         except TimeoutError:
             raise ProviderUnavailable(
-                f"{address} was not there whole within {self._limits.seconds:g} s", provider="fetch"
+                f"{address} was not there whole within {self.limits.seconds:g} s", provider="fetch"
             ) from None
         content_type = _checked_type(final, answer)
         return Fetched(
@@ -115,32 +108,32 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
         )
 
     async def _insist(self, address: WebAddress) -> tuple[WebAddress, Answer]:
-        deadline = self._clock() + self._limits.seconds
+        deadline = self.clock() + self.limits.seconds
         attempt = 1
         while True:
             try:
                 return await self._follow(address)
             except ProviderUnavailable as error:
                 wait = _WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
-                if attempt >= self._limits.attempts or self._clock() + wait >= deadline:
+                if attempt >= self.limits.attempts or self.clock() + wait >= deadline:
                     raise
                 emit(Retried(peer=address.netloc, attempt=attempt, reason=error.message, wait_seconds=wait))
             attempt += 1
-            await self._sleep(wait)
+            await self.sleep(wait)
 
     async def _follow(self, address: WebAddress) -> tuple[WebAddress, Answer]:
         """The page that the redirects from `address` end at; each step is asked of robots.txt."""
-        for _ in range(self._limits.redirects + 1):
+        for _ in range(self.limits.redirects + 1):
             await self._robots.check(address.origin, str(address))
-            answer = await self._get(address, self._limits.most_bytes, _is_readable)
+            answer = await self._get(address, self.limits.most_bytes, _is_readable)
             if answer.status not in _REDIRECTS:
                 return address, _accepted(address, answer)
             address = self._redirected(address, answer)
-        raise FetchRefused(f"{address} redirects more than {self._limits.redirects} times", provider="fetch")
+        raise FetchRefused(f"{address} redirects more than {self.limits.redirects} times", provider="fetch")
 
     async def _read_robots(self, url: str) -> str | None:
         address = self._read(url)
-        for _ in range(self._limits.redirects + 1):
+        for _ in range(self.limits.redirects + 1):
             answer = await self._get(address, MOST_BYTES, _any_text, cut=True)
             if answer.status < 300:
                 return answer.body.decode("utf-8", errors="replace").removeprefix("\ufeff")
@@ -158,7 +151,7 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
 
         if self._connections is None:
             self._connections = PinnedConnections(
-                own=self._own, resolve=self._resolve or resolve_by_system, backend=self._backend, trust=self._trust
+                own=self._own, resolve=self.resolve or resolve_by_system, backend=self.backend, trust=self.trust
             )
         return await self._connections.get(address, most_bytes=most_bytes, wanted=wanted, cut=cut)
 

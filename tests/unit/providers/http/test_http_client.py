@@ -220,7 +220,7 @@ async def test_the_budget_ends_the_tries(bench: Bench, server: WireServer) -> No
 
 async def test_waits_are_doubled_to_twenty_seconds_and_halved_at_most_by_chance(server: WireServer) -> None:
     bench = Bench()
-    bench.http._chance = lambda: 0.0
+    bench.http.chance = lambda: 0.0
     server.on("/x", Answer(status=500))
     async with bench.http:
         await failure_of(bench, endpoint_at(server, attempts=9))

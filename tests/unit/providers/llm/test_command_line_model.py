@@ -30,7 +30,9 @@ def make(tmp_path: Path) -> Make:
         program.write_text(f"#!{sys.executable}\nimport json, os, subprocess, sys, time\n{code}\n")
         program.chmod(0o755)
         return CommandModel(
-            Command(arguments=(str(program), "--model", "{model}", "{policy}"), output=output, key_name="THE_KEY"),
+            command=Command(
+                arguments=(str(program), "--model", "{model}", "{policy}"), output=output, key_name="THE_KEY"
+            ),
             spec="[cli]program:m",
             model="m",
             environ={"PATH": os.environ["PATH"], "HOME": str(tmp_path), **environ},
@@ -79,7 +81,7 @@ async def test_it_sees_of_the_environment_what_it_needs_and_nothing_else(make: M
 async def test_there_is_no_shell_between(make: Make) -> None:
     model = make("print(sys.argv[2])")
     shell = "$(touch /tmp/never); `id` | cat"
-    object.__setattr__(model, "_model", shell)
+    model.model = shell
     assert (await model.complete(asked())).text == shell
 
 
@@ -189,7 +191,7 @@ async def test_a_program_that_does_not_read_its_prompt_is_judged_by_its_answer(m
 def test_a_program_that_is_not_there_is_refused_before_anything_starts() -> None:
     with pytest.raises(CommandMissing, match="claude") as caught:
         CommandModel(
-            COMMANDS["claude"], spec="[cli]claude:haiku", model="haiku", environ={"PATH": ""}, timeout_seconds=1
+            command=COMMANDS["claude"], spec="[cli]claude:haiku", model="haiku", environ={"PATH": ""}, timeout_seconds=1
         )
     assert "cli_commands" in str(caught.value)
 

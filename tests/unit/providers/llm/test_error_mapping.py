@@ -222,7 +222,7 @@ FOR_THE_USER = {
     "a redirect": (302, "", "answered 302"),
 }  # fmt: skip
 
-READ = ErrorMapper("tested", model="m", key_name="TESTED_KEY", parameters={"seed": re.compile(r"\bseed\b")})
+READ = ErrorMapper(provider="tested", model="m", key_name="TESTED_KEY", parameters={"seed": re.compile(r"\bseed\b")})
 
 
 @pytest.mark.parametrize("name", TOO_LONG)
@@ -249,7 +249,7 @@ def test_what_asking_again_cannot_mend_is_refused_and_says_why(name: str) -> Non
 
 def test_the_variable_of_a_wrong_key_is_named() -> None:
     assert "TESTED_KEY" in str(READ.of(401, ""))
-    assert "model_keys" in str(ErrorMapper("tested", model="m").of(401, ""))
+    assert "model_keys" in str(ErrorMapper(provider="tested", model="m").of(401, ""))
 
 
 def test_a_parameter_that_is_not_known_is_named() -> None:

@@ -16,7 +16,7 @@ from graph_research.app.wiring.search import select_searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http.endpoint import Endpoint
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Extent, SearchHit, SearchRequest
 from graph_research.providers.search.catalog import SEARCHES
 from graph_research.providers.search.http_search import HttpSearch
 from graph_research.providers.search.spec import SearchSpec
@@ -37,7 +37,7 @@ class TidesSearch(HttpSearch):
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         text = (await self.http.ask(self.endpoint, "GET", "/find", params={"q": request.query})).text()
-        raw = RawHit(title="Smolts", url="https://tides.example/smolts", body=text, extent="full")
+        raw = RawHit(title="Smolts", url="https://tides.example/smolts", body=text, extent=Extent.FULL)
         return make_hits(self.name, request, [raw])
 
 

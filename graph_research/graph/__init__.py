@@ -23,6 +23,7 @@ It knows nothing of research, language models, HTTP or settings. The modules and
     debugger/       stepping, breakpoints, a dry run; dap/ serves it to editors
     errors          the errors, and Finding
     source          places in files, and expressions with their place
+    statuses        the statuses of runs, steps and calls, and what interrupts a run
     messages        parts of messages: "did you mean", shortened values
 
 The names below are the public API; the module of each is imported when it is first used.

@@ -337,7 +337,7 @@ class Runtime:
     async def _repeat_end(self, session: RunSession) -> None:
         for event in reversed(await self.checkpointer.events(session.run_id)):
             if isinstance(event, RunEnded):
-                session.repeat(event)
+                session.event_channel.send((event,))
                 return
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from graph_research.graph.definition.spec import RetrySpec
 from graph_research.graph.errors import NodeFailed, StoreDamaged
 from graph_research.graph.execution.journal import JournalContext
-from graph_research.graph.execution.node_result import Suspended, Unrecorded
+from graph_research.graph.execution.node_result import Suspended, Unrecorded, failure_of
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.execution.recorded_answers import Replay
 from graph_research.graph.messages import type_name
@@ -61,7 +61,7 @@ async def run_attempts(
             )
             event = Cause.TIMEOUT if expired else Cause.ERROR
             shown = TimeoutError("it took longer than its timeout_seconds") if expired else problem
-            failure = visit.failure(event, shown, attempt)
+            failure = failure_of(visit.active, event, shown, attempt)
             if used + 1 >= retry.attempts or not _is_retried(retry, problem, event):
                 raise GaveUp(failure, context) from problem
             await visit.record_retry(context, failure, clock.monotonic() - began)

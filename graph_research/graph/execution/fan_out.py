@@ -10,7 +10,6 @@ from graph_research.errors import GraphResearchError
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.events import ItemFinished
 from graph_research.graph.execution.attempts import first_of, run_attempts
-from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Failure, Suspended, Unrecorded
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.state.reducers import Delta
@@ -97,18 +96,15 @@ async def run_items(visit: NodeVisit) -> tuple[Delta, Sequence[bytes]]:
         raise suspended[min(suspended)]
     if unrecorded:
         raise unrecorded[0]
-    return _joined(visit, items, [ended[index] for index in range(len(items))])
-
-
-def _joined(visit: NodeVisit, items: Sequence[Any], ended: Sequence[_EndedItem]) -> tuple[Delta, Sequence[bytes]]:
+    in_order = [ended[index] for index in range(len(items))]
     errors = [
         {"index": index, "item": item, **end.failure.summary}
-        for index, (item, end) in enumerate(zip(items, ended, strict=True))
+        for index, (item, end) in enumerate(zip(items, in_order, strict=True))
         if end.failure is not None
     ]
-    outputs = [end.output for end in ended if end.failure is None]
+    outputs = [end.output for end in in_order if end.failure is None]
     update = visit.program.update({**visit.scope, "outputs": outputs, "errors": errors})
-    return visit.delta(update), [end.hash for end in ended]
+    return visit.delta(update), [end.hash for end in in_order]
 
 
 async def _ended_before(visit: NodeVisit) -> dict[int, _EndedItem]:
@@ -133,32 +129,27 @@ async def _ended_before(visit: NodeVisit) -> dict[int, _EndedItem]:
 
 
 async def _run_item(visit: NodeVisit, index: int, item: Any) -> _EndedItem:
-    clock, scope = visit.session.clock, item_scope(visit, index, item)
+    """Run one item to its end and store it. Raises `GaveUp` if its failure is that of the node."""
+    clock, encode = visit.session.clock, visit.session.encode
     began = clock.monotonic()
+    failure: Failure | None = None
     try:
-        output, context = await run_attempts(visit, index, scope, began)
+        output, context = await run_attempts(visit, index, item_scope(visit, index, item), began)
+        status, data = StepStatus.FINISHED, encode(output)
+        hashed = data
     except GaveUp as end:
         assert end.context is not None
-        ended = await _end_item(visit, end.context, None, end.failure, clock.monotonic() - began)
-        if visit.spec.on_item_error == "fail":
-            raise GaveUp(end.failure) from end
-        return ended
-    return await _end_item(visit, context, output, None, clock.monotonic() - began)
-
-
-async def _end_item(
-    visit: NodeVisit, context: JournalContext, output: Any, failure: Failure | None, seconds: float
-) -> _EndedItem:
-    item = context.item
-    data = visit.session.encode(output if failure is None else failure.error)
-    hashed = visit.hash(item, data, *(visit.chains[item],) if item in visit.chains else ())
-    status = StepStatus.FINISHED
+        output, context, failure = None, end.context, end.failure
+        status, data, hashed = StepStatus.FAILED, encode(failure.stored), encode(failure.error)
+    seconds = clock.monotonic() - began
+    chain = visit.hash(index, hashed, *(visit.chains[index],) if index in visit.chains else ())
     calls, events = context.pending()
     if failure is not None:
-        status, data = StepStatus.FAILED, visit.session.encode(failure.stored)
-        events.append(visit.failed_event(failure, item, context.attempt, retry=False))
-    place = {"path": visit.path, "visit": context.visit, "node": visit.spec.name, "item": item}
+        events.append(visit.failed_event(failure, index, context.attempt, retry=False))
+    place = {"path": visit.path, "visit": context.visit, "node": visit.spec.name, "item": index}
     events.append({"type": ItemFinished.type, **place, "status": status, "seconds": seconds})
-    row = visit.row(item, context.attempt, status, seconds, hashed, data)
+    row = visit.row(index, context.attempt, status, seconds, chain, data)
     await visit.graph_run.record(row, calls, events)
-    return _EndedItem(output=output, failure=failure, hash=hashed)
+    if failure is not None and visit.spec.on_item_error == "fail":
+        raise GaveUp(failure)
+    return _EndedItem(output=output, failure=failure, hash=chain)

@@ -11,7 +11,7 @@ from graph_research.graph.events import Draft, EdgeTaken, NodeStarted, RunPaused
 from graph_research.graph.execution import transitions
 from graph_research.graph.execution.graph_state import Ended, GraphState
 from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended
-from graph_research.graph.execution.transitions import Loops, NoExit, TakenEdge, Unhandled
+from graph_research.graph.execution.transitions import Loops, NoEdge, TakenEdge
 from graph_research.graph.state.address import key_of
 from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.state.reducers import Delta
@@ -51,7 +51,7 @@ class GraphRun(GraphState):
                 if result.failure is not None:
                     edge, loops = self._edge_for(result.active, result.failure, loops)
                     taken.append(edge)
-        except Unhandled as end:
+        except NoEdge as end:
             await self._end(end.failure, _own(results))
             return
         before = (self.step, self.position)
@@ -79,17 +79,17 @@ class GraphRun(GraphState):
         leaving = [node for node in self.position.active if node.node not in failing]
         try:
             exits, loops = transitions.exit_edges(leaving, self.routes, self.scope_values, loops)
-        except NoExit as stuck:
+        except NoEdge as stuck:
             await self._fail_exit(stuck, own)
             return
         await self._follow([*taken, *exits], loops, own, before)
 
-    async def _fail_exit(self, stuck: NoExit, own: NodeResult | None) -> None:
+    async def _fail_exit(self, stuck: NoEdge, own: NodeResult | None) -> None:
         """A node has ended but no edge can be taken: that is its failure, and its update stays."""
         self.mark_done()
         try:
             edge, loops = self._edge_for(stuck.active, stuck.failure, self.position.loops)
-        except Unhandled as end:
+        except NoEdge as end:
             await self._end(end.failure, own)
             return
         await self._follow([edge], loops, own, (own.row.step if own else self.step, self.position))
@@ -101,7 +101,7 @@ class GraphRun(GraphState):
         for active in self.position.active:
             try:
                 edge, loops = self._edge_for(active, failure, self.position.loops)
-            except Unhandled as end:
+            except NoEdge as end:
                 failure = end.failure
                 continue
             self.position = self.position._replace(applied=None)

@@ -100,7 +100,11 @@ class JournalContext:
             self._events.append({"type": Note.type, "path": self.path, "visit": self.visit, "name": name, "data": data})
 
     def progress(self, name: str, **data: Any) -> None:
-        self._session.send_ephemeral(Progress, path=self.path, visit=self.visit, name=name, data=data)
+        session, path, visit = self._session, self.path, self.visit
+        event = Progress(
+            run_id=self.run_id, seq=None, at=session.clock.now(), path=path, visit=visit, name=name, data=data
+        )
+        session.event_channel.send_ephemeral(event)
 
     def pending(self) -> tuple[list[CallRow], list[Draft]]:
         """The journal entries and events that wait for the attempt's next write. The caller has to write them."""

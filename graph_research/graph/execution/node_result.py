@@ -38,10 +38,14 @@ class Failure:
         return {"type": self.error["type"], "message": self.error["message"]}
 
 
-def failure_of(active: ActiveNode, event: Cause, kind: str, message: str, attempts: int = 1) -> Failure:
-    """A failure at `active`, with the fields that expressions and events see."""
-    error = {"node": active.node, "visit": active.visit, "type": kind, "message": message, "attempts": attempts}
-    return Failure(event=event, error=error)
+def failure_of(active: ActiveNode, event: Cause, problem: BaseException, attempts: int = 1) -> Failure:
+    """The failure at `active` that `problem` is, with the fields that expressions and events see."""
+    error = {"node": active.node, "visit": active.visit, "type": type(problem).__name__, "message": str(problem)}
+    return Failure(event=event, error={**error, "attempts": attempts})
+
+
+class Cancelled(Exception):
+    """The run was cancelled on request."""
 
 
 class Suspended(Exception):

@@ -13,7 +13,7 @@ from graph_research.graph.events import Draft, InputRequested, NodeFinished
 from graph_research.graph.execution.attempts import run_attempts
 from graph_research.graph.execution.fan_out import run_items
 from graph_research.graph.execution.journal import JournalContext
-from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended
+from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended, failure_of
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.state.address import key_of
 from graph_research.graph.state.reducers import Delta, DeltaRefused
@@ -50,13 +50,13 @@ class NodeRun(NodeVisit):
         except GraphResearchError as problem:
             if isinstance(problem, StoreDamaged):
                 raise
-            failure = self.failure(Cause.ERROR, problem, 1)
+            failure = failure_of(self.active, Cause.ERROR, problem)
         seconds = clock.monotonic() - began
         try:
             return self._result(seconds, context, delta, failure, parts)
         except NotStorable as problem:
             shown = self.unstorable((delta or {}).values(), problem)
-            failure = self.failure(Cause.ERROR, shown, context.attempt if context else 1)
+            failure = failure_of(self.active, Cause.ERROR, shown, context.attempt if context else 1)
             return self._result(seconds, context, None, failure, ())
 
     async def _stored_result(self) -> NodeResult | None:

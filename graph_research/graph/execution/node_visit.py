@@ -11,12 +11,12 @@ from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.events import Draft, NodeFailed
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.journal import JournalContext
-from graph_research.graph.execution.node_result import Failure, failure_of
+from graph_research.graph.execution.node_result import Failure
 from graph_research.graph.state.address import Address, key_of
 from graph_research.graph.state.position import ActiveNode, digest
 from graph_research.graph.state.reducers import Delta, make_delta
 from graph_research.graph.state.rows import StepRow
-from graph_research.graph.statuses import Cause, StepStatus
+from graph_research.graph.statuses import StepStatus
 from graph_research.graph.values.codec import NotStorable, duplicate, unstorable
 
 Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
@@ -97,10 +97,6 @@ class NodeVisit:
                         help=problem.help,
                     )
         return problem
-
-    def failure(self, event: Cause, problem: BaseException, attempts: int) -> Failure:
-        """The failure of this visit that `problem` is."""
-        return failure_of(self.active, event, type(problem).__name__, str(problem), attempts)
 
     def address(self, item: int | None = None, attempt: int = 1) -> Address:
         """The address of an attempt, or of an item's."""

@@ -13,7 +13,7 @@ from graph_research.graph.definition.spec import EdgeSpec, LoopSpec
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.expressions.compiled import Compiled
 from graph_research.graph.messages import show_value
-from graph_research.graph.statuses import RunStatus
+from graph_research.graph.statuses import Cause, RunStatus
 
 ANY = "*"
 """The source of an edge that holds for every node."""
@@ -36,7 +36,7 @@ class Routes:
     order: Mapping[str, int]
     leaving: Mapping[str, Sequence[_Candidate]]
     events: Mapping[tuple[str, str], Sequence[_Candidate]]
-    """By node (or `*`) and event."""
+    """By node and event; of edges from `*` after the node's own, where such an edge applies to it."""
     ends: Mapping[str, RunStatus]
     """The nodes on which a graph ends, with the status it ends with."""
     can_complete: frozenset[str]
@@ -51,8 +51,6 @@ class Routes:
     """By node with a `join` the nodes that it waits for."""
     single_exit: frozenset[str]
     """Nodes that one edge leaves, to a node without a join, in a graph without a `pause`."""
-    covered_by_wildcard: frozenset[str]
-    """Nodes that the edges from `*` apply to: all but those that only such edges reach."""
 
     @classmethod
     def of(cls, graph: Graph) -> Routes:
@@ -75,6 +73,9 @@ class Routes:
                 targets[edge.source].append(edge.target)
             for event in edge.on:
                 events[edge.source, event].append(candidate)
+        for node in reachable([graph.spec.start], lambda name: targets[name]):  # all that are entered without `*`
+            for event in Cause:
+                events[node, event].extend(events[ANY, event])
         completed = [name for name, status in ends.items() if status == RunStatus.COMPLETED]
         pausing = frozenset(name for name, node in graph.spec.nodes.items() if node.pause)
         forking = frozenset(name for name, node in graph.spec.nodes.items() if node.fork_all)
@@ -93,7 +94,6 @@ class Routes:
             pausing=pausing,
             single_exit=frozenset(() if pausing else graph.spec.nodes.keys() - forking - joining),
             joins={name: frozenset(node.join) for name, node in graph.spec.nodes.items() if node.join},
-            covered_by_wildcard=reachable([graph.spec.start], lambda name: targets[name]),
         )
 
     def exits(
@@ -122,11 +122,8 @@ class Routes:
 
     def divert(self, node: str, event: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec | None:
         """The edge for an event at `node`: its own before that of `*`; None when there is none."""
-        for source in (node, *((ANY,) if node in self.covered_by_wildcard else ())):
-            for candidate in self.events.get((source, event), ()):
-                if _holds(candidate, scope, loops):
-                    return candidate.edge
-        return None
+        candidates = self.events.get((node, event), ())
+        return next((candidate.edge for candidate in candidates if _holds(candidate, scope, loops)), None)
 
     def counted(self, edge: EdgeSpec, loops: Mapping[str, int]) -> Mapping[str, int]:
         """The loop counters after the edge: its own is one higher, and those of loops inside it are 0."""

@@ -13,7 +13,7 @@ from graph_research.graph.execution.fan_out import finished_items
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.graph_start import load_graph_run, start_graph_run
 from graph_research.graph.execution.graph_state import Ended
-from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended, Unrecorded, failure_of
+from graph_research.graph.execution.node_result import Cancelled, Failure, NodeResult, Suspended, Unrecorded, failure_of
 from graph_research.graph.execution.node_run import NodeRun
 from graph_research.graph.execution.node_visit import NodeVisit
 from graph_research.graph.state.address import Address
@@ -95,7 +95,7 @@ class RunLoop:
         limit = run.graph.spec.limits.steps
         # on the way to the end that an event edge has led to, the limit does not apply
         if limit is not None and waiting and run.position.interruption is None and sum(run.visits.values()) > limit:
-            return failure_of(waiting[0], Cause.ERROR, "NodeFailed", f"more than {limit} steps (limits.steps)")
+            return failure_of(waiting[0], Cause.ERROR, NodeFailed(f"more than {limit} steps (limits.steps)"))
         if run.session.replay is not None:
             return self._recorded_interruption()
         if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
@@ -111,8 +111,8 @@ class RunLoop:
     def _ended_early(self) -> Failure:
         active = self.graph_run.position.active[0]
         if self._cause == Cause.CANCELLED:
-            return failure_of(active, Cause.CANCELLED, "Cancelled", "the run was cancelled")
-        return failure_of(active, Cause.TIMEOUT, "TimeoutError", "the time for the whole graph is over")
+            return failure_of(active, Cause.CANCELLED, Cancelled("the run was cancelled"))
+        return failure_of(active, Cause.TIMEOUT, TimeoutError("the time for the whole graph is over"))
 
     def _on_deadline(self) -> None:
         if self._deadline is not None and self._scope is not None:

@@ -60,7 +60,7 @@ class RunSession:
         """Nodes that failed up to this step are tried again: the run was resumed or forked since."""
         self.asked: str | None = None
         """The key of the node whose question the run stopped for."""
-        self._event_channel = event_channel or EventChannel(open=False)
+        self.event_channel = event_channel or EventChannel(open=False)
         self._texts: dict[str, str] = {}
         self._known: set[str] = set()
         self._recent = TextCache()
@@ -101,10 +101,12 @@ class RunSession:
         self.failures_cleared_at = self._step
 
     def next_step(self) -> int:
+        """The number of a step that is about to be written."""
         self._step += 1
         return self._step
 
     def next_call(self) -> int:
+        """The number of a journal entry that is about to be written."""
         self._call += 1
         return self._call
 
@@ -134,14 +136,6 @@ class RunSession:
             self._recent.add(name, text)
         return text
 
-    def send_ephemeral(self, kind: type[Event], **fields: Any) -> None:
-        """Send an event that is never stored."""
-        self._event_channel.send_ephemeral(kind(run_id=self.run_id, seq=None, at=self.clock.now(), **fields))
-
-    def repeat(self, event: Event) -> None:
-        """Send an event that is stored already."""
-        self._event_channel.send((event,))
-
     def write(
         self,
         *,
@@ -156,11 +150,11 @@ class RunSession:
         """One transaction, begun when this is awaited; with `new` it stores the run itself. Its events are sent when it
         and all earlier writes are durable; the call returns when the consumer has received them."""
         batch = packed = None
-        if events or self._event_channel.open:
+        if events or self.event_channel.open:
             at, seq = self.clock.now(), self._seq + 1
             self._seq += len(events)
             packed = packed_events(events, seq=seq, at=at, step=self._step) if events else None
-            if self._event_channel.open:
+            if self.event_channel.open:
                 batch = _Batch(
                     [
                         event_of(draft, run_id=self.run_id, seq=number, at=at, step=self._step)
@@ -181,15 +175,15 @@ class RunSession:
             self._send(batch)
             raise
         self._send(batch)
-        await self._event_channel.wait_drained()
+        await self.event_channel.wait_drained()
 
     def _send(self, batch: _Batch) -> None:
         """Send the events of a durable write, after those of earlier ones."""
         batch.durable = True
         while self._batches and self._batches[0].durable:
             events = self._batches.popleft().events
-            if self._event_channel.open:
-                self._event_channel.send(events)
+            if self.event_channel.open:
+                self.event_channel.send(events)
 
 
 class TextCache:
@@ -202,16 +196,15 @@ class TextCache:
 
     def get(self, name: str) -> str | None:
         """The text, if it is still here."""
-        text = self._texts.get(name)
-        if text is not None:
+        if name in self._texts:
             self._texts.move_to_end(name)
-        return text
+        return self._texts.get(name)
 
     def add(self, name: str, text: str) -> None:
         """Keep a text as the last that was asked for."""
-        if name not in self._texts:
-            self._chars += len(text)
+        if self.get(name) is not None:
+            return
         self._texts[name] = text
-        self._texts.move_to_end(name)
+        self._chars += len(text)
         while self._chars > self._most_chars:
             self._chars -= len(self._texts.popitem(last=False)[1])

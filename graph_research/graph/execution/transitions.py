@@ -23,21 +23,13 @@ class TakenEdge(NamedTuple):
     failure: Failure | None = None
 
 
-class Unhandled(Exception):
-    """No edge takes the failure: the graph ends."""
+class NoEdge(Exception):
+    """No edge takes the failure: that of a node that an event concerns, or of one that has ended and cannot leave."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, active: ActiveNode, failure: Failure) -> None:
         super().__init__(failure.error["message"])
-        self.failure = failure
-
-
-class NoExit(Exception):
-    """A node has ended and no edge out of it can be taken, which is the node's failure."""
-
-    def __init__(self, active: ActiveNode, problem: GuardFailed | NodeFailed) -> None:
-        super().__init__(str(problem))
         self.active = active
-        self.failure = failure_of(active, Cause.ERROR, type(problem).__name__, str(problem))
+        self.failure = failure
 
 
 def without_conflicts(results: Sequence[NodeResult], routes: Routes) -> Sequence[NodeResult]:
@@ -50,7 +42,7 @@ def without_conflicts(results: Sequence[NodeResult], routes: Routes) -> Sequence
             other = writers.setdefault(channel, result.active.node)
             if other != result.active.node:
                 message = f'"{other}" and "{result.active.node}" replaced channel "{channel}" in the same step'
-                failure = failure_of(result.active, Cause.ERROR, "NodeFailed", message)
+                failure = failure_of(result.active, Cause.ERROR, NodeFailed(message))
                 result = result._replace(failure=failure, delta=None)
                 break
         checked.append(result)
@@ -75,29 +67,28 @@ def reduced(position: Position, results: Sequence[NodeResult], routes: Routes) -
 def event_edge(
     active: ActiveNode, failure: Failure, routes: Routes, scope: Mapping[str, Any], loops: Loops
 ) -> tuple[TakenEdge, Loops]:
-    """The edge that takes a failure, and the loops after it. Raises `Unhandled`: with the failure, or with that of a
-    guard that could not be evaluated."""
+    """The edge that takes a failure, and the loops after it. Raises `NoEdge`: with the failure, or with that of a guard
+    that could not be evaluated."""
     try:
         edge = routes.divert(active.node, failure.event, {**scope, "error": failure.error}, loops)
     except (GuardFailed, NodeFailed) as problem:
-        raise Unhandled(failure_of(active, Cause.ERROR, type(problem).__name__, str(problem))) from problem
+        raise NoEdge(active, failure_of(active, Cause.ERROR, problem)) from problem
     if edge is None:
-        raise Unhandled(failure)
+        raise NoEdge(active, failure)
     return TakenEdge(active, edge, failure), routes.counted(edge, loops)
 
 
 def exit_edges(
     nodes: Iterable[ActiveNode], routes: Routes, scope: Mapping[str, Any], loops: Loops
 ) -> tuple[list[TakenEdge], Loops]:
-    """The edges that nodes which have ended take, and the loops after them. Raises `NoExit`."""
+    """The edges that nodes which have ended take, and the loops after them. Raises `NoEdge`."""
     taken: list[TakenEdge] = []
     for active in nodes:
         try:
             edges, loops = routes.exits(active.node, scope, loops)
         except (GuardFailed, NodeFailed) as problem:
-            raise NoExit(active, problem) from problem
-        for edge in edges:
-            taken.append(TakenEdge(active, edge))
+            raise NoEdge(active, failure_of(active, Cause.ERROR, problem)) from problem
+        taken.extend(TakenEdge(active, edge) for edge in edges)
     return taken, loops
 
 
@@ -130,7 +121,7 @@ def single_exit(
     result: NodeResult, position: Position, routes: Routes, scope: Mapping[str, Any], visits: Mapping[str, int]
 ) -> tuple[Position, EdgeSpec]:
     """`reduced`, `exit_edges` and `follow` at once, for the update of the only active node, which is in
-    `routes.single_exit`. Raises `GuardFailed` and `NodeFailed` where `exit_edges` raises `NoExit`."""
+    `routes.single_exit`. Raises `GuardFailed` and `NodeFailed` where `exit_edges` raises `NoEdge`."""
     _, _, loops, join_arrivals, interruption, _, abandoned = position
     edge = routes.first(result.active.node, scope, loops)
     target = edge.target

@@ -79,7 +79,7 @@ def results(draw: st.DrawFn, position: Position) -> list[NodeResult]:
     made = []
     for active in draw(st.permutations(position.active)):
         failed, written = draw(st.booleans()), len(position.active) > 1
-        failure = failure_of(active, Cause.ERROR, "ValueError", "no") if failed else None
+        failure = failure_of(active, Cause.ERROR, ValueError("no")) if failed else None
         delta = None if failed else {"replace": dict.fromkeys(draw(st.sets(st.sampled_from("abc"))), 1)}
         made.append(NodeResult(active, _row(active, draw(STEPS), draw(HASHES)), delta, failure, written=written))
     return made
@@ -92,7 +92,7 @@ def taken_edges(draw: st.DrawFn, position: Position) -> list[TakenEdge]:
         own = [edge for edge in EDGES if edge.source in (active.node, ANY)]
         edge: EdgeSpec = draw(st.sampled_from(own))
         cause = Cause(edge.on[0]) if edge.on else None
-        taken.append(TakenEdge(active, edge, cause and failure_of(active, cause, "Problem", "no")))
+        taken.append(TakenEdge(active, edge, cause and failure_of(active, cause, ValueError("no"))))
     return taken
 
 
@@ -159,7 +159,7 @@ def test_an_event_takes_the_nodes_own_edge_before_that_of_any_node_and_counts_it
 ) -> None:
     active = data.draw(positions()).active[0]
     cause, loops = data.draw(st.sampled_from(Cause)), data.draw(LOOPS)
-    failure: Failure = failure_of(active, cause, "Problem", "no")
+    failure: Failure = failure_of(active, cause, ValueError("no"))
     edge, after = event_edge(active, failure, ROUTES, {"n": 0}, loops)
     assert (edge.source, edge.failure, after) == (active, failure, loops)
     own = active.node == "left" and cause == Cause.ERROR

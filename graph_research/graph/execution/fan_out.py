@@ -11,7 +11,7 @@ from graph_research.graph.errors import NodeFailed
 from graph_research.graph.events import ItemFinished
 from graph_research.graph.execution.attempts import first_of, run_attempts
 from graph_research.graph.execution.node_result import Failure, Suspended, Unrecorded
-from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
+from graph_research.graph.execution.node_visit import FAILED, FINISHED, GaveUp, NodeVisit
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.statuses import StepStatus
 
@@ -52,7 +52,7 @@ async def finished_items(visit: NodeVisit) -> Delta | None:
     without the others."""
     finished: dict[int, bytes] = {}
     for row in visit.earlier:
-        if row.item is not None and row.delta is not None and row.status == StepStatus.FINISHED:
+        if row.item is not None and row.delta is not None and row.status == FINISHED:
             finished[row.item] = row.delta
     outputs = [await visit.session.value(finished[item]) for item in sorted(finished)]
     if not outputs:
@@ -111,13 +111,13 @@ async def _ended_before(visit: NodeVisit) -> dict[int, _EndedItem]:
     """The items that ended before the run was interrupted. The failure of one is that of the node, unless the node
     has failed since and is tried again."""
     ended = {}
-    failed = (row.step for row in visit.earlier if row.item is None and row.status == StepStatus.FAILED)
+    failed = (row.step for row in visit.earlier if row.item is None and row.status == FAILED)
     gave_up = max(failed, default=-1)
     for row in visit.earlier:
         if row.item is None or row.delta is None or row.status == StepStatus.RETRIED:
             continue
         value = await visit.session.value(row.delta)
-        if row.status == StepStatus.FINISHED:
+        if row.status == FINISHED:
             ended[row.item] = _EndedItem(output=value, failure=None, hash=row.hash)
             continue
         failure = Failure.from_stored(value)
@@ -135,12 +135,12 @@ async def _run_item(visit: NodeVisit, index: int, item: Any) -> _EndedItem:
     failure: Failure | None = None
     try:
         output, context = await run_attempts(visit, index, item_scope(visit, index, item), began)
-        status, data = StepStatus.FINISHED, encode(output)
+        status, data = FINISHED, encode(output)
         hashed = data
     except GaveUp as end:
         assert end.context is not None
         output, context, failure = None, end.context, end.failure
-        status, data, hashed = StepStatus.FAILED, encode(failure.stored), encode(failure.error)
+        status, data, hashed = FAILED, encode(failure.stored), encode(failure.error)
     seconds = clock.monotonic() - began
     chain = visit.hash(index, hashed, *(visit.chains[index],) if index in visit.chains else ())
     calls, events = context.pending()

@@ -14,10 +14,10 @@ from graph_research.graph.execution.attempts import run_attempts
 from graph_research.graph.execution.fan_out import run_items
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended, failure_of
-from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
+from graph_research.graph.execution.node_visit import FAILED, FINISHED, GaveUp, NodeVisit
 from graph_research.graph.state.address import key_of
 from graph_research.graph.state.reducers import Delta, DeltaRefused
-from graph_research.graph.statuses import Cause, RunStatus, StepStatus
+from graph_research.graph.statuses import Cause, RunStatus
 from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode
 
 _CALLING = frozenset({"run", "prompt", "graph"})
@@ -64,9 +64,9 @@ class NodeRun(NodeVisit):
         for row in reversed(self.earlier):
             if row.item is not None or row.delta is None:
                 continue
-            if row.status == StepStatus.FINISHED:
+            if row.status == FINISHED:
                 return NodeResult(self.active, row, delta=await self.session.value(row.delta), written=True)
-            if row.status == StepStatus.FAILED and row.step > self.session.failures_cleared_at:
+            if row.status == FAILED and row.step > self.session.failures_cleared_at:
                 failure = Failure.from_stored(await self.session.value(row.delta))
                 return NodeResult(self.active, row, failure=failure, written=True)
         return None
@@ -82,10 +82,10 @@ class NodeRun(NodeVisit):
         attempt, position, texts = context.attempt if context else 1, self.graph_run.position, dict[str, str]()
         event: Draft
         if failure is not None:
-            status, data, hashed = StepStatus.FAILED, encode(failure.stored, texts), position.chain
+            status, data, hashed = FAILED, encode(failure.stored, texts), position.chain
             event = self.failed_event(failure, None, attempt, retry=False)
         else:
-            status, data = StepStatus.FINISHED, encode(delta, texts)
+            status, data = FINISHED, encode(delta, texts)
             hashed = self.hash(None, data, orjson.dumps(position.loops, None, orjson.OPT_SORT_KEYS), *parts)
             if not self.program.makes_json:
                 delta = decode(data, texts)

@@ -19,6 +19,9 @@ from graph_research.graph.state.rows import StepRow
 from graph_research.graph.statuses import StepStatus
 from graph_research.graph.values.codec import NotStorable, duplicate, unstorable
 
+FINISHED, FAILED, _RETRIED = map(str, (StepStatus.FINISHED, StepStatus.FAILED, StepStatus.RETRIED))
+"""Statuses of rows as plain strings, which SQLite binds faster."""
+
 Child = Callable[[str, Mapping[str, Any], Address], Awaitable[tuple[dict[str, Any], bytes]]]
 """Runs a subgraph: name, handoff and address to output and chain of hashes."""
 
@@ -112,12 +115,12 @@ class NodeVisit:
         """Store an attempt that failed and that another follows."""
         calls, events = context.pending()
         data, chain = self.session.encode(failure.stored), self.graph_run.position.chain
-        row = self.row(context.item, context.attempt, StepStatus.RETRIED, seconds, chain, data)
+        row = self.row(context.item, context.attempt, _RETRIED, seconds, chain, data)
         failed = self.failed_event(failure, context.item, context.attempt, retry=True)
         await self.graph_run.record(row, calls, [*events, failed])
 
     def row(
-        self, item: int | None, attempt: int, status: StepStatus, seconds: float, hashed: bytes, data: bytes | None
+        self, item: int | None, attempt: int, status: str, seconds: float, hashed: bytes, data: bytes | None
     ) -> StepRow:
         """The row of a node, an item or an attempt that ends now. In a replay, raises `Unrecorded` if it did not."""
         if self.session.replay is not None:

@@ -41,10 +41,6 @@ class Routes:
     """The nodes on which a graph ends, with the status it ends with."""
     can_complete: frozenset[str]
     """Nodes from which an end `completed` can be reached without event edges: there a run has recovered."""
-    forking: frozenset[str]
-    """Nodes with `fork: all`."""
-    inner: Mapping[str, Sequence[str]]
-    """By loop the loops inside it, whose counters start again when it takes its edge."""
     pausing: frozenset[str]
     """Nodes with a `pause`."""
     joins: Mapping[str, frozenset[str]]
@@ -87,10 +83,6 @@ class Routes:
             events=dict(events),
             ends=ends,
             can_complete=reachable(completed, lambda name: sources[name]) - ends.keys(),
-            forking=forking,
-            inner={
-                loop: [name for name, spec in graph.spec.loops.items() if spec.per == loop] for loop in graph.spec.loops
-            },
             pausing=pausing,
             single_exit=frozenset(() if pausing else graph.spec.nodes.keys() - forking - joining),
             joins={name: frozenset(node.join) for name, node in graph.spec.nodes.items() if node.join},
@@ -101,7 +93,7 @@ class Routes:
     ) -> tuple[list[EdgeSpec], Mapping[str, int]]:
         """The edges that a node which has ended takes, and the loops after them: the first edge that holds, with
         `fork: all` each. Raises `NodeFailed` when none holds, `GuardFailed` when a guard cannot be evaluated."""
-        if node not in self.forking:
+        if not self.graph.spec.nodes[node].fork_all:
             edge = self.first(node, scope, loops)
             return [edge], self.counted(edge, loops)
         taken: list[EdgeSpec] = []
@@ -126,12 +118,13 @@ class Routes:
         return next((candidate.edge for candidate in candidates if _holds(candidate, scope, loops)), None)
 
     def counted(self, edge: EdgeSpec, loops: Mapping[str, int]) -> Mapping[str, int]:
-        """The loop counters after the edge: its own is one higher, and those of loops inside it are 0."""
+        """The loop counters after the edge: its own is one higher, and those of loops inside it start again."""
         if edge.loop is None:
             return loops
         loops = {**loops, edge.loop: loops.get(edge.loop, 0) + 1}
-        for name in self.inner.get(edge.loop, ()):
-            loops[name] = 0
+        for name, loop in self.graph.spec.loops.items():
+            if loop.per == edge.loop:
+                loops[name] = 0
         return loops
 
     def _no_edge_error(self, node: str, scope: Mapping[str, Any]) -> NodeFailed:

@@ -18,7 +18,10 @@ _RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 
 _NOT_RETRYABLE = frozenset({501, 505})
 _QUOTED_CHARS = 300
-_MESSAGE_KEYS = ("message", "error", "detail", "error_message", "title", "description")
+_MESSAGE_KEYS = ("message", "error", "detail", "msg", "error_message", "title", "description")
+"""Where servers put the message of an error, in the order in which they are looked at."""
+
+_MESSAGE_DEPTH = 40
 
 
 def status_error(endpoint: Endpoint, reply: Response, *, now: datetime) -> ProviderError | None:
@@ -89,19 +92,20 @@ def _status_text(status: int) -> str:
 def _server_message(reply: Response) -> str:
     """The message in the response, on one line and without markup; empty if there is none."""
     try:
-        text = _message(reply.json(), depth=4)
+        text = find_message(reply.json())
     except ValueError:
         text = "" if "html" in reply.media_type else reply.text()
     return shortened(one_line(text), _QUOTED_CHARS)
 
 
-def _message(value: Any, *, depth: int) -> str:
+def find_message(value: Any, depth: int = _MESSAGE_DEPTH) -> str:
+    """The message in the JSON value of an error, empty if there is none."""
     if isinstance(value, str):
         return value
     if depth and isinstance(value, list) and value:
-        return _message(value[0], depth=depth - 1)
+        return find_message(value[0], depth - 1)
     if depth and isinstance(value, Mapping):
-        texts = (_message(value[key], depth=depth - 1) for key in _MESSAGE_KEYS if key in value)
+        texts = (find_message(value[key], depth - 1) for key in _MESSAGE_KEYS if key in value)
         return next(filter(None, texts), "")
     return ""
 

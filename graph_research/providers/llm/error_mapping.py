@@ -11,6 +11,7 @@ import orjson
 
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
 from graph_research.providers.http.endpoint import Response
+from graph_research.providers.http.status_errors import find_message
 from graph_research.text.wording import one_line, shortened
 
 _MOST_CHARS = 300
@@ -99,7 +100,8 @@ class ErrorMapper:
     def of(self, status: int, error: Any) -> ProviderError | None:
         """The error for an HTTP status and the response's JSON or text; None for a temporary fault of the server, which
         the status alone describes."""
-        text, detail = _flat(error), _message(error)
+        text = _flat(error)
+        detail = shortened(one_line(find_message(error)), _MOST_CHARS) or "no reason given"
         if (exceeded := context_error(text, self.provider, error)) is not None:
             return exceeded
         if status == 413:
@@ -172,20 +174,6 @@ def _unechoed(error: Any, depth: int = _MOST_DEPTH) -> Any:
     if isinstance(error, Mapping):
         return {key: _unechoed(value, depth - 1) for key, value in error.items() if key != "input"}
     return [_unechoed(item, depth - 1) for item in error] if isinstance(error, list) else error
-
-
-def _message(error: Any) -> str:
-    """The message of an error on one line, shortened; servers put it in different places."""
-    while not isinstance(error, str):
-        if isinstance(error, list) and error:
-            error = error[0]
-        elif isinstance(error, Mapping):
-            error = next(
-                (error[key] for key in ("error", "message", "detail", "msg") if error.get(key)), "no reason given"
-            )
-        else:
-            error = str(error)
-    return shortened(one_line(error), _MOST_CHARS)
 
 
 def _field(error: Any, name: str) -> int | None:

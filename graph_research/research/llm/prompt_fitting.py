@@ -152,7 +152,7 @@ def shortened_quotes(text: str, limit: PromptLimit) -> FittedPrompt:
 
         return _QUOTED.sub(cut, text), sum(length > cap for length in lengths)
 
-    fitted, in_part = _largest(_LEAST_QUOTE_CHARS, max(lengths, default=0), at, limit)
+    fitted, in_part = _largest(at(_LEAST_QUOTE_CHARS), _LEAST_QUOTE_CHARS, max(lengths, default=0), at, limit)
     truncations = (Truncation(noun="quotation", rows=len(lengths), in_part=in_part, left_out=0),) if in_part else ()
     return FittedPrompt(text=fitted, truncations=truncations)
 
@@ -171,16 +171,20 @@ def _reduced(
         less = settle(less) if settle else less
         return render(less), less
 
-    if isinstance(given, str) or limit.holds(at(len(rows), section.least_chars)[0]):
-        return _largest(section.least_chars, longest, partial(at, len(rows)), limit)
-    return _largest(min(section.keep, len(rows)), len(rows), lambda count: at(count, section.least_chars), limit)
+    least = at(len(rows), section.least_chars)
+    if isinstance(given, str) or limit.holds(least[0]):
+        return _largest(least, section.least_chars, longest, partial(at, len(rows)), limit)
+    fewest = min(section.keep, len(rows))
+    least = at(fewest, section.least_chars)
+    return _largest(least, fewest, len(rows), lambda count: at(count, section.least_chars), limit)
 
 
-def _largest(low: int, high: int, at: Callable[[int], tuple[str, _T]], limit: PromptLimit) -> tuple[str, _T]:
-    """The prompt `at` the largest size below `high` that the limit holds, by bisection to within one percent; the one
-    at `low` where none fits."""
-    best = at(low)
-    while high - low > max(1, low // 100) and limit.holds(best[0]):
+def _largest(
+    best: tuple[str, _T], low: int, high: int, at: Callable[[int], tuple[str, _T]], limit: PromptLimit
+) -> tuple[str, _T]:
+    """The prompt `at` the largest size below `high` that the limit holds, by bisection to within two percent; `best`,
+    the one at `low`, where none fits."""
+    while high - low > max(1, low // 50) and limit.holds(best[0]):
         middle = (low + high) // 2
         tried = at(middle)
         if limit.holds(tried[0]):

@@ -199,6 +199,7 @@ class _Prompts:
         self._templates = templates
         self._material = material
         self._schema = schema
+        self._whole: dict[str, str] = {}
         self._fitted: dict[tuple[Rejection | None, PromptLimit], FittedPrompt] = {}
 
     def fitted(self, rejection: Rejection | None, limit: PromptLimit) -> FittedPrompt:
@@ -213,7 +214,14 @@ class _Prompts:
         return self._fitted[key]
 
     def render(self, name: str, material: Mapping[str, Any]) -> str:
-        return self._templates.render(name, {**material, "schema": self._schema})
+        """The template with `material`; with the whole material it is rendered once."""
+        whole = material is self._material
+        if whole and name in self._whole:
+            return self._whole[name]
+        text = self._templates.render(name, {**material, "schema": self._schema})
+        if whole:
+            self._whole[name] = text
+        return text
 
     def _repair(self, rejection: Rejection, limit: PromptLimit, render: Render, material: Mapping[str, Any]) -> str:
         """The prompt with what is wrong with the reply to it, and as much of that as takes a quarter of the limit."""

@@ -8,6 +8,7 @@ from typing import Any
 from graph_research.errors import GraphResearchError
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler, Prompter
+from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.telemetry import HttpEvent, current_purpose, listen
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
@@ -24,7 +25,9 @@ from graph_research.research.agents.source_summarizer import source_summarizer
 from graph_research.research.agents.supervisor import abort_recorder, iteration_decider, supervisor
 from graph_research.research.agents.synthesizer import synthesizer
 from graph_research.research.llm.services import Services
+from graph_research.research.llm.structured_call import AnswerUnreadable
 from graph_research.research.llm.usage import counting, usage_rows
+from graph_research.text.errors import DocumentUnreadable
 
 _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "analyzer": analyzer,
@@ -47,6 +50,18 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
 
 class ResearchFailed(GraphResearchError):
     """A graph says that the research cannot go on, such as sources without a single finding."""
+
+
+RESEARCH_ERRORS: tuple[type[Exception], ...] = (
+    AnswerUnreadable,
+    ContextExceeded,
+    DocumentUnreadable,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+    ResearchFailed,
+)
+"""What handlers raise: the names that `retry.on` of a graph may hold."""
 
 
 def research_handlers(services: Services) -> dict[str, Handler]:

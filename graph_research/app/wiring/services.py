@@ -9,13 +9,12 @@ from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
-from graph_research.research.errors import RESEARCH_ERRORS
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.services import AnswerSchemas, Services
-from graph_research.research.registry import research_handlers, research_prompter
+from graph_research.research.registry import RESEARCH_ERRORS, research_handlers, research_prompter
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.settings.config import Settings
 

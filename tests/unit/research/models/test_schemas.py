@@ -13,7 +13,6 @@ from graph_research.app.definitions import graph_resolver, prompt_resolver, sche
 from graph_research.graph.loader import check_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.values.json_schema import Contract
-from graph_research.research.errors import RESEARCH_ERRORS
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.json_schemas import FOLDER, MODELS, generated_schemas
 from graph_research.research.models.confidence import JobConfidence
@@ -24,7 +23,7 @@ from graph_research.research.models.finding import Claim, Confidence, Finding, G
 from graph_research.research.models.plan import Reflection, SubQuery, TopicResult
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
-from graph_research.research.registry import research_handlers
+from graph_research.research.registry import RESEARCH_ERRORS, research_handlers
 from graph_research.settings.shipped_files import shipped
 from tests.support.research.harness import COST, FISH_GAP, OPENED, Bench, make_services, research_script
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from graph_research.app.graphs import GraphFormat, Template
 from graph_research.cli.display.output import say, show, show_document, show_json, show_table
 from graph_research.cli.errors import INVALID, CommandEnded
 from graph_research.cli.options import (
@@ -27,10 +28,6 @@ from graph_research.cli.workspace import open_here, open_with, wait_for
 from graph_research.errors import UserMistake
 
 Name = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A graph file, or the name of a known graph.")]
-
-
-GraphFormat = Literal["mermaid", "dot", "svg", "png", "html", "json"]
-Template = Literal["starter", "fact-checker", "document-qa", "compare"]
 
 
 def register(app: typer.Typer) -> None:
@@ -93,7 +90,7 @@ def _validate(name: Name, json: Json = False) -> None:
 
 def _export(
     name: Name,
-    format: Annotated[GraphFormat, typer.Option("--format", help="What to write.")] = "mermaid",
+    format: Annotated[GraphFormat, typer.Option("--format", help="What to write.")] = GraphFormat.MERMAID,
     run_id: Annotated[
         str | None, typer.Option("--run", metavar="RUN_ID", help="Show what a run did: visits, times, tokens, its way.")
     ] = None,
@@ -110,7 +107,7 @@ def _export(
     """
     from graph_research.app.graphs.render import draw
 
-    if format == "png" and output is None and sys.stdout.isatty():
+    if format is GraphFormat.PNG and output is None and sys.stdout.isatty():
         raise UserMistake("refusing to write binary PNG to a terminal", help="name a file with -o")
     drawing = draw(open_here(reads_only=True), name, format, run_id=run_id, flat=flat, theme=theme)
     content, warning = wait_for(drawing)
@@ -197,7 +194,7 @@ def _run(
 
 def _new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new graph's name.", show_default=False)],
-    template: Annotated[Template, typer.Option("--template", help="What to begin with.")] = "starter",
+    template: Annotated[Template, typer.Option("--template", help="What to begin with.")] = Template.STARTER,
     json: Json = False,
 ) -> None:
     """Begin a graph of your own.

@@ -18,6 +18,7 @@ from graph_research.app.diagnostics.providers import (
     providers_of,
     with_names,
 )
+from graph_research.app.graphs import GraphFormat
 from graph_research.app.library import count_documents, pdf_child_works
 from graph_research.app.store import open_store
 from graph_research.app.wiring.clients import open_clients
@@ -111,7 +112,7 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
         "search_keys": {spec.name: list(spec.keys) for spec in searches.specs if spec.keys},
         "mcp_servers": list(settings.mcp_servers),
         "report_formats": list(REPORT_FORMATS),
-        "graph_formats": ["mermaid", "dot", "svg", "png", "html", "json"],
+        "graph_formats": list(GraphFormat),
         "document_formats": [suffixes[0].removeprefix(".") for suffixes in SUFFIXES.values()],
         "graphs": workspace.definitions.graphs.names(),
     }

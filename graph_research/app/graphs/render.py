@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graph_research.app.graphs import GraphFormat
 from graph_research.app.graphs.catalog import load
 from graph_research.app.graphs.run_trace import overlay_of
 from graph_research.app.store import open_store
@@ -18,7 +19,7 @@ class OtherGraph(UserMistake):
 async def draw(
     workspace: Workspace,
     name: str,
-    format: str,
+    format: GraphFormat,
     *,
     run_id: str | None = None,
     flat: bool = False,
@@ -39,12 +40,12 @@ async def draw(
                     help=f"draw the graph {record.graph}",
                     hint=Hint(Action.DRAW_GRAPH, record.graph, {"run": run_id}),
                 )
-            overlay = await overlay_of(store, run_id, graph, in_full=format == "html")
+            overlay = await overlay_of(store, run_id, graph, in_full=format is GraphFormat.HTML)
         if record.graph_hash != graph.hash:
             warning = f"{name} has changed since run {run_id}; what the run did elsewhere is not shown"
     picture = picture_of(graph, flat=flat, overlay=overlay)
-    if format == "png":
+    if format is GraphFormat.PNG:
         return render_png(picture, theme), warning
-    if format == "svg":
+    if format is GraphFormat.SVG:
         return render_svg(picture, theme), warning
-    return (render_html(picture, theme) if format == "html" else TEXT_RENDERERS[format](picture)), warning
+    return (render_html(picture, theme) if format is GraphFormat.HTML else TEXT_RENDERERS[format](picture)), warning

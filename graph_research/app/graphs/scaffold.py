@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph_research.app.files import OutputUnwritable, check_writable
+from graph_research.app.graphs import Template
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake, check_name
 from graph_research.settings import shipped_files
-
-TEMPLATES = ("starter", "fact-checker", "document-qa", "compare")
-"""What `graph new` can begin with; each is a folder of `shipped_files.starters()` with a graph of the same name."""
 
 _SUFFIXES = {".yaml", ".j2", ".json"}
 _SCHEMA_LINE = re.compile(r"^# yaml-language-server: \$schema=.*$", re.MULTILINE)
@@ -35,7 +33,7 @@ class Starter:
     searches: bool
 
 
-def write_starter(workspace: Workspace, name: str, template: str) -> Starter:
+def write_starter(workspace: Workspace, name: str, template: Template) -> Starter:
     """Write the folder `name` into the working directory, whole or not at all. `StarterExists`, `NameInvalid`,
     `OutputUnwritable`."""
     target = workspace.folder / check_name(name, "graph")

@@ -33,7 +33,7 @@ class PageReader(Protocol):
 
 
 class Fetching(Protocol):
-    """Gets the bytes of a page, as `graph_research.providers.fetch.Fetcher` does."""
+    """Gets the bytes of a page, as `Fetcher` does."""
 
     async def fetch(self, url: str) -> Fetched: ...
 

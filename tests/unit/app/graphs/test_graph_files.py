@@ -12,8 +12,8 @@ import pytest
 
 from graph_research import deep_research, load_graph
 from graph_research.app.application import Application
+from graph_research.app.graphs import Template
 from graph_research.app.graphs.catalog import validate
-from graph_research.app.graphs.scaffold import TEMPLATES
 from graph_research.app.request import request_for
 from graph_research.app.runs.run import RunResult
 from graph_research.app.workspace import Workspace, open_workspace
@@ -47,7 +47,7 @@ async def run(workspace: Workspace, example: str, answers: Sequence[str] = (), *
         return await app.result(run_id)
 
 
-@pytest.mark.parametrize("example", TEMPLATES)
+@pytest.mark.parametrize("example", Template)
 def test_an_example_is_clean(workspace: Workspace, example: str) -> None:
     assert validate(workspace, f"examples/graphs/{example}/{example}.yaml") == []
 
@@ -129,7 +129,7 @@ async def test_an_item_that_nobody_knows_has_empty_cells(workspace: Workspace) -
     assert result.state["table"].splitlines()[-1] == "| Nowhere Bay airship | – |"
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", Template)
 def test_a_new_graph_is_clean_under_its_new_name(user: User, template: str) -> None:
     written = user.run("graph", "new", "mine", "--template", template, "--json").json
     assert all((user.folder / file).is_file() for file in written["files"])

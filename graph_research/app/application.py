@@ -158,8 +158,8 @@ class Application:
         return await waiting_for(self.store, await self.store.run(run_id))
 
     async def node(self, run_id: str) -> str:
-        """The node that a stored run goes on with, empty where there is none: of one that an event has led to its end,
-        the node that it led away from."""
+        """The node that a stored run goes on with, empty where there is none. Where an event has led the run to its
+        end, the node that it led away from."""
         record = await self.store.run(run_id)
         stored = await self.store.last_position(run_id)
         position = Position.from_bytes(stored.position, stored.hash) if stored and stored.position else None

@@ -199,7 +199,7 @@ class Settings(BaseModel):
         60_000, ge=0, description="tokens that a command-line agent itself takes of its model's window"
     )
     search_providers: Specs = Field(
-        (), description="search providers, all of which are asked; empty: what has documents or lacks no key"
+        (), description="search providers, all of which are asked; empty: those with documents and with their keys set"
     )
     library: Specs = Field((), description="folders that `local` searches; empty: the whole index")
     max_iterations: Whole = Field(3, ge=1, le=20, description="rounds of gathering and writing at most")
@@ -255,7 +255,7 @@ class Settings(BaseModel):
     )
     mcp_servers: McpServers = Field({}, description="MCP servers that are searched as `mcp:NAME`, by name", repr=False)
     contact_email: str | None = Field(
-        None, pattern=r"^[^@\s<>]+@[^@\s<>]+$", max_length=254, description="your mail address, told to open services"
+        None, pattern=r"^[^@\s<>]+@[^@\s<>]+$", max_length=254, description="your mail address, sent to open services"
     )
     search_rate_limits: Rates = Field({}, description="requests a second at most, by search provider")
     provider_cooldown: Seconds = Field(

@@ -63,7 +63,7 @@ _MAY_NOT = {
     "searxng_url": "addresses",
     "mcp_servers": "MCP servers",
     "fetch_allow_hosts": "hosts",
-    "allow_local_terms_in_web_queries": "leave to send local words out",
+    "allow_local_terms_in_web_queries": "permission to send local words out",
     "contact_email": "who you are",
     "search_rate_limits": "how hard services are asked",
     "provider_cooldown": "how hard services are asked",

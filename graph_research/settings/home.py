@@ -24,7 +24,7 @@ class HomeUnusable(UserMistake):
 
 @dataclass(frozen=True)
 class Home:
-    """Where everything of ours lies; mode 0700. Nothing is touched before `prepare`."""
+    """The folder of all files of this program, mode 0700. Nothing is touched before `prepare`."""
 
     path: Path
 

@@ -83,7 +83,7 @@ def agree(offer: FolderOffer, home: Home) -> None:
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
-    """The folder's own files; a link that leads out of it is none, and what lies behind it is not looked into."""
+    """The folder's own files. Links that lead out of the folder are skipped."""
     root = folder.resolve()
     found = [folder / FOLDER_FILE]
     for kind, suffix in _SUFFIXES.items():

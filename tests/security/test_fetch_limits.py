@@ -188,7 +188,7 @@ async def test_a_host_without_rules_allows_everything(server: WireServer, status
 async def test_while_rules_cannot_be_had_nothing_is_fetched(server: WireServer, answer: Answer) -> None:
     web = Web(server.on("/", PAGE))
     server.on("/robots.txt", answer)
-    with pytest.raises(ProviderUnavailable, match=r"robots\.txt cannot be had"):
+    with pytest.raises(ProviderUnavailable, match=r"robots\.txt cannot be read"):
         await web.fetch("http://example.org/")
     assert web.paths() == []
     back = Web(server)
@@ -203,7 +203,7 @@ async def test_redirected_rules_are_read_and_led_nowhere_private(server: WireSer
     assert "forbids it" in (await web.refusal("http://example.org/")).message
     hostile = Web(server)
     server.on("/robots.txt", Answer(status=301, headers={"location": "http://169.254.169.254/"}))
-    assert "robots.txt cannot be had" in (await hostile.refusal("http://example.org/")).message
+    assert "robots.txt cannot be read" in (await hostile.refusal("http://example.org/")).message
 
 
 async def test_of_endless_rules_the_beginning_counts(server: WireServer) -> None:

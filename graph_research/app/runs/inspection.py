@@ -159,7 +159,7 @@ def _named(spec: GraphSpec, kind: str) -> list[str]:
 
 
 def _texts(values: Any) -> list[str]:
-    """The texts in a value that somebody else wrote, whatever it is."""
+    """The texts in an untrusted JSON value of any shape."""
     if isinstance(values, str):
         return [values]
     if isinstance(values, Iterable) and not isinstance(values, Mapping):

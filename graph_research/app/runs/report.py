@@ -127,7 +127,7 @@ def _no_report(record: RunRecord, phase: str | None, limit: LimitReached | None,
     options: Mapping[str, str | float] = {}
     if driven:
         return NoReport(
-            f"run {run_id} is at work{where} and has no report yet",
+            f"run {run_id} is running{where} and has no report yet",
             help="wait for its end",
             hint=Hint(Action.SHOW_STATUS, run_id),
         )

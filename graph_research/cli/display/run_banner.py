@@ -39,7 +39,7 @@ def _searches(workspace: Workspace, request: RunRequest, *, new: bool) -> list[s
     lines = []
     if request.search:
         chosen = not new or workspace.settings.search_providers or request.library
-        why = "" if chosen else " (what has documents or lacks no key; --search chooses others)"
+        why = "" if chosen else " (those with documents and with their keys set; --search chooses others)"
         lines.append(f"searches: {', '.join(map(in_line, request.search))}{why}")
     if request.skipped:
         lines.append(f"searches left out: {'; '.join(request.skipped)}")

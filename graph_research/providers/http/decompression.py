@@ -6,7 +6,7 @@ import zlib
 from typing import Protocol
 
 ACCEPTED_ENCODINGS = "gzip, deflate"
-"""What is asked for. A server that sends another encoding all the same is told as sending a broken body."""
+"""The requested encodings. Another encoding in a response is reported as a broken body."""
 
 
 class BodyBroken(Exception):

@@ -1,4 +1,4 @@
-"""A model that answers what it was told to: for tests, demonstrations, and users' own graphs without a key."""
+"""A model with scripted answers: for tests, demonstrations, and users' own graphs without a key."""
 
 from __future__ import annotations
 

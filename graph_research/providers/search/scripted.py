@@ -1,4 +1,4 @@
-"""A search that finds what it was told to: for tests, demonstrations, and users' own graphs without a network."""
+"""A search with scripted results: for tests, demonstrations, and users' own graphs without a network."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ MOST_BYTES = 512_000
 _AGENT = re.compile(r"\s*user(?:-|\s*)agent(?:\s*:|\s)\s*(?P<name>[^#]*)", re.IGNORECASE)
 
 ReadText = Callable[[str], Awaitable[str | None]]
-"""The text at an address, None where its owner has none (4xx); `ProviderError` where it cannot be had."""
+"""The text at an address, None where the server has none (4xx); `ProviderError` where it cannot be read."""
 
 
 @dataclass
 class Robots:
-    """Remembers each host's rules. No rules (4xx) allow everything; while rules cannot be had, because the server fails
-    or is out of reach, everything is forbidden (RFC 9309, 2.3.1.4)."""
+    """Remembers each host's rules. No rules (4xx) allow everything; while rules cannot be read, because the server
+    fails or is out of reach, everything is forbidden (RFC 9309, 2.3.1.4)."""
 
     read_text: ReadText
     _rules: dict[str, Protego] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Robots:
         try:
             return await self.read_text(f"{origin}/robots.txt")
         except ProviderError as error:
-            error.message = f"{url} is not fetched: its robots.txt cannot be had ({error.message})"
+            error.message = f"{url} is not fetched: its robots.txt cannot be read ({error.message})"
             raise
 
 

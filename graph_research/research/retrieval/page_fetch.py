@@ -124,7 +124,7 @@ def _at_least(page: Mapping[str, Any] | ProviderError, hit: SearchHit) -> Mappin
     """The page, unless it says less than its snippet does: then it is a wall before the text."""
     if isinstance(page, ProviderError) or len(page["text"]) >= max(len(hit.document.text), 1):
         return page
-    return ProviderRefused("the page has less text than the search told of it", provider="fetch")
+    return ProviderRefused("the page has less text than the search result", provider="fetch")
 
 
 async def _fetch(url: str, policy: PagePolicy) -> dict[str, Any]:

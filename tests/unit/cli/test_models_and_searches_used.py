@@ -102,5 +102,5 @@ def test_searches_that_nobody_chose_are_told_with_the_reason(user: User) -> None
     user.run("library", "add", "library")
     done = user.run("run", "How do tide mills store water?", "--llm", "extractive", "--out", "out")
     assert "models: extractive" in done.err
-    assert "searches: local (what has documents or lacks no key; --search chooses others)" in done.err
+    assert "searches: local (those with documents and with their keys set; --search chooses others)" in done.err
     assert "Model: extractive. Search: local." in (user.folder / "out" / "report.md").read_text()

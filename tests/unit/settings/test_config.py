@@ -103,7 +103,7 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "page_timeout": {2: None},
     "page_max_bytes": {5000: None},
     "fetch_allow_hosts": {"router.home": "hosts"},
-    "allow_local_terms_in_web_queries": {True: "leave to send local words out"},
+    "allow_local_terms_in_web_queries": {True: "permission to send local words out"},
     "fetch_time_summarization": {False: None},
     "summarization_min_chars": {2: None},
     "summarization_timeout": {2: None},

@@ -29,16 +29,16 @@ class FolderResolver:
         self.folders = (*flat, *folders)
         self.flat = frozenset(flat)
         self.suffix = suffix
-        self._found: dict[str, tuple[str, str]] = {}
+        self._entries: dict[str, tuple[str, str]] = {}
 
     def find(self, name: str) -> tuple[str, str] | None:
         """`(text, file name to show)`, or None. `ResourceUnreadable` for a file that cannot be read as UTF-8."""
-        found = self._found.get(name)
-        if found is None and (place := self._place(name)) is not None:
+        entry = self._entries.get(name)
+        if entry is None and (place := self._place(name)) is not None:
             path, whole = place
             shown = _shown(path, whole)
-            found = self._found[name] = (_read(path, shown), shown)
-        return found
+            entry = self._entries[name] = (_read(path, shown), shown)
+        return entry
 
     def path(self, name: str) -> Path | None:
         """The file that `find` would read, or None."""
@@ -69,8 +69,8 @@ class FolderResolver:
 
     def _names_in(self, folder: Path) -> list[str]:
         listed = folder.glob if folder in self.flat else folder.rglob
-        found = (path.relative_to(folder) for path in listed(f"*{self.suffix}"))
-        names = (path.as_posix().removesuffix(self.suffix) for path in found)
+        paths = (path.relative_to(folder) for path in listed(f"*{self.suffix}"))
+        names = (path.as_posix().removesuffix(self.suffix) for path in paths)
         return [name for name in names if _NAME.fullmatch(name)]
 
 

@@ -237,7 +237,7 @@ def _resolve(job: _Job, result: Any, problem: BaseException | None) -> None:
         else:
             job.future.set_exception(problem)
 
-    with contextlib.suppress(RuntimeError):  # the loop that asked is gone, and so is whoever waited
+    with contextlib.suppress(RuntimeError):  # the loop that asked is closed, and nothing waits for the result
         job.loop.call_soon_threadsafe(settle)
 
 

@@ -326,7 +326,7 @@ class Adapter:
         number = (arguments.get("source") or arguments).get("sourceReference") or arguments.get("sourceReference")
         graph = dict(self._graphs()).get(int(number or 0))
         if graph is None:
-            raise NotPossible("there is no such source", help="`loadedSources` lists them")
+            raise NotPossible("there is no source with this number", help="`loadedSources` lists them")
         return {"content": graph.spec.text, "mimeType": "text/x-yaml"}
 
     # Inside

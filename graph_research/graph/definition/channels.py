@@ -69,16 +69,16 @@ def _check_type(kind: str, place: Place, reader: TreeReader, types: Collection[s
 
 def schema_channels(name: str, place: Place, schemas: Resolver, reader: TreeReader) -> dict[str, ChannelSpec]:
     """The channels of the JSON Schema `name`; what is wrong with it is found at `place`, where the graph names it."""
-    found = schemas.find(name)
-    if found is None:
+    resource = schemas.find(name)
+    if resource is None:
         reader.report(place, "unknown-schema", f'no schema "{name}"', did_you_mean(name, schemas.names()))
         return {}
     try:
-        schema = json.loads(found[0])
+        schema = json.loads(resource[0])
         Contract(schema, name, schemas)
         properties = schema["properties"].items()
     except (SchemaInvalid, ValueError, KeyError, AttributeError, TypeError) as problem:
-        reader.report(place, "schema-invalid", f'schema "{name}" ({found[1]}) cannot be used: {problem}', "")
+        reader.report(place, "schema-invalid", f'schema "{name}" ({resource[1]}) cannot be used: {problem}', "")
         return {}
     shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     channels = {}

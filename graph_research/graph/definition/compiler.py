@@ -217,19 +217,19 @@ class _Compiler:
     def typed(self) -> dict[str, Typed]:
         """The channels with a type. Reports unknown types, and defaults that do not fit."""
         types: Mapping[str, NamedType] = self.registry.types
-        found: dict[str, Typed] = {}
+        channels: dict[str, Typed] = {}
         for name, channel in self.spec.channels.items():
             for kind in sorted(set(type_names(channel.schema)) - types.keys()):
                 self._report(channel.place, "unknown-type", f'no type "{kind}"', did_you_mean(kind, types))
             if (type_ := typed(channel.schema, types)) is None:
                 continue
-            found[name] = type_
+            channels[name] = type_
             try:
                 type_.to_stored(channel.default)
             except Misfit as problem:
                 message = f'channel "{name}": the default does not fit: {problem}'
                 self._report(channel.place, "default-mismatch", message, "mend the default or the type")
-        return found
+        return channels
 
     def _typed_fields(
         self, node: NodeSpec, fields: Mapping[str, Compiled], each: Compiled | None, contract: Contract | None
@@ -241,10 +241,10 @@ class _Compiler:
         if each is not None:
             items = schema_of(each.tree, scope)
             scope[node.item_name] = items.get("items") if isinstance(items, Mapping) else None
-        found = {name: typed(schema_of(compiled.tree, scope), self.registry.types) for name, compiled in fields.items()}
+        types = {name: typed(schema_of(compiled.tree, scope), self.registry.types) for name, compiled in fields.items()}
         for name, schema in contract.properties.items() if contract else ():
-            found[name] = typed(schema, self.registry.types) or found.get(name)
-        return {name: type_ for name, type_ in found.items() if type_ is not None}
+            types[name] = typed(schema, self.registry.types) or types.get(name)
+        return {name: type_ for name, type_ in types.items() if type_ is not None}
 
     def program(self, node: NodeSpec, contracts: Mapping[str, Contract]) -> NodeProgram:
         fields, optional = self._fields(node, contracts)
@@ -288,16 +288,16 @@ class _Compiler:
     def contracts(self) -> dict[str, Contract]:
         contracts: dict[str, Contract] = {}
         for name, place in _schema_names(self.spec):
-            found = self.registry.schemas.find(name)
-            if found is None:
+            resource = self.registry.schemas.find(name)
+            if resource is None:
                 self._report(
                     place, "unknown-schema", f'no schema "{name}"', did_you_mean(name, self.registry.schemas.names())
                 )
                 continue
             try:
-                contracts[name] = contracts.get(name) or Contract(json.loads(found[0]), name, self.registry.schemas)
+                contracts[name] = contracts.get(name) or Contract(json.loads(resource[0]), name, self.registry.schemas)
             except (SchemaInvalid, ValueError, AttributeError) as problem:
-                self._report(place, "schema-invalid", f'schema "{name}" ({found[1]}) cannot be used: {problem}', "")
+                self._report(place, "schema-invalid", f'schema "{name}" ({resource[1]}) cannot be used: {problem}', "")
         return contracts
 
     def channels(self) -> dict[str, Contract]:
@@ -334,11 +334,11 @@ def _whole_hash(graph: Graph) -> str:
         for channel in spec.channels.values()
     ]
     prompts = {
-        name: found[0]
+        name: prompt[0]
         for node in spec.nodes.values()
         if node.kind == "prompt" and node.target
         for name in (node.target, f"{node.target}/system", f"{node.target}/user")
-        if (found := prompting.find(name))
+        if (prompt := prompting.find(name))
     }
     subgraphs = {name: subgraph.hash for name, subgraph in graph.subgraphs.items()}
     parts: list[Any] = [spec.hash, schemas, channels, prompts, subgraphs]

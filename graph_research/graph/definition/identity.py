@@ -117,28 +117,28 @@ def _parts(graph: Graph) -> Iterator[tuple[str, str, str, str]]:
         }
     for name, schema in schemas.items():
         meaning = orjson.dumps(schema).decode()
-        found = graph.registry.schemas.find(name)
-        yield "schema", name, text_hash(meaning), found[0] if found else meaning
+        resource = graph.registry.schemas.find(name)
+        yield "schema", name, text_hash(meaning), resource[0] if resource else meaning
     for kind in graph.types_used():
         text = orjson.dumps(kind.schema, option=orjson.OPT_SORT_KEYS).decode()
         yield "type", kind.name, text_hash(text), text
     for name in graph.registry.prompts.names():
-        if (found := graph.registry.prompts.find(name)) is not None:
-            yield "prompt", name, text_hash(found[0]), found[0]
+        if (prompt := graph.registry.prompts.find(name)) is not None:
+            yield "prompt", name, text_hash(prompt[0]), prompt[0]
 
 
 def _text_parts(text: str) -> dict[Key, Any]:
     tree, _ = parse_yaml(text, "")
     top = to_json(tree) if tree is not None else {}
-    found: dict[Key, Any] = {}
+    meanings: dict[Key, Any] = {}
     for key, kind in (("state", "channel"), ("nodes", "node"), ("loops", "loop")):
         value = top.pop(key, {})
         named = value if isinstance(value, Mapping) else {"": value}
-        found |= {(kind, name): without_summary(part) for name, part in named.items()}
+        meanings |= {(kind, name): without_summary(part) for name, part in named.items()}
     edges: dict[Key, list[Any]] = defaultdict(list)
     order: dict[Key, list[Any]] = defaultdict(list)
     for edge in top.pop("edges", ()):
         edges["edge", f"{edge.get('from')} -> {edge.get('to')}"].append(edge)
         order[_ORDER, str(edge.get("from"))].append(edge.get("to"))
-    found |= {**edges, **order}
-    return found | {("", f"`{name}`"): value for name, value in top.items() if name != "summary"}
+    meanings |= {**edges, **order}
+    return meanings | {("", f"`{name}`"): value for name, value in top.items() if name != "summary"}

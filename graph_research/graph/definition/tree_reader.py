@@ -138,11 +138,11 @@ class TreeReader:
 
     def expressions(self, tree: Tree | None, path: str, what: str) -> dict[str, Expression]:
         """An object of names to expressions."""
-        found = {}
+        expressions = {}
         for key, value in self.entries(tree, path, f"`{what}`").items():
             if expression := self.expression(value, key, self.places[f"{path}/{key}:key"]):
-                found[key] = expression
-        return found
+                expressions[key] = expression
+        return expressions
 
     def _check_name(self, name: str, what: str, place: Place) -> None:
         if not NAME_PATTERN.fullmatch(name):

@@ -99,7 +99,7 @@ def parse_yaml(text: str, file: str) -> tuple[Tree | None, list[Finding]]:
         return None, [_syntax_finding(builder, text, problem)]
     except (yaml.YAMLError, UnicodeError) as problem:
         reason = getattr(problem, "reason", None) or "it cannot be read"
-        return None, [builder.finding(1, 1, "yaml-syntax", f"this is no YAML text: {reason}", "save it as UTF-8 text")]
+        return None, [builder.finding(1, 1, "yaml-syntax", f"this is not YAML text: {reason}", "save it as UTF-8 text")]
     return tree, builder.findings
 
 

@@ -169,8 +169,8 @@ class GraphRun(GraphState):
         return self.commit(own, events + self.node_events(), rows, status, cancel_done=cancel_done)
 
     async def _end(self, failure: Failure, own: NodeResult | None, status: StepStatus | None = None) -> None:
-        """No edge takes the failure: the graph ends, and its position stays for whoever resumes it. `status` is that of
-        a row that says so."""
+        """No edge takes the failure: the graph ends, and its position stays, so that it can be resumed. `status` is
+        that of a row that says so."""
         ended = RunStatus.FAILED if failure.event == Cause.ERROR else RunStatus.ABORTED
         self.ended = Ended(status=ended, cause=failure.event, error=failure.error)
         if any(active.done for active in self.position.active):

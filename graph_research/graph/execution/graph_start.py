@@ -71,7 +71,7 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
     inputs = [name for name, channel in channels.items() if channel.input] or list(channels)
     for name in given:
         if name not in inputs:
-            what = "is no input" if name in channels else "does not exist"
+            what = "is not an input" if name in channels else "does not exist"
             raise InputInvalid(
                 f'channel "{name}" of graph "{graph.spec.name}" {what}',
                 help=f"inputs are {', '.join(inputs)}",

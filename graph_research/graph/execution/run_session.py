@@ -30,7 +30,7 @@ class _Batch:
 
 class RunSession:
     """One process that drives one run. Steps and events get their numbers when a write is requested, in that order.
-    Without an `event_channel` nobody gets the events."""
+    Without an `event_channel` events are only stored."""
 
     def __init__(
         self,

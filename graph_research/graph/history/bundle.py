@@ -92,13 +92,14 @@ def unpack(path: Path) -> Bundle:
     """Read a bundle. It comes from anywhere: whatever does not hold what its hashes promise, is not what `pack`
     writes, or is too large raises `BundleInvalid`; nothing in it is run and no file is made."""
     with opened(path) as members:
-        run = _row(RunRow, members.one("run.json"), "run.json")
+        run = _row(RunRow, members.data("run.json"), "run.json")
         _check_run(run)
         texts = dict(_texts_of(members))
         steps = [_row(StepRow, line, "steps.jsonl") for line in members.lines("steps.jsonl")]
         calls = [_row(CallRow, line, "calls.jsonl") for line in members.lines("calls.jsonl")]
         events = [_event(line) for line in members.lines("events.jsonl")]
-        snapshot = _row(Snapshot, members.one("snapshot.json"), "snapshot.json") if "snapshot.json" in members else None
+        name = "snapshot.json"
+        snapshot = _row(Snapshot, members.data(name), name) if name in members else None
         members.check_all_read()
         packed = Packed(run_id=run.run_id, bytes=members.size, sha256=members.sha256)
     first = Write(
@@ -167,7 +168,7 @@ async def _texts(store: Checkpointer, names: list[str]) -> Any:
 
 
 def _path(name: str) -> str | None:
-    """Where a part of the definition lies in the archive; None for a name that is no path, which goes to the texts."""
+    """Where a part of the definition lies in the archive; None if its name cannot be a path: it goes to the texts."""
     kind, _, rest = name.partition(" ")
     folder, suffix = _FOLDERS[kind]
     path = f"{folder}/{rest}{suffix}"
@@ -178,16 +179,16 @@ def _texts_of(members: Members) -> Iterator[tuple[str, str]]:
     for line in members.lines("texts.jsonl"):
         text = _loaded(line, "texts.jsonl")
         if not isinstance(text, str):
-            raise BundleInvalid("texts.jsonl holds something that is no text")
+            raise BundleInvalid("texts.jsonl holds something that is not a text")
         yield text_hash(text), text
     for name in members:
         if name.startswith(tuple(f"{folder}/" for folder, _ in _FOLDERS.values())):
-            text = members.whole(name)
+            text = members.text(name)
             yield text_hash(text), text
 
 
 def _json(row: RunRow | StepRow | CallRow | Snapshot) -> bytes:
-    """A row with its bytes as text; hashes are the only bytes that are no JSON, and go as hex."""
+    """A row with its bytes as text; hashes are the only bytes that are not JSON, and are written as hex."""
     values = row._asdict()
     shown = {
         name: (value.hex() if name in _HASHES else value.decode()) if isinstance(value, bytes) else value
@@ -203,7 +204,7 @@ def _row(kind: Any, line: bytes, where: str) -> Any:
     """The row of `kind` that `_json` wrote, every field of the type that it declares."""
     values = _loaded(line, where)
     if not isinstance(values, dict) or set(values) != set(kind._fields):
-        raise BundleInvalid(f"{where} holds something that is no {kind.__name__}")
+        raise BundleInvalid(f"{where} holds something that is not a {kind.__name__}")
     declared = get_type_hints(kind)
     return kind(**{name: _field(declared[name], name, value, where) for name, value in values.items()})
 
@@ -234,13 +235,13 @@ def _loaded(data: bytes, where: str) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as problem:
-        raise BundleInvalid(f"{where} is no JSON: {problem}") from problem
+        raise BundleInvalid(f"{where} is not JSON: {problem}") from problem
 
 
 def _event(line: bytes) -> dict[str, Any]:
     event = _loaded(line, "events.jsonl")
     if not isinstance(event, dict) or not isinstance(event.get("seq"), int) or not isinstance(event.get("type"), str):
-        raise BundleInvalid("events.jsonl holds something that is no event")
+        raise BundleInvalid("events.jsonl holds something that is not an event")
     return event
 
 

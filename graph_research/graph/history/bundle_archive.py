@@ -79,19 +79,19 @@ class Members:
         if any(parts):
             yield b"".join(parts)
 
-    def one(self, name: str) -> bytes:
-        """A member of one line."""
+    def data(self, name: str) -> bytes:
+        """A member's bytes."""
         return b"".join(self._checked_chunks(name))
 
-    def whole(self, name: str) -> str:
+    def text(self, name: str) -> str:
         """A member's text."""
         try:
-            return b"".join(self._checked_chunks(name)).decode()
+            return self.data(name).decode()
         except UnicodeDecodeError as problem:
-            raise BundleInvalid(f"{name} is no UTF-8 text") from problem
+            raise BundleInvalid(f"{name} is not UTF-8 text") from problem
 
     def check_all_read(self) -> None:
-        """What was not read was not checked."""
+        """Raise `BundleInvalid` if a member was not read, and so not checked."""
         if left := sorted(set(self._infos) - self._read):
             raise BundleInvalid(f"there is a member too many: {left[0]}")
 
@@ -133,7 +133,7 @@ def opened(path: Path) -> Iterator[Members]:
             f"it cannot be read: {problem.strerror or problem}", help="name a .grb file", file=str(path)
         ) from problem
     except _BROKEN as problem:
-        raise BundleInvalid(f"it is no bundle: {problem}", file=str(path)) from problem
+        raise BundleInvalid(f"it is not a bundle: {problem}", file=str(path)) from problem
 
 
 def _check_seal(file: IO[bytes]) -> tuple[int, str]:
@@ -145,11 +145,11 @@ def _check_seal(file: IO[bytes]) -> tuple[int, str]:
         digest.update(ready[:-DIGEST_CHARS])
         tail = ready[-DIGEST_CHARS:]
     if size < DIGEST_CHARS + _END.size:
-        raise BundleInvalid("it is no bundle: it is too short")
+        raise BundleInvalid("it is not a bundle: it is too short")
     file.seek(size - DIGEST_CHARS - _END.size)
     end = _END.unpack(file.read(_END.size))
     if end[0] != b"PK\x05\x06" or end[7] != DIGEST_CHARS:
-        raise BundleInvalid("it is no bundle, or was cut off")
+        raise BundleInvalid("it is not a bundle, or was cut off")
     if digest.hexdigest().encode() != tail:
         raise BundleInvalid("its checksum does not fit: it was changed or damaged")
     if end[4] > _MOST_ENTRIES:
@@ -160,26 +160,26 @@ def _check_seal(file: IO[bytes]) -> tuple[int, str]:
 
 
 def _checked(infos: list[zipfile.ZipInfo], size: int) -> dict[str, zipfile.ZipInfo]:
-    """The entries by name: plain files that a bundle has, each once, none of them a link, in all no bomb."""
-    found: dict[str, zipfile.ZipInfo] = {}
+    """The entries by name: plain files that a bundle has, each once, no links, not larger in all than allowed."""
+    entries: dict[str, zipfile.ZipInfo] = {}
     if len(infos) > _MOST_ENTRIES:
         raise BundleInvalid(f"it has more than {_MOST_ENTRIES:,} entries")
     for info in infos:
         name = info.orig_filename
-        if name in found:
+        if name in entries:
             raise BundleInvalid(f"{name[:80]!r} is in it twice")
         if not is_member_name(name):
-            raise BundleInvalid(f"{name[:80]!r} has no place in a bundle")
+            raise BundleInvalid(f"{name[:80]!r} is not the name of a part of a bundle")
         if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
-            raise BundleInvalid(f"{name} is a link or no plain file")
+            raise BundleInvalid(f"{name} is a link or not a plain file")
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise BundleInvalid(f"{name} is encrypted or compressed in an unknown way")
         if info.file_size > _MOST_RATIO * max(info.compress_size, 1):
             raise BundleInvalid(f"{name} is compressed more than {_MOST_RATIO} times")
-        found[name] = info
+        entries[name] = info
     if sum(info.compress_size for info in infos) > size or sum(info.file_size for info in infos) > _MOST_BYTES:
         raise BundleInvalid("its entries are larger than they can be")
-    return found
+    return entries
 
 
 def _manifest(data: bytes, names: set[str]) -> Mapping[str, Mapping[str, Any]]:
@@ -187,7 +187,7 @@ def _manifest(data: bytes, names: set[str]) -> Mapping[str, Mapping[str, Any]]:
     values = orjson.loads(data)
     members = values.get("members") if isinstance(values, dict) else None
     if not isinstance(members, dict) or values.get("format") != FORMAT:
-        raise BundleInvalid("its manifest is none that this version knows", help="update graph-research")
+        raise BundleInvalid("this version does not know the format of its manifest", help="update graph-research")
     for name, promised in members.items():
         if not isinstance(promised, dict) or not isinstance(promised.get("bytes"), int):
             raise BundleInvalid(f"its manifest does not describe {name[:80]!r}")

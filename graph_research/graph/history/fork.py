@@ -145,12 +145,12 @@ async def _fork_point(store: Checkpointer, graph: Graph, run_id: str, step: int)
 
 def _ended(base: Position, root: Sequence[StepRow]) -> list[StepRow]:
     """The rows of the active nodes that have finished."""
-    found = {
+    finished = {
         (row.node, row.visit): row
         for row in root
         if row.item is None and row.status == StepStatus.FINISHED and row.delta is not None
     }
-    rows = [found.get((active.node, active.visit)) for active in base.active if not active.done]
+    rows = [finished.get((active.node, active.visit)) for active in base.active if not active.done]
     return [row for row in rows if row is not None]
 
 
@@ -171,7 +171,7 @@ def _check_nodes(graph: Graph, run_id: str, base: Position) -> None:
 
 async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, values: Mapping[str, Any]) -> dict[str, Any]:
     """The channels that are set: those asked for, checked, and the defaults of those that are new in `graph`."""
-    known = await store.state(run_id, step)
+    old = await store.state(run_id, step)
     values = duplicate(values) if graph.typed else values
     channels = graph.spec.channels
     for name, value in values.items():
@@ -183,7 +183,7 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
             graph.channels[name].check(value, graph.spec.start)
         except HandoffInvalid as problem:
             raise InputInvalid(f'channel "{name}" cannot be set: {problem.message}') from problem
-    edit = {**{name: spec.default for name, spec in channels.items() if name not in known}, **values}
+    edit = {**{name: spec.default for name, spec in channels.items() if name not in old}, **values}
     try:
         return dict(graph.to_stored(edit, {}, graph.spec.start))
     except HandoffInvalid as problem:

@@ -121,13 +121,13 @@ class _Scratch(MemoryCheckpointer):
         await super().write(write)
 
     async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for name in hashes:
             try:
-                found |= await super().texts([name])
+                texts |= await super().texts([name])
             except StoreDamaged:
-                found |= await self._source.texts([name])
-        return found
+                texts |= await self._source.texts([name])
+        return texts
 
 
 class _RecordedCalls:
@@ -162,7 +162,7 @@ class _RecordedCalls:
         shown = f": {canonical(request).decode(errors='replace')[:_SHOWN_CHARS]}"
         if near is not None:
             shown = first_difference(near, request)
-        raise self._recorded.differ(address, f"the journal holds no such call{shown}", call=kind)
+        raise self._recorded.differ(address, f"the journal does not hold such a call{shown}", call=kind)
 
     async def _requests(self, address: Address, kind: str) -> list[Any]:
         """The requests of the recorded attempt's calls of this kind."""
@@ -238,8 +238,8 @@ async def _answers(store: Checkpointer, graph: Graph, log: Sequence[StepRow]) ->
 
 def _graph_of(graph: Graph, scope: str) -> Graph | None:
     """The graph of a subgraph run."""
-    for part in scope.split("/")[:-1]:
-        node = graph.spec.nodes.get(part.partition(":")[0])
+    for key in scope.split("/")[:-1]:
+        node = graph.spec.nodes.get(key.partition(":")[0])
         subgraph = graph.subgraphs.get(node.target or "") if node is not None else None
         if subgraph is None:
             return None

@@ -57,8 +57,8 @@ def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Callable[
 
 
 def check_channel_use(graph: Graph) -> Iterator[Finding]:
-    """Warnings about channels that nothing uses, or that are read and never written. A name that is no channel's, which
-    is a finding of its own, counts as the one that was meant."""
+    """Warnings about channels that nothing uses, or that are read and never written. A name that is not a channel's
+    is a finding of its own, and counts here as the closest channel."""
     compiled = [*graph.guards.values(), *graph.loops.values()]
     for program in graph.programs.values():
         compiled += [part for part in (program.each, program.ask, program.default) if part]
@@ -129,11 +129,11 @@ class _NodeChecker:
     def _check_fields(self, fields: Mapping[str, Compiled], scope: Mapping[str, Type]) -> Iterator[Finding]:
         known, required, closed, owner = self._wanted()
         for name, compiled in fields.items():
-            found, findings = check_expression(compiled, scope, self.graph.registry.functions)
+            actual, findings = check_expression(compiled, scope, self.graph.registry.functions)
             yield from findings
             yield from self._meant_as_expression(compiled, scope)
             if name in known:
-                yield from self._fits(compiled, found, known[name], f'field "{name}" of {owner}')
+                yield from self._fits(compiled, actual, known[name], f'field "{name}" of {owner}')
                 if name in required and "null" not in known[name].kinds:
                     yield from self._never_written(compiled, f'{owner} needs "{name}", taken from')
             elif closed:
@@ -183,13 +183,13 @@ class _NodeChecker:
 
     def _check_writes(self, writes: Mapping[str, Compiled], scope: Mapping[str, Type]) -> Iterator[Finding]:
         for name, compiled in writes.items():
-            found, findings = check_expression(compiled, scope, self.graph.registry.functions)
+            actual, findings = check_expression(compiled, scope, self.graph.registry.functions)
             yield from findings
             yield from self._meant_as_expression(compiled, scope)
             channel = self.graph.spec.channels.get(name)
             if channel is None:
                 continue
-            misfits = list(self._fits(compiled, found, _channel_type(self.graph, channel), f'channel "{name}"'))
+            misfits = list(self._fits(compiled, actual, _channel_type(self.graph, channel), f'channel "{name}"'))
             yield from misfits
             contract = self.graph.channels.get(name)
             if not misfits and contract and channel.reduce == "replace" and _is_literal(compiled.tree):
@@ -200,9 +200,9 @@ class _NodeChecker:
                         compiled.expression.place, "type-mismatch", message, "mend the value or the schema"
                     )
 
-    def _fits(self, compiled: Compiled, found: Type, wanted: Type, what: str) -> Iterator[Finding]:
-        if found.solid and wanted.solid and not found.meets(*wanted.solid):
-            message = f"`{compiled.expression.text}` is {found}, but {what} wants {wanted}"
+    def _fits(self, compiled: Compiled, actual: Type, wanted: Type, what: str) -> Iterator[Finding]:
+        if actual.solid and wanted.solid and not actual.meets(*wanted.solid):
+            message = f"`{compiled.expression.text}` is {actual}, but {what} wants {wanted}"
             yield Finding.at(compiled.expression.place, "type-mismatch", message, "")
 
     def _meant_as_expression(self, compiled: Compiled, scope: Mapping[str, Type]) -> Iterator[Finding]:

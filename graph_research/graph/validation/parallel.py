@@ -84,13 +84,13 @@ class _Fork:
     def lengths(self, first: str) -> dict[str, set[int]]:
         """How many steps after the fork each node of a branch can run, each loop left out."""
         inside = self.branches[first]
-        found: dict[str, set[int]] = {name: set() for name in inside}
+        lengths: dict[str, set[int]] = {name: set() for name in inside}
         layer = {first} & inside
         for length in range(1, min(len(inside), _MOST_STEPS) + 1):
             for name in layer:
-                found[name].add(length)
+                lengths[name].add(length)
             layer = {edge.target for name in layer for edge in self.onwards[name]} & inside
-        return found
+        return lengths
 
     def certain(self, first: str) -> dict[int, set[str]]:
         """By step after the fork, the nodes of a branch that are sure to run in it."""
@@ -172,28 +172,28 @@ def _check_writers(graph: Graph, fork: _Fork, way: Sequence[str]) -> Iterator[Fi
     certain = {(step, name) for first in fork.branches for step, names in fork.certain(first).items() for name in names}
     sure_steps = {name: {step for step, other in certain if other == name} for name in writers}
     pairs: dict[str, list[tuple[bool, str, str]]] = {}
-    for one, other in islice(combinations(writers, 2), _MOST_WRITER_PAIRS):
-        if branch_of[one] == branch_of[other]:
+    for first, other in islice(combinations(writers, 2), _MOST_WRITER_PAIRS):
+        if branch_of[first] == branch_of[other]:
             continue
-        sure = bool(sure_steps[one] & sure_steps[other])
-        for channel in writers[one] & writers[other]:
-            pairs.setdefault(channel, []).append((sure, one, other))
-    for channel, found in sorted(pairs.items()):
-        for sure, one, other in sorted(found, key=lambda pair: not pair[0])[:_MOST_PAIRS_REPORTED]:
-            yield _writers_finding(spec, fork, way, channel, one, other, sure=sure)
+        sure = bool(sure_steps[first] & sure_steps[other])
+        for channel in writers[first] & writers[other]:
+            pairs.setdefault(channel, []).append((sure, first, other))
+    for channel, conflicts in sorted(pairs.items()):
+        for sure, first, other in sorted(conflicts, key=lambda pair: not pair[0])[:_MOST_PAIRS_REPORTED]:
+            yield _writers_finding(spec, fork, way, channel, first, other, sure=sure)
 
 
 def _writers_finding(
-    spec: GraphSpec, fork: _Fork, way: Sequence[str], channel: str, one: str, other: str, *, sure: bool
+    spec: GraphSpec, fork: _Fork, way: Sequence[str], channel: str, first: str, other: str, *, sure: bool
 ) -> Finding:
     lengths = {name: steps for first in fork.branches for name, steps in fork.lengths(first).items()}
     together = "run at once" if sure else "run side by side"
-    message = f'nodes "{one}" and "{other}" {together} and both replace channel "{channel}"'
+    message = f'nodes "{first}" and "{other}" {together} and both replace channel "{channel}"'
     if not sure:
-        both = "in one step that fails" if lengths[one] & lengths[other] else "the later step's value stays"
+        both = "in one step that fails" if lengths[first] & lengths[other] else "the later step's value stays"
         message += f": {both}"
     before = f"after {' -> '.join(way[:-1])}: " if len(way) > 1 else ""
-    message += f" ({before}{fork.path(one)}, {fork.path(other)})"
+    message += f" ({before}{fork.path(first)}, {fork.path(other)})"
     help = "give the channel another `reduce`, or write it after the join"
     return Finding.at(spec.nodes[other].place, "parallel-writers", message, help, warning=not sure)
 
@@ -216,5 +216,5 @@ def _check_joins(spec: GraphSpec, edges: Sequence[EdgeSpec], forks: Sequence[_Fo
 
 def _parts(fork: _Fork, sources: Sequence[str]) -> bool:
     """Whether a fork leads to more than one of the sources at once."""
-    found = {first for first, inside in fork.branches.items() if not inside.isdisjoint(sources)}
-    return len(found) + (fork.name in sources) > 1
+    branches = {first for first, inside in fork.branches.items() if not inside.isdisjoint(sources)}
+    return len(branches) + (fork.name in sources) > 1

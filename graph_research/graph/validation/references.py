@@ -116,7 +116,7 @@ def _check_target(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
 
 
 def _check_retry(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
-    """Errors that are tried again. What a handler raises cannot be known, so that a name nobody declared is a
+    """Errors that are tried again. What a handler raises cannot be known, so that a name that is not declared is a
     warning."""
     known = _names_of(graph.registry.errors) | _KNOWN_ERRORS
     for index, name in enumerate(node.retry.on):

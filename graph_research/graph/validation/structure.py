@@ -193,8 +193,8 @@ def _own_ends(spec: GraphSpec) -> list[tuple[str, list[str]]]:
     """The status of each end that is reached over edges without `on`, and the way to it."""
     plain = {(edge.source, edge.target) for edge in spec.edges if not edge.on}
     paths = ShortestPaths(spec)
-    found = [(node.target or "", paths.to(name)) for name, node in spec.nodes.items() if node.kind == "end"]
-    return [(status, steps) for status, steps in found if steps and set(pairwise(steps)) <= plain]
+    ends = [(node.target or "", paths.to(name)) for name, node in spec.nodes.items() if node.kind == "end"]
+    return [(status, steps) for status, steps in ends if steps and set(pairwise(steps)) <= plain]
 
 
 def _is_handled(spec: GraphSpec, node: NodeSpec) -> bool:

@@ -58,7 +58,7 @@ def subjects_of(expression: ast.expr) -> frozenset[str]:
     """What decides a condition: the names, look-ups, calls and compared pairs in it."""
     subjects = _Subjects(lambda node: ANY)  # noqa: ARG005 -- only the texts count here
     subjects.collect(normalised(expression))
-    return frozenset(subjects.found)
+    return frozenset(subjects.by_text)
 
 
 def normalised(expression: ast.expr) -> ast.expr:
@@ -153,7 +153,7 @@ _OTHER = _Other("something else")
 class _Subjects:
     def __init__(self, types: Callable[[ast.expr], Type]) -> None:
         self.types = types
-        self.found: dict[str, _Subject] = {}
+        self.by_text: dict[str, _Subject] = {}
         self.atoms: set[str] = set()
 
     def collect(self, part: ast.expr | str) -> None:
@@ -180,14 +180,14 @@ class _Subjects:
 
     def _note(self, text: str, atom: str, node: ast.expr | None = None) -> _Subject:
         self.atoms.add(atom)
-        return self.found.setdefault(text, _Subject(text, self.types(node) if node is not None else ANY))
+        return self.by_text.setdefault(text, _Subject(text, self.types(node) if node is not None else ANY))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        for values in itertools.product(*(subject.domain() for subject in self.found.values())):
-            yield dict(zip(self.found, values, strict=True))
+        for values in itertools.product(*(subject.domain() for subject in self.by_text.values())):
+            yield dict(zip(self.by_text, values, strict=True))
 
     def count(self) -> int:
-        return math.prod(len(subject.domain()) for subject in self.found.values())
+        return math.prod(len(subject.domain()) for subject in self.by_text.values())
 
     def holds(self, parts: Sequence[ast.expr | str], values: Mapping[str, Any]) -> bool | None:
         """None where a comparison cannot be made, which is an error of the node and not a question of routing."""
@@ -216,7 +216,7 @@ class _Subjects:
                 return bool(values[ast.unparse(part)])
 
     def describe(self, values: Mapping[str, Any]) -> str:
-        return ", ".join(filter(None, (self._described(self.found[text], value) for text, value in values.items())))
+        return ", ".join(filter(None, (self._described(self.by_text[text], value) for text, value in values.items())))
 
     def _described(self, subject: _Subject, value: Any) -> str:
         if subject.loop:

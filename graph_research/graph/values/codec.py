@@ -44,7 +44,7 @@ _NESTED = frozenset({dict, list})
 
 
 class NotStorable(GraphResearchError, TypeError):
-    """A value that is no JSON and has no tag; NaN and the infinities are such values, and never become null."""
+    """A value that is not JSON and has no tag; NaN and the infinities are such values, and never become null."""
 
 
 class ChunkedList:
@@ -88,7 +88,7 @@ def decode(data: bytes, texts: Mapping[str, str]) -> Any:
 
 def references(data: bytes) -> set[str]:
     """The hashes (hex) of the texts that are kept apart from `data`."""
-    return {found.decode() for found in _REFERENCE.findall(data)} if _DOLLAR in data and _MARK in data else set()
+    return {match.decode() for match in _REFERENCE.findall(data)} if _DOLLAR in data and _MARK in data else set()
 
 
 def chunked_lists(data: bytes) -> dict[str, ChunkedList]:
@@ -148,7 +148,7 @@ def unstorable(value: Any, path: str = "") -> str | None:
             kind = "string with an unpaired surrogate" if isinstance(value, str) else type(value).__name__
             return None if isinstance(value, ChunkedList) else f"a {kind}{where}"
         return None
-    return next((found for key, part in parts if (found := unstorable(part, f"{path}/{key}"))), None)
+    return next((place for key, part in parts if (place := unstorable(part, f"{path}/{key}"))), None)
 
 
 def _is_flat(value: dict[Any, Any]) -> bool:
@@ -192,9 +192,9 @@ def _refuse_infinite(value: Any, data: bytes) -> None:
 
 
 def _not_storable(value: Any) -> NotStorable:
-    found = unstorable(value) or f"a {type(value).__name__}"
+    what = unstorable(value) or f"a {type(value).__name__}"
     return NotStorable(
-        f"{found} cannot be stored: it is not a JSON value", help="give a string, a number or null instead"
+        f"{what} cannot be stored: it is not a JSON value", help="give a string, a number or null instead"
     )
 
 
@@ -341,10 +341,10 @@ def _duration(value: timedelta) -> str:
 
 
 def _duration_read(text: str) -> timedelta:
-    found = _DURATION.fullmatch(text)
-    if found is None:
+    match = _DURATION.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text[:40]!r} is not a duration")
-    sign, days, seconds, micro = found.groups()
+    sign, days, seconds, micro = match.groups()
     whole = int(days) * _DAY_MICROSECONDS + int(seconds) * 1_000_000 + int(micro)
     return timedelta(microseconds=-whole if sign else whole)
 

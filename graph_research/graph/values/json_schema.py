@@ -85,10 +85,10 @@ _PATTERNS = jsonschema_rs.RegexOptions(size_limit=1_000_000)
 def _retriever(resolver: Resolver | None, referred: dict[str, Any]) -> Callable[[str], Any]:
     def retrieve(uri: str) -> Any:
         name = uri.rpartition("/")[2].removesuffix(".json")
-        found = resolver.find(name) if resolver and uri.startswith(_BASE) else None
-        if found is None:
+        resource = resolver.find(name) if resolver and uri.startswith(_BASE) else None
+        if resource is None:
             raise ValueError(f'"{uri.removeprefix(_BASE)}" is not one of our schemas')
-        referred[name] = _anonymous(json.loads(found[0]))
+        referred[name] = _anonymous(json.loads(resource[0]))
         return referred[name]
 
     return retrieve

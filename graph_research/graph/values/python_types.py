@@ -135,8 +135,10 @@ def typed(schema: Any, types: Mapping[str, NamedType]) -> Typed | None:
     if isinstance(name, str) and name in types:
         return Typed(kind=types[name])
     properties = schema.get("properties")
-    found = {key: typed(part, types) for key, part in properties.items()} if isinstance(properties, Mapping) else {}
-    fields = {key: part for key, part in found.items() if part is not None}
+    typed_fields = (
+        {key: typed(part, types) for key, part in properties.items()} if isinstance(properties, Mapping) else {}
+    )
+    fields = {key: part for key, part in typed_fields.items() if part is not None}
     items, entries = typed(schema.get("items"), types), typed(schema.get("additionalProperties"), types)
     return Typed(items=items, entries=entries, fields=fields) if items or entries or fields else None
 
@@ -176,8 +178,12 @@ def schema_of(tree: ast.expr, scope: Mapping[str, Any]) -> Any:
         case ast.Subscript(value=inner, slice=ast.Constant(value=str(key))):
             return _entry(schema_of(inner, scope), key)
         case ast.Subscript(value=inner):
-            found = schema_of(inner, scope)
-            return found.get("items") or found.get("additionalProperties") if isinstance(found, Mapping) else None
+            source_schema = schema_of(inner, scope)
+            return (
+                source_schema.get("items") or source_schema.get("additionalProperties")
+                if isinstance(source_schema, Mapping)
+                else None
+            )
         case ast.IfExp(body=body, orelse=other):
             return _common([schema_of(part, scope) for part in (body, other) if not _is_null(part)])
         case ast.BoolOp(values=values):
@@ -187,9 +193,11 @@ def schema_of(tree: ast.expr, scope: Mapping[str, Any]) -> Any:
         case ast.List(elts=[*parts]) if parts:
             return _list_of(_common([schema_of(part, scope) for part in parts]))
         case ast.ListComp(elt=part, generators=[ast.comprehension(target=ast.Name(id=name), iter=source)]):
-            found = schema_of(source, scope)
+            source_schema = schema_of(source, scope)
             return _list_of(
-                schema_of(part, {**scope, name: found.get("items") if isinstance(found, Mapping) else None})
+                schema_of(
+                    part, {**scope, name: source_schema.get("items") if isinstance(source_schema, Mapping) else None}
+                )
             )
     return None
 

@@ -69,7 +69,7 @@ async def test_a_slow_consumer_holds_the_run_up(store: Checkpointer) -> None:
     ("given", "words"),
     [
         ({"m": 1}, 'channel "m" of graph "countdown" does not exist'),
-        ({"seen": []}, 'channel "seen" of graph "countdown" is no input'),
+        ({"seen": []}, 'channel "seen" of graph "countdown" is not an input'),
         ({"n": "x"}, 'input "n"'),
     ],
 )

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
-import resource
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.support.cli.cli_process import SCRIPT, Done, User
+from graph_research import SqliteCheckpointer
+from tests.support.cli.cli_process import (
+    PATIENCE_SECONDS,
+    SCRIPT,
+    CommandProcess,
+    Done,
+    User,
+    run_on_full_disk,
+    wait_until,
+)
 
 DEMO_QUESTION = "What is the span of the Kelda footbridge?"
 BRIDGE = (
@@ -164,7 +171,7 @@ def test_a_report_that_cannot_be_written_is_not_lost(kelda: User) -> None:
 
 @pytest.mark.parametrize("most_bytes", [1_000, 100_000])
 def test_a_full_disk_ends_in_one_clear_message_and_loses_nothing(kelda: User, most_bytes: int) -> None:
-    done = kelda.run_process(*arguments(), expect=(1, 2), preexec_fn=files_of(most_bytes))
+    done = run_on_full_disk(kelda, *arguments(), most_bytes=most_bytes, expect=(1, 2))
 
     assert "graph-research: " in done.err
     assert "unexpected" not in done.err
@@ -191,11 +198,6 @@ def test_doctor_finds_a_store_that_is_none(kelda: User) -> None:
     assert checks["run store"]["ok"] is False
 
 
-def files_of(most_bytes: int) -> Callable[[], None]:
-    """Between fork and exec: no file may grow beyond so many bytes, as on a full disk."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-
-
 # --- Streams -----------------------------------------------------------------------------------------------------
 
 
@@ -205,7 +207,7 @@ def test_a_reader_that_leaves_early_does_not_stop_a_run(kelda: User) -> None:
         process.stderr.close()
         assert process.stdout is not None
         out = process.stdout.read()
-        code = process.wait(60)
+        code = process.wait(PATIENCE_SECONDS)
 
     assert (code, "84 metres" in out) == (0, True)
 
@@ -252,7 +254,7 @@ def test_a_terminal_that_cannot_redraw_gets_lines(kelda: User) -> None:
         stderr=theirs,
     ) as process:
         os.close(theirs)
-        code = process.wait(60)
+        code = process.wait(PATIENCE_SECONDS)
     shown = os.read(ours, 100_000).decode()
     os.close(ours)
 
@@ -264,38 +266,26 @@ def test_a_terminal_that_cannot_redraw_gets_lines(kelda: User) -> None:
 # --- Processes ---------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def stopped(shell: User) -> Callable[[], subprocess.Popen[str]]:
-    """The demo's research, stopped by SIGSTOP somewhere in the middle."""
-
-    def start() -> subprocess.Popen[str]:
-        process = started(shell)
-        process.send_signal(signal.SIGSTOP)
-        return process
-
-    return start
-
-
-def started(shell: User) -> subprocess.Popen[str]:
+def started(shell: User) -> CommandProcess:
     """A run of a big library that has written its first events."""
     for number in range(40):
         write(shell, f"docs/{number}.md", BRIDGE.replace("84", str(100 + number)).replace("Kelda", f"Kelda {number}"))
     process = shell.start(*arguments(), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
     log = shell.home / "audit" / "kelda.jsonl"
-    while process.poll() is None and not (log.exists() and log.read_bytes().count(b"\n") > 3):
-        time.sleep(0.002)
+    wait_until(lambda: log.exists() and log.read_bytes().count(b"\n") > 3)
     return process
 
 
-def test_a_second_process_on_the_same_run_is_refused(shell: User, stopped: Callable[[], subprocess.Popen[str]]) -> None:
-    with stopped() as process:
+def test_a_second_process_on_the_same_run_is_refused(shell: User) -> None:
+    with started(shell) as process:
+        process.send_signal(signal.SIGSTOP)
         for command in (["resume", "kelda"], ["delete", "kelda"]):
             done = shell.run(*command, "--json", expect=2)
             assert done.json["error"]["code"] == "run-busy"
             assert str(process.pid) in one_line(done)
         assert shell.run(*arguments("--json"), expect=2).json["error"]["code"] == "run-exists"
         process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=60)
+        process.finish()
 
     assert process.returncode == 0
 
@@ -303,7 +293,7 @@ def test_a_second_process_on_the_same_run_is_refused(shell: User, stopped: Calla
 def test_ctrl_c_keeps_the_state_and_says_how_to_go_on(shell: User) -> None:
     with started(shell) as process:
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.finish()
 
     assert process.returncode == 130
     assert "graph-research resume kelda" in err
@@ -319,26 +309,36 @@ def test_an_interruption_before_the_run_began_is_said_too(shell: User, received:
     with shell.start(
         *arguments(), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler)
     ) as process:
-        while process.poll() is None and not (shell.home / "index" / "library.db").exists():
-            time.sleep(0.002)
+        wait_until((shell.home / "index" / "library.db").exists)
         process.send_signal(received)
-        _, err = process.communicate(timeout=60)
+        _, err = process.finish()
 
     assert process.returncode == 130
     assert "graph-research: interrupted" in err
     assert "Traceback" not in err
 
 
-def test_cancel_from_another_process_stops_a_run_and_keeps_it(
-    shell: User, stopped: Callable[[], subprocess.Popen[str]]
-) -> None:
-    with stopped() as process:
-        shell.run("cancel", "kelda")
+def test_cancel_from_another_process_stops_a_run_and_keeps_it(shell: User) -> None:
+    with started(shell) as process, shell.start("cancel", "kelda") as cancelling:
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: cancel_is_requested(shell))
         process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=60)
+        process.finish()
+        cancelling.finish()
 
-    assert process.returncode == 3
+    assert (process.returncode, cancelling.returncode) == (3, 0)
     status = shell.run("status", "kelda", "--json").json
     assert (status["status"], status["cause"]) == ("aborted", "cancelled")
     shell.run("resume", "kelda", "--out", "out")
     assert (shell.folder / "out" / "report.md").exists()
+
+
+def cancel_is_requested(shell: User) -> bool:
+    async def ask() -> bool:
+        store = SqliteCheckpointer(shell.home / "runs.db")
+        try:
+            return await store.cancel_requested("kelda")
+        finally:
+            await store.close()
+
+    return asyncio.run(ask())

@@ -11,10 +11,12 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from graph_research.cli import execute
@@ -26,6 +28,9 @@ NOW = "2026-01-01T00:00:00Z"
 DEMO_LIBRARY = ROOT / "examples" / "library"
 DEMO_QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()
 
+
+PATIENCE_SECONDS = 120.0
+"""The longest wait for something that takes a second on a machine with nothing else to do."""
 
 Expected = int | Sequence[int] | None
 """The exit code that a test expects, several that it accepts, or None for any."""
@@ -42,6 +47,21 @@ class Done:
     @property
     def json(self) -> Any:
         return json.loads(self.out)
+
+
+class CommandProcess(subprocess.Popen[str]):
+    """A command in a process of its own; a context manager that kills it where the test fails."""
+
+    def finish(self) -> tuple[str, str]:
+        """Wait for the end; standard output and standard error."""
+        return self.communicate(timeout=PATIENCE_SECONDS)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, error, trace)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +81,9 @@ class User:
             "COLUMNS": "120",
         }
 
-    def start(self, *arguments: str, environ: Mapping[str, str] | None = None, **more: Any) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, environ: Mapping[str, str] | None = None, **more: Any) -> CommandProcess:
         """Start a command; `environ` is added to the environment."""
-        return subprocess.Popen(
+        return CommandProcess(
             [str(SCRIPT), *arguments],
             cwd=self.folder,
             env={**self.environment(), **(environ or {})},
@@ -79,10 +99,10 @@ class User:
         program does not name is raised."""
         return self._checked(execute_as(self.folder, {**self.environment(), **(environ or {})}, arguments), expect)
 
-    def run_process(self, *arguments: str, expect: Expected = 0, timeout: float = 120, **more: Any) -> Done:
-        """Run a command as a process: for what depends on one, such as signals, limits of the system, or caches."""
+    def run_process(self, *arguments: str, expect: Expected = 0, **more: Any) -> Done:
+        """Run a command as a process: for what depends on one, such as its streams, or limits of the system."""
         with self.start(*arguments, **more) as process:
-            out, err = process.communicate(timeout=timeout)
+            out, err = process.finish()
         return self._checked(Done(code=process.returncode, out=out, err=err), expect)
 
     def _checked(self, done: Done, expect: Expected) -> Done:
@@ -145,6 +165,27 @@ def _set_environment(environ: Mapping[str, str]) -> None:
 def _written(stream: io.TextIOWrapper) -> str:
     assert isinstance(stream.buffer, io.BytesIO)
     return stream.buffer.getvalue().decode()
+
+
+def run_on_full_disk(user: User, *arguments: str, most_bytes: int, expect: Expected) -> Done:
+    """Run a command as a process whose files cannot grow beyond `most_bytes`. It writes no bytecode, which would stay
+    behind cut off, for every later process to fail over."""
+    import resource  # not on Windows
+
+    return user.run_process(
+        *arguments,
+        expect=expect,
+        environ={"PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes)),
+    )
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait until `holds()`; fail where that takes too long."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)
 
 
 def new_user(folder: Path) -> User:

@@ -80,6 +80,9 @@ class Received:
         return orjson.loads(self.body)
 
 
+PATIENCE_SECONDS = 120.0
+"""The longest wait for something that takes milliseconds on a machine with nothing else to do."""
+
 Reaction = Answer | Callable[[Received], Answer]
 
 
@@ -119,11 +122,11 @@ class WireServer:
         """The requests that came in at `path`."""
         return [one for one in self.received if one.path == path]
 
-    def wait_for_request(self, timeout_seconds: float = 10.0) -> None:
+    def wait_for_request(self, timeout_seconds: float = PATIENCE_SECONDS) -> None:
         """Block until one more request has come in whole."""
         assert self._arrived.acquire(timeout=timeout_seconds), "no request came in"
 
-    def wait_for_close(self, timeout_seconds: float = 10.0) -> None:
+    def wait_for_close(self, timeout_seconds: float = PATIENCE_SECONDS) -> None:
         """Block until the client has closed one more connection while its answer was still owed."""
         assert self._closed.acquire(timeout=timeout_seconds), "the client kept its connection open"
 
@@ -131,7 +134,7 @@ class WireServer:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="wire", daemon=True)
         self._thread.start()
-        assert self._ready.wait(10), "the server did not start"
+        assert self._ready.wait(PATIENCE_SECONDS), "the server did not start"
         return self
 
     def __exit__(

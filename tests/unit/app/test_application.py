@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import time
 from contextlib import aclosing
 from typing import Any
 
@@ -17,7 +16,7 @@ from graph_research.app.request import RunRequest, request_for
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.graph.errors import RunExists, UnknownRun
 from graph_research.graph.events import RunEnded
-from tests.support.cli.cli_process import NOW, User
+from tests.support.cli.cli_process import NOW, User, wait_until
 from tests.support.cli.cli_user import QUESTION
 from tests.support.graph.countdown_graph import COUNTDOWN
 from tests.support.network.http_server import Answer, WireServer
@@ -140,15 +139,10 @@ def test_a_run_that_is_killed_while_its_library_is_indexed_is_known_and_resumed(
     for number in range(300):
         text = f"# Mill {number}\n\nTide mill number {number} stored water in its pond.\n"
         user.write(f"many/mill-{number}.md", text * 20)
-    process = user.start("run", QUESTION, "--library", "many", "--run-id", "killed")
-    index, end = user.home / "index" / "library.db", time.monotonic() + 60
-    with process:
-        while not index.exists():
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < end
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+    with user.start("run", QUESTION, "--library", "many", "--run-id", "killed") as process:
+        wait_until((user.home / "index" / "library.db").exists)
+        process.kill()
+        process.finish()
     assert process.returncode == -signal.SIGKILL
     [run] = user.run("list", "--json").json
     assert (run["run_id"], run["interrupted"], run["question"]) == ("killed", True, QUESTION)

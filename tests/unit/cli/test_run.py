@@ -4,8 +4,6 @@ import json
 import signal
 import sqlite3
 import stat
-import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ from graph_research import deep_research
 from graph_research.app.application import Application
 from graph_research.app.request import request_for
 from graph_research.app.workspace import open_workspace
-from tests.support.cli.cli_process import NOW, User
+from tests.support.cli.cli_process import NOW, CommandProcess, User, run_on_full_disk, wait_until
 from tests.support.cli.cli_user import DOCUMENTS, QUESTION
 from tests.support.graph.countdown_graph import COUNTDOWN
 
@@ -210,27 +208,20 @@ edges:
 """
 
 
-def running(user: User, run_id: str, *options: str, **more: Any) -> Any:
+def running(user: User, run_id: str, *options: str, **more: Any) -> CommandProcess:
     """A run that waits for a slow model, seen by its audit log."""
     spec = user.script("slow.json", SLOW)
     process = user.start("run", QUESTION, "--library", "library", "--llm", spec, "--run-id", run_id, *options, **more)
     log = user.home / "audit" / f"{run_id}.jsonl"
-    until(lambda: log.exists() and '"path":"plan"' in log.read_text())
+    wait_until(lambda: log.exists() and '"path":"plan"' in log.read_text())
     return process
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("received", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_a_run_and_names_the_way_on(received: signal.Signals, user: User) -> None:
     with running(user, "slow") as process:
         process.send_signal(received)
-        _, err = process.communicate(timeout=30)
+        _, err = process.finish()
     assert process.returncode == 130
     assert "graph-research resume slow" in err
     assert "Traceback" not in err
@@ -243,7 +234,7 @@ def test_an_abandoned_run_is_cancelled_without_the_key_and_the_files_it_began_wi
     paid = ["--role", "report=openai:gpt-5.4-mini"]
     with running(user, "keyed", *paid, environ={"OPENAI_API_KEY": "sk-gone"}) as process:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.finish()
     assert "OPENAI_API_KEY" in user.run("resume", "keyed", expect=2).err
     (user.folder / "slow.json").unlink()
     status = user.run("cancel", "keyed", "--json").json
@@ -262,7 +253,7 @@ def test_a_run_that_another_process_drives_is_left_alone_and_can_be_cancelled(us
         assert user.run("resume", "busy", "--json", expect=2).json["error"]["code"] == "run-busy"
         assert user.run("delete", "busy", "--json", expect=2).json["error"]["code"] == "run-busy"
         cancelled = user.run("cancel", "busy", "--json").json
-        _, err = process.communicate(timeout=30)
+        _, err = process.finish()
     assert (cancelled["status"], cancelled["cause"]) == ("aborted", "cancelled")
     assert process.returncode == 3
     assert "graph-research resume busy" in err
@@ -301,12 +292,7 @@ def test_a_damaged_run_is_named_and_hides_no_other(user: User) -> None:
 
 def test_a_disk_without_room_ends_in_one_clear_line(user: User) -> None:
     user.run("library", "add", "library")
-    import resource
-
-    def no_more_room() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
-
-    done = user.run_process("run", QUESTION, "--run-id", "full", "--json", expect=1, preexec_fn=no_more_room)
+    done = run_on_full_disk(user, "run", QUESTION, "--run-id", "full", "--json", most_bytes=60_000, expect=1)
     assert done.json["error"]["code"] in {"store-damaged", "audit-unwritable"}
     assert user.run("list", "--json").code == 0
 

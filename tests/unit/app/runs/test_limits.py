@@ -115,10 +115,10 @@ def test_a_run_that_somebody_stopped_is_called_interrupted_at_once(user: User) -
     with running(user, "int") as process:
         assert "at work" in user.run("report", "int", expect=2).err
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.finish()
     with running(user, "killed") as process:
         process.kill()
-        process.communicate(timeout=30)
+        process.finish()
     for run_id in ("int", "killed"):
         lines = user.run("status", run_id).out.splitlines()
         assert lines[0] == f"{run_id}: interrupted"
@@ -131,7 +131,7 @@ def test_a_run_that_somebody_stopped_is_called_interrupted_at_once(user: User) -
 def test_the_report_of_a_run_that_was_cancelled_before_it_had_anything_says_so(user: User) -> None:
     with running(user, "stopped") as process:
         process.kill()
-        process.communicate(timeout=30)
+        process.finish()
     user.run("cancel", "stopped")
     refused = user.run("report", "stopped", "--json", expect=2).json["error"]
     assert refused["code"] == "no-report"

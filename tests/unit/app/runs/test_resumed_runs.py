@@ -49,14 +49,14 @@ def test_a_run_that_another_process_drives_is_refused_before_anything_is_said(us
     with running(user, "busy") as process:
         said = user.run("resume", "busy", expect=2).err
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.finish()
     assert said.startswith("graph-research: run busy is driven by process")
 
 
 def test_a_run_that_is_interrupted_prints_its_json_document(user: User) -> None:
     with running(user, "slow", "--json") as process:
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.finish()
     assert process.returncode == 130
     result = json.loads(out)
     assert (result["run_id"], result["status"], result["cause"]) == ("slow", "running", None)

@@ -156,15 +156,16 @@ def test_an_interrupt_tells_at_once_what_the_run_is_doing(user: User, server: Wi
     model = f"openai:m@{server.url}/v1"
     options = ["--library", "library", "--llm", model, "--run-id", "r", "--script", "script"]
     with user.start("debug", QUESTION, *options) as process:
-        server.wait_for_request(30)
+        server.wait_for_request()
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        told = ""
-        while "it is held at its next event" not in told and process.poll() is None:
-            told += process.stderr.readline()
+        lines = []
+        while not lines or "it is held at its next event" not in lines[-1]:
+            lines.append(process.stderr.readline())
+            assert lines[-1], "standard error ended before it said so"
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
-    assert "clarify:1 is at work for" in told
+        _, err = process.finish()
+    assert any("clarify:1 is at work for" in line for line in lines)
     assert process.returncode == 130
     assert err == "graph-research: interrupted; go on with: graph-research resume r\n"
     assert user.run("status", "r", "--json").json["interrupted"]

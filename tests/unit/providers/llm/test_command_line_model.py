@@ -270,14 +270,14 @@ async def test_gemini_gets_a_policy_that_denies_every_tool(make: Make) -> None:
 
 def assert_gone(pids: Path) -> None:
     """Killed processes may stay as zombies of whoever reaps them, but none of them runs."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     for pid in pids.read_text().split():
         while is_running(int(pid)):
             assert time.monotonic() < deadline, f"process {pid} still runs"
 
 
 def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not path.exists():
         assert time.monotonic() < deadline, f"{path.name} did not come"
 

@@ -113,7 +113,7 @@ def test_the_time_that_a_graph_allows_is_given_again_and_not_raised(user: User) 
 
 def test_a_run_that_somebody_stopped_is_called_interrupted_at_once(user: User) -> None:
     with running(user, "int") as process:
-        assert "at work" in user.run("report", "int", expect=2).err
+        assert "is running in the phase" in user.run("report", "int", expect=2).err
         process.send_signal(signal.SIGINT)
         process.finish()
     with running(user, "killed") as process:

@@ -63,7 +63,7 @@ def test_a_tool_whose_definition_changed_is_used_again_once_it_is_accepted(user:
     search(user, "before")
     set_up(user, "--changed")
 
-    refused = user.run("run", QUESTION, "--search", "mcp:library", "--out", "changed")
+    refused = user.run("run", QUESTION, "--search", "mcp:library", "--max-iterations", "1", "--out", "changed")
     assert "mcp:library: the definition of its tools has changed" in refused.err
     assert "doctor --accept mcp:library" in refused.err
     assert "Failed searches: mcp:library on" in (user.folder / "changed" / "report.md").read_text()

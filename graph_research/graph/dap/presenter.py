@@ -13,6 +13,7 @@ from graph_research.graph.debugger.stepper import Debugger
 from graph_research.graph.debugger.stop_locations import edge_between
 from graph_research.graph.debugger.stops import NotPossible, Stop, StopReason
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.spec import CALLING_KINDS
 from graph_research.graph.events import EdgeTaken, Event, EventType, InputRequested, NodeFailed, RunEnded
 from graph_research.graph.statuses import RunStatus
 
@@ -102,7 +103,7 @@ class Presenter:
         return await self._debugger.fork(values={channel: _with(state[channel], path[1:], value)})
 
     async def _handoff(self, level: Level) -> dict[str, Any]:
-        if level.graph.spec.nodes[level.node].kind not in {"run", "prompt", "graph"}:
+        if level.graph.spec.nodes[level.node].kind not in CALLING_KINDS:
             return {}
         try:
             return await self._debugger.inspector.handoff(level)

@@ -10,6 +10,7 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Clock
 from graph_research.graph.debugger.call_stack import Level
 from graph_research.graph.debugger.stops import NotPossible
+from graph_research.graph.definition.spec import CALLING_KINDS
 from graph_research.graph.execution.attempts import call_node, next_attempt
 from graph_research.graph.execution.fan_out import item_scope, items_of
 from graph_research.graph.execution.graph_run import GraphRun
@@ -44,7 +45,7 @@ async def dry_run(
     Raises `NotPossible` for an item that the node does not have.
     """
     spec = level.graph.spec.nodes[level.node]
-    if spec.kind not in {"run", "prompt", "graph"}:
+    if spec.kind not in CALLING_KINDS:
         return DryRun(why=f"a `{spec.kind}` node makes no outside call")
     visit, first_call = await _node_visit(level, store, run_id, clock, interactive=interactive)
     index = item if spec.each else None

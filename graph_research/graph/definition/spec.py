@@ -11,6 +11,8 @@ from graph_research.graph.source import Expression, Place
 from graph_research.graph.statuses import Cause
 
 NodeKind = Literal["run", "prompt", "graph", "ask", "set", "end"]
+CALLING_KINDS: frozenset[NodeKind] = frozenset({"run", "prompt", "graph"})
+"""Kinds of nodes that call something: a handler, a model or a subgraph."""
 Reducer = Literal["replace", "append", "upsert", "merge", "add"]
 
 

@@ -17,14 +17,18 @@ class EventChannel:
 
     def __init__(self, *, open: bool = True) -> None:
         self._events: deque[Event] = deque()
-        self._consumer: asyncio.Future[None] | None = None
-        self._producers: list[asyncio.Future[None]] = []
+        self._wakes = asyncio.Event()
+        """There is something to receive, or the channel is closed."""
+        self._drained = asyncio.Event()
+        """The consumer has received everything and waits for more, or the channel is closed."""
         self.open = open
 
     def send(self, events: Iterable[Event]) -> None:
         """Send stored events."""
         self._events.extend(events)
-        self._wake_consumer()
+        if self._events:
+            self._drained.clear()
+            self._wakes.set()
 
     def send_ephemeral(self, event: Event) -> None:
         """Send an event that may be dropped when the consumer is far behind."""
@@ -33,28 +37,19 @@ class EventChannel:
 
     async def wait_drained(self) -> None:
         """Wait until the consumer has received everything and waits for more, or has gone."""
-        while self.open and (self._events or self._consumer is None):
-            turn = asyncio.get_running_loop().create_future()
-            self._producers.append(turn)
-            await turn
+        while self.open and not self._drained.is_set():
+            await self._drained.wait()
 
     def close(self) -> None:
         """End the channel: the consumer receives what is left."""
         self.open = False
-        self._wake_consumer()
+        self._wakes.set()
+        self._drained.set()
 
     async def receive(self) -> Event | None:
         """The next event; None after the last."""
         while not self._events and self.open:
-            self._consumer = asyncio.get_running_loop().create_future()
-            producers, self._producers = self._producers, []
-            for producer in producers:
-                if not producer.done():
-                    producer.set_result(None)
-            await self._consumer
+            self._wakes.clear()
+            self._drained.set()
+            await self._wakes.wait()
         return self._events.popleft() if self._events else None
-
-    def _wake_consumer(self) -> None:
-        consumer, self._consumer = self._consumer, None
-        if consumer is not None and not consumer.done():
-            consumer.set_result(None)

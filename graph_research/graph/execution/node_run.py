@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from graph_research.errors import GraphResearchError
+from graph_research.graph.definition.spec import CALLING_KINDS
 from graph_research.graph.errors import HandoffInvalid, InputInvalid, NodeFailed, StoreDamaged
 from graph_research.graph.events import Draft, InputRequested, NodeFinished
 from graph_research.graph.execution.attempts import run_attempts
@@ -19,9 +20,6 @@ from graph_research.graph.state.address import key_of
 from graph_research.graph.state.reducers import Delta, DeltaRefused
 from graph_research.graph.statuses import Cause, RunStatus
 from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode
-
-_CALLING = frozenset({"run", "prompt", "graph"})
-"""Kinds of nodes that do their work outside of the expressions of the graph."""
 
 
 class NodeRun(NodeVisit):
@@ -40,7 +38,7 @@ class NodeRun(NodeVisit):
         try:
             if self.program.each is not None:
                 delta, parts = await run_items(self)
-            elif self.spec.kind in _CALLING:
+            elif self.spec.kind in CALLING_KINDS:
                 delta, context = await run_attempts(self, None, self.scope, began, self._update_of)
                 parts = self.chains.values()
             else:
@@ -113,8 +111,7 @@ class NodeRun(NodeVisit):
         if key in self.session.answers:
             answer = duplicate(self.session.answers[key])
             try:
-                if self.spec.schema is not None:
-                    self.graph_run.graph.contracts[self.spec.schema].check(answer, self.spec.name)
+                self.check(self.spec.schema, answer)
                 self.delta({self.spec.into or "": answer})
             except (DeltaRefused, HandoffInvalid) as problem:
                 refused = InputInvalid(f"the answer does not fit: {problem.message}", help="answer again")

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.errors import GraphResearchError
-from graph_research.graph.definition.spec import InputSpec, OutputSpec
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.events import Draft, NodeFailed
 from graph_research.graph.execution.graph_run import GraphRun
@@ -71,8 +70,7 @@ class NodeVisit:
     def handoff(self, scope: Mapping[str, Any]) -> dict[str, Any]:
         """What the handler, prompt or subgraph is given, made from `scope` and checked."""
         handoff: dict[str, Any] = duplicate(self.program.handoff(scope))
-        if self.spec.input is not None:
-            self._check(self.spec.input, handoff)
+        self.check(self.spec.input.schema if self.spec.input else None, handoff)
         return handoff
 
     def accepted(self, output: Any, scope: Mapping[str, Any]) -> Any:
@@ -82,9 +80,13 @@ class NodeVisit:
         except NotStorable as problem:
             update = self.program.update({**scope, "output": output, "outputs": [output], "errors": []})
             raise self.unstorable([update], problem) from problem
-        if self.spec.output is not None:
-            self._check(self.spec.output, output)
+        self.check(self.spec.output.schema if self.spec.output else None, output)
         return output
+
+    def check(self, schema: str | None, value: Any) -> None:
+        """Raise `HandoffInvalid` where a value does not fit the schema with this name."""
+        if schema is not None:
+            self.graph_run.graph.contracts[schema].check(value, self.spec.name)
 
     def unstorable(self, updates: Iterable[Mapping[str, Any]], problem: NotStorable) -> GraphResearchError:
         """The error for what cannot be stored, with the channel that would have got it; `problem` if none would."""
@@ -139,7 +141,3 @@ class NodeVisit:
         for channel, value in values.items():
             if value is not None:
                 channels[channel].check(value, node)
-
-    def _check(self, side: InputSpec | OutputSpec, value: Any) -> None:
-        if side.schema is not None:
-            self.graph_run.graph.contracts[side.schema].check(value, self.spec.name)

@@ -100,8 +100,7 @@ async def _node_visit(
     place = (level.node, level.visit)
     standing = (active for active in folded.position.active if (active.node, active.visit) == place)
     active = next(standing, ActiveNode(*place, level.step))
-    rows = await store.step_rows(run_id, level.namespace, active.entered, level.step)
-    earlier = [row for row in rows if (row.node, row.visit) == place]
+    earlier = await graph_run.rows_of(active, level.step)
     return NodeVisit(graph_run, RunLoop(graph_run).child, active, earlier), first_call
 
 

@@ -140,6 +140,11 @@ class GraphState:
                 return Ended(status=status, cause=position.interruption.cause, error=position.interruption.error)
         return None
 
+    async def rows_of(self, active: ActiveNode, upto: int | None = None) -> list[StepRow]:
+        """The rows of a visit so far, or up to a step."""
+        rows = await self.session.store.step_rows(self.session.run_id, self.namespace, active.entered, upto)
+        return [row for row in rows if (row.node, row.visit) == active[:2]]
+
     def mark(self, status: StepStatus, delta: bytes | None) -> StepRow:
         """A row of the graph itself, at its present step and position."""
         now = self.session.clock.now().timestamp()

@@ -19,7 +19,6 @@ from graph_research.graph.execution.node_visit import NodeVisit
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
-from graph_research.graph.state.rows import StepRow
 from graph_research.graph.statuses import FAILURES, Cause
 
 _LONGEST_TURN_SECONDS = 0.01
@@ -131,7 +130,7 @@ class RunLoop:
         deltas = []
         for active in run.position.active:
             if run.graph.programs[active.node].each is not None and not active.done:
-                visit = NodeVisit(run, self.child, active, await self._stored_rows(active))
+                visit = NodeVisit(run, self.child, active, await run.rows_of(active))
                 deltas.append(await finished_items(visit))
         return [delta for delta in deltas if delta is not None]
 
@@ -163,13 +162,7 @@ class RunLoop:
         return NodeRun(self.graph_run, self.child, active).run()
 
     async def _resume_node(self, active: ActiveNode) -> NodeResult:
-        return await NodeRun(self.graph_run, self.child, active, await self._stored_rows(active)).run()
-
-    async def _stored_rows(self, active: ActiveNode) -> Sequence[StepRow]:
-        """The rows of a visit so far."""
-        session, namespace = self.graph_run.session, self.graph_run.namespace
-        rows = await session.store.step_rows(session.run_id, namespace, active.entered)
-        return [row for row in rows if row.node == active.node and row.visit == active.visit]
+        return await NodeRun(self.graph_run, self.child, active, await self.graph_run.rows_of(active)).run()
 
     async def child(self, name: str, handoff: Mapping[str, Any], address: Address) -> tuple[dict[str, Any], bytes]:
         """Run a subgraph to its end, from where it stands if it had started: its output and its chain of hashes."""

@@ -24,10 +24,10 @@ def reading(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environ, cwd=home.parent, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture
-def home(researcher: User, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def home(researcher: User, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the finished research, not to be written."""
-    home = tmp_path / "home"
+    home = tmp_path_factory.mktemp("read-only") / "home"
     shutil.copytree(researcher.home, home)
     if os.geteuid() == 0:
         if shutil.which("unshare") is None or reading(home, "--version").returncode:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from threading import Lock
 from typing import NamedTuple
@@ -56,7 +58,11 @@ _FREQUENT = {
     "sv": "och i att det är en som på av för med den till inte har de ett om var från",
     "tr": "ve bir bu da de için ile olan olarak çok daha gibi en ne ama var kadar olduğu",
 }
-_FREQUENT_WORDS = {language: frozenset(text.split()) for language, text in _FREQUENT.items()}
+_LANGUAGES_OF = {
+    word: [language for language, other in _FREQUENT.items() if word in other.split()]
+    for text in _FREQUENT.values()
+    for word in text.split()
+}
 _SAMPLE_CHARS = 3_000
 
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\u3005"
@@ -67,6 +73,12 @@ _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _ONE_AT_A_TIME = Lock()  # a Snowball stemmer keeps the word that it works on, and answers are made in threads
+
+
+_MOST_CHARS = 64
+
+_Form = tuple[str, str, int, int]
+"""Of a written word: its term, what it was made of, and where it starts and ends in the written word."""
 
 
 class Word(NamedTuple):
@@ -81,26 +93,37 @@ class Word(NamedTuple):
 def words(text: str, language: str = "en") -> list[Word]:
     """The words of `text` in order.
 
-    A word's term is its Snowball stem in `language` (ISO 639-1), or the word in lower case where Snowball has none. A
-    camel-case word is followed by its parts (`TaskGroup`: taskgroup, task, group). Chinese and Japanese, which put no
-    spaces between words, give the pairs of neighbouring characters.
+    A word's term is its Snowball stem in `language` (ISO 639-1), or the word in lower case where Snowball has none;
+    ligatures and full-width letters count as the letters they stand for. A camel-case word is followed by its parts
+    (`TaskGroup`: taskgroup, task, group). Chinese and Japanese, which put no spaces between words, give the pairs of
+    neighbouring characters.
     """
-    return list(_words(text, language))
+    return [
+        Word(term, _weight(term, form, language), match.start() + start, match.start() + end)
+        for match in _WORD.finditer(text)
+        for term, form, start, end in _forms(match[0], language)
+    ]
 
 
-def terms(text: str, language: str = "en") -> list[str]:
-    """The terms of `words` in order, without those of weight 0."""
-    return [word.term for word in _words(text, language) if word.weight > 0.0]
+def terms(text: str, language: str = "en", *, common: bool = False) -> list[str]:
+    """The terms of `words` in order, without those of weight 0 unless `common`."""
+    return [
+        term
+        for written in _WORD.findall(text)
+        for term, form, _, _ in _forms(written, language)
+        if common or _weight(term, form, language) > 0.0
+    ]
 
 
 def weight(word: str, language: str = "en") -> float:
     """How much a word says: 6 less its Zipf frequency (log10 of occurrences in a billion words), at least 0."""
-    return _term_and_weight(word, language)[1]
+    form = _folded(word)
+    return _weight(_stem(form, language), form, language)
 
 
 def stem(word: str, language: str = "en") -> str:
     """The term of one word."""
-    return _term_and_weight(word, language)[0]
+    return _stem(_folded(word), language)
 
 
 @lru_cache(maxsize=4096)
@@ -112,63 +135,66 @@ def language_of(text: str) -> str:
         return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
     if len(_CYRILLIC.findall(sample)) * 4 > len(sample):
         return "ru"
-    found = [word.lower() for word in _WORD.findall(sample)]
-    counts = {language: sum(word in frequent for word in found) for language, frequent in _FREQUENT_WORDS.items()}
-    best = max(counts, key=lambda language: (counts[language], language == "en"))
-    return best if counts[best] > 0 else "en"
+    frequent = (word for word in _WORD.findall(sample.lower()) if word in _LANGUAGES_OF)
+    counts = Counter(language for word in frequent for language in _LANGUAGES_OF[word])
+    return max(_FREQUENT, key=lambda language: (counts[language], language == "en"))
 
 
-def _words(text: str, language: str) -> Iterator[Word]:
-    for match in _WORD.finditer(text):
-        written, start = match[0], match.start()
-        if _UNSPACED.search(written):
-            yield from _pairs(written, start)
-            continue
-        term, value = _term_and_weight(written, language)
-        yield Word(term, value, start, match.end())
-        if written[1:].lower() != written[1:] and len(parts := _HUMPS.findall(written)) > 1:
-            for part in parts:
-                term, value = _term_and_weight(part, language)
-                yield Word(term, value, start, match.end())
+def _forms(written: str, language: str) -> Sequence[_Form]:
+    if written.isascii() or not _UNSPACED.search(written):
+        return _spaced_forms(written, language)
+    return tuple(_pairs(written))
 
 
-def _pairs(run: str, offset: int) -> Iterator[Word]:
+@lru_cache(maxsize=100_000)
+def _spaced_forms(written: str, language: str) -> Sequence[_Form]:
+    """A word, then its parts where it is written in camel case; each at the place of the whole."""
+    parts = _HUMPS.findall(written) if written[1:].lower() != written[1:] and len(written) <= _MOST_CHARS else []
+    folded = [_folded(part) for part in (written, *(parts if len(parts) > 1 else ()))]
+    return tuple((_stem(form, language), form, 0, len(written)) for form in folded)
+
+
+def _pairs(run: str) -> Iterator[_Form]:
     """Pairs of characters of each unspaced stretch in `run`, a lone one by itself, and the other words between."""
     for match in re.finditer(f"(?P<unspaced>{_UNSPACED.pattern})|[^{_IDEOGRAPHS}{_KANA}]+", run):
-        stretch, start = match[0], offset + match.start()
+        start = match.start()
         if match["unspaced"] is None:
-            term, value = _term_and_weight(stretch, "en")
-            yield Word(term, value, start, start + len(stretch))
-        elif len(stretch) == 1:
-            yield Word(stretch, 1.0, start, start + 1)
+            form = _folded(match[0])
+            yield _stem(form, "en"), form, start, match.end()
+        elif len(match[0]) == 1:
+            yield match[0], match[0], start, match.end()
         else:
-            for at in range(len(stretch) - 1):
-                pair = stretch[at : at + 2]
-                yield Word(pair, _weight_of_pair(pair), start + at, start + at + 2)
+            for at in range(start, match.end() - 1):
+                pair = run[at : at + 2]
+                yield pair, pair, at, at + 2
 
 
-def _weight_of_pair(pair: str) -> float:
-    """Hiragana mostly writes endings and particles, so a pair of it says little."""
-    syllables = sum(len(run) for run in _HIRAGANA.findall(pair))
-    return (2.0, 0.7, 0.0)[syllables]
+def _folded(word: str) -> str:
+    """In lower case and without ligatures; nobody searches for more than the first 64 characters."""
+    word = word[:_MOST_CHARS]
+    return (word if word.isascii() else unicodedata.normalize("NFKC", word)).lower()
 
 
-@lru_cache(maxsize=200_000)
-def _term_and_weight(word: str, language: str) -> tuple[str, float]:
-    lowered = word.lower()
-    if lowered[0].isdigit():
-        return lowered.replace(",", ""), MOST_WEIGHT if len(lowered) > 1 else MOST_WEIGHT / 2
-    stemmed = _stem(lowered, language)
-    known = _zipf(language)
-    return stemmed, max(0.0, COMMON_ZIPF - max(known.get(lowered, _UNKNOWN_ZIPF), known.get(stemmed, _UNKNOWN_ZIPF)))
+@lru_cache(maxsize=100_000)
+def _weight(term: str, form: str, language: str) -> float:
+    if _UNSPACED.match(form):
+        # Hiragana mostly writes endings and particles, so a pair of it says little.
+        return 1.0 if len(form) == 1 else (2.0, 0.7, 0.0)[sum(len(run) for run in _HIRAGANA.findall(form))]
+    if form[0].isdigit():
+        return MOST_WEIGHT if len(form) > 1 else MOST_WEIGHT / 2
+    frequencies = _zipf(language)
+    zipf = max(frequencies.get(form, _UNKNOWN_ZIPF), frequencies.get(term, _UNKNOWN_ZIPF))
+    return max(0.0, COMMON_ZIPF - zipf)
 
 
-def _stem(lowered: str, language: str) -> str:
+def _stem(form: str, language: str) -> str:
+    if form[0].isdigit():
+        return form.replace(",", "")
     stemmer = _stemmer(language)
     if stemmer is None:
-        return lowered
+        return form
     with _ONE_AT_A_TIME:
-        return str(stemmer.stemWord(lowered))
+        return str(stemmer.stemWord(form))
 
 
 @cache

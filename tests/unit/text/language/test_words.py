@@ -46,6 +46,15 @@ def test_a_camel_case_word_is_also_its_parts() -> None:
     assert [word.term for word in words("asyncio.TaskGroup")] == ["asyncio", "taskgroup", "task", "group"]
 
 
+def test_ligatures_and_full_width_letters_count_as_the_letters_they_stand_for() -> None:
+    assert terms("e\ufb03cient \ufb01sh ＴＡＧ") == terms("efficient fish tag")
+    assert [(word.start, word.end) for word in words("e\ufb03cient \ufb01sh")] == [(0, 7), (8, 11)]
+
+
+def test_the_commonest_words_are_terms_where_asked_for() -> None:
+    assert terms("the tide", common=True) == ["the", "tide"]
+
+
 def test_numbers_stay_whole() -> None:
     assert [word.term for word in words("1,250.5 MW of COVID-19")] == ["1250.5", "mw", "of", "covid", "19"]
 

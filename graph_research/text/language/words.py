@@ -105,14 +105,24 @@ def words(text: str, language: str = "en") -> list[Word]:
     ]
 
 
-def terms(text: str, language: str = "en", *, common: bool = False) -> list[str]:
-    """The terms of `words` in order, without those of weight 0 unless `common`."""
-    return [
-        term
-        for written in _WORD.findall(text)
-        for term, form, _, _ in _forms(written, language)
-        if common or _weight(term, form, language) > 0.0
-    ]
+def terms(text: str, language: str = "en") -> list[str]:
+    """The terms of `words` in order, without those of weight 0."""
+    return [word.term for word in words(text, language) if word.weight > 0.0]
+
+
+def index_text(text: str, language: str) -> str:
+    """All terms of `words`, joined by spaces, each as `index_term` writes it."""
+    return " ".join([_index_terms(written, language) for written in _WORD.findall(text)])
+
+
+def index_term(term: str, language: str) -> str:
+    """A term behind its language's two letters: an index keeps the words of several languages apart."""
+    return language + term
+
+
+@lru_cache(maxsize=100_000)
+def _index_terms(written: str, language: str) -> str:
+    return " ".join(index_term(term, language) for term, _, _, _ in _forms(written, language))
 
 
 def weight(word: str, language: str = "en") -> float:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.language.words import MOST_WEIGHT, language_of, stem, terms, weight, words
+from graph_research.text.language.words import MOST_WEIGHT, index_text, language_of, stem, terms, weight, words
 
 
 def test_terms_are_stems_without_the_commonest_words() -> None:
@@ -51,8 +51,9 @@ def test_ligatures_and_full_width_letters_count_as_the_letters_they_stand_for() 
     assert [(word.start, word.end) for word in words("e\ufb03cient \ufb01sh")] == [(0, 7), (8, 11)]
 
 
-def test_the_commonest_words_are_terms_where_asked_for() -> None:
-    assert terms("the tide", common=True) == ["the", "tide"]
+def test_an_index_holds_every_term_with_its_language() -> None:
+    assert index_text("The TaskGroup, tides", "en") == "enthe entaskgroup entask engroup entide"
+    assert index_text("東京は", "ja") == "ja東京 ja京は"
 
 
 def test_numbers_stay_whole() -> None:

@@ -12,7 +12,6 @@ from graph_research.text.sentences import PROSE, sentence_spans
 TARGET_CHARS = 600
 MAX_CHARS = 1_200
 _SHORT_REST_CHARS = 150
-_PROSE_WORDS = 6
 _HEADING_CHARS = 150  # of each heading in a path, which every passage below it carries
 _Span = tuple[int, int]
 
@@ -33,18 +32,6 @@ def passages(document: Document) -> tuple[PassageSpan, ...]:
     for heading, blocks in _sections(document):
         found.extend(PassageSpan(start, end, heading) for start, end in _packed(document, blocks))
     return tuple(found)
-
-
-def prose_share(document: Document) -> float:
-    """Which part of the text is sentences of at least six words, 0 to 1: low for indexes, link lists and tables."""
-    length = sum(
-        end - start
-        for block in _blocks(document)
-        if block.kind in PROSE
-        for start, end in sentence_spans(document.text, block.start, block.end)
-        if document.text[start:end].count(" ") >= _PROSE_WORDS - 1
-    )
-    return length / max(1, len(document.text))
 
 
 def _blocks(document: Document) -> tuple[Block, ...]:

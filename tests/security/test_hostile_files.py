@@ -14,9 +14,9 @@ import pytest
 from pypdf import PdfWriter
 
 from graph_research.providers.search.local.library import Library
-from graph_research.providers.search.local.query import parts_of_text
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.passages import passages, prose_share
+from graph_research.text.language.words import index_text, words
+from graph_research.text.passages import passages
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.pdf import PdfExtractor
 from graph_research.text.readers.plain import plain_document
@@ -52,7 +52,8 @@ def environment_of(process: int) -> bytes:
 )
 def test_a_word_without_end_is_taken_apart_in_no_time(text: str) -> None:
     with at_most(5):
-        parts_of_text(text)
+        words(text)
+        index_text(text, "en")
 
 
 @pytest.mark.parametrize("sign", ["![", "`", "! ", "a. b ", "Mr. ", "x.", "?", "The dam is 5 m high. ", "word "])
@@ -62,7 +63,6 @@ def test_one_paragraph_without_end_is_split_in_no_time(sign: str) -> None:
         document = plain_document(text)
         spans = sentence_spans(document.text)
         passages(document)
-        prose_share(document)
     assert "".join(document.text[start:end] for start, end in spans).replace(" ", "") == text.replace(" ", "")
 
 

@@ -136,10 +136,13 @@ def stem(word: str, language: str = "en") -> str:
     return _stem(_folded(word), language)
 
 
-@lru_cache(maxsize=4096)
 def language_of(text: str) -> str:
     """The likeliest ISO 639-1 code of a text by its script and its commonest words; `en` where nothing tells."""
-    sample = text[:_SAMPLE_CHARS]
+    return _language_of(text[:_SAMPLE_CHARS])
+
+
+@lru_cache(maxsize=4096)
+def _language_of(sample: str) -> str:
     unspaced = sum(len(run) for run in _UNSPACED.findall(sample))
     if unspaced * 4 > len(sample):
         return "ja" if re.search(f"[{_KANA}]", sample) else "zh"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 
 from markdown_it import MarkdownIt
 
@@ -41,5 +42,8 @@ def _is_too_much(body: str) -> bool:
     return max(signs) > _MAX_SIGNS or sum(signs) + body.count("\n") > _MAX_PARTS
 
 
+@cache
 def _renderer() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    renderer = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    renderer.render("text")  # its rules are compiled at the first text, which threads must not do at once
+    return renderer

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.chunks import MAX_CHARS, MIN_CHARS, TARGET_CHARS, chunks
+from graph_research.text.chunks import MAX_CHARS, MIN_CHARS, chunks
 from graph_research.text.document import Block, Document
 from graph_research.text.evidence import HIGHEST_SCORE, EvidenceScorer, select_evidence
 from graph_research.text.pages import join_pages, page_end
-from graph_research.text.passages import passages, prose_share
+from graph_research.text.passages import passages
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.plain import plain_document
 
@@ -145,9 +145,3 @@ def test_pages_end_passages() -> None:
         (0, page_end(text, starts, 1)),
         (starts[1], len(text)),
     ]
-
-
-def test_an_index_page_is_no_prose() -> None:
-    assert prose_share(html_document("<ul>" + "<li><a href=x>task group</a></li>" * 20 + "</ul>")) == 0
-    assert prose_share(plain_document("This is a sentence of enough words to count.")) == 1
-    assert TARGET_CHARS < MAX_CHARS

@@ -6,8 +6,9 @@ import re
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,16 +19,60 @@ import orjson
 
 from graph_research.graph.checkpoint.sqlite_writer import connected
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.search.local.query import parts_of_text, path_words
-from graph_research.text.document import Document, source_id, text_hash
-from graph_research.text.passages import passages, prose_share
+from graph_research.providers.search.local.query import folder_term
+from graph_research.text.document import Document, source_id
+from graph_research.text.language.words import index_text, language_of
+from graph_research.text.passages import passages
 
 PROVIDER = "local"
-_VERSION = 1  # raise it with every change of the schema or of what is indexed: an older index is made anew
+_VERSION = 2  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
 
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class IndexEntry:
+    """The columns of a row of `documents`, and of each passage its place and the columns of its row of `words`."""
+
+    columns: Mapping[str, Any]
+    passages: Sequence[tuple[tuple[int, int], Mapping[str, str]]] = ()
+
+
+def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
+    """What the index keeps of a document; `values` are its columns but for those that its text gives."""
+    language = language_of(document.text)
+    path = " ".join(re.findall(r"[^\W_]+", values["url"].rpartition(".")[0]))
+    shared = {"folder": folder_term(values["folder"]), "title": index_text(document.title or path, language)}
+    spans = [
+        (
+            (span.start, span.end),
+            {
+                **shared,
+                "heading": index_text(f"{path} {span.heading}", language),
+                "body": index_text(document.text[span.start : span.end], language),
+            },
+        )
+        for span in passages(document)
+    ]
+    columns = {
+        **values,
+        "reason": None,
+        "source_id": source_id(values["url"], document.text),
+        "own_title": document.title,
+        "text_hash": document.hash,
+        "language": language,
+        "text": zlib.compress(document.text.encode()),
+        "layout": zlib.compress(orjson.dumps(document.layout())),
+    }
+    return IndexEntry(columns, spans)
+
+
+def failure_entry(values: Mapping[str, Any], reason: str) -> IndexEntry:
+    """Remembers that a file gave no text."""
+    nothing = dict.fromkeys(("source_id", "own_title", "text_hash", "language", "text", "layout"))
+    return IndexEntry({**values, **nothing, "reason": reason})
 
 
 class Index:
@@ -72,39 +117,17 @@ class Index:
             self._run("add_folder", path=path)
             return int(self._one("folder", path=path)["id"])
 
-    def store(self, values: Mapping[str, Any], document: Document) -> None:
-        """Put a document in the place of what is at its folder and URL; `values` are its columns but for the text's."""
-        spans = passages(document)
-        columns = {
-            **values,
-            "reason": None,
-            "source_id": source_id(values["url"], document.text),
-            "own_title": document.title,
-            "text_hash": text_hash(document.text),
-            "text": zlib.compress(document.text.encode()),
-            "layout": zlib.compress(orjson.dumps(document.layout())),
-            "prose": prose_share(document),
-            "passages": len(spans),
-        }
+    def store(self, entries: Iterable[IndexEntry]) -> None:
+        """Put each document or failure in the place of what is at its folder and URL, all in one transaction."""
         with self._transaction():
-            number = self._replace(columns)
-            for span in spans:
-                body = document.text[span.start : span.end]
-                passage = self._run("insert_passage", document=number, start=span.start, end=span.end)
-                self._run(
-                    "insert_words",
-                    id=passage,
-                    title=f"{document.title} . {path_words(values['url'])}",
-                    heading=span.heading,
-                    body=body,
-                    parts=parts_of_text(f"{span.heading} {body}"),
-                )
-
-    def store_failure(self, values: Mapping[str, Any], reason: str) -> None:
-        """Remember that a file gave no text, in the place of what was there."""
-        nothing = dict.fromkeys(("source_id", "own_title", "text_hash", "text", "layout", "prose"))
-        with self._transaction():
-            self._replace({**values, **nothing, "passages": 0, "reason": reason})
+            for entry in entries:
+                columns = entry.columns
+                for row in self.rows("at_url", folder=columns["folder"], url=columns["url"]):
+                    self._delete(row["id"])
+                number = self._run("insert_document", **columns)
+                for (start, end), terms in entry.passages:
+                    passage = self._run("insert_passage", document=number, start=start, end=end)
+                    self._run("insert_words", id=passage, **terms)
 
     def touch(self, number: int, *, path: str, mtime_ns: int, size: int) -> None:
         """A file was written again, or moved with its folder, and its bytes are the same."""
@@ -134,11 +157,6 @@ class Index:
         row = self._one("text", id=number)
         text = zlib.decompress(row["text"]).decode()
         return Document.from_layout(text, orjson.loads(zlib.decompress(row["layout"])))
-
-    def _replace(self, columns: Mapping[str, Any]) -> int:
-        for row in self.rows("at_url", folder=columns["folder"], url=columns["url"]):
-            self._delete(row["id"])
-        return self._run("insert_document", **columns)
 
     def _delete(self, number: int) -> None:
         for query in ("delete_words", "delete_passages", "delete_document"):

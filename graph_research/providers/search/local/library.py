@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,9 +14,8 @@ import orjson
 
 from graph_research.providers.search.local.catalog import Catalog, CatalogEntry
 from graph_research.providers.search.local.files import FoundFile, find_files, is_pdf, read_bytes, read_document
-from graph_research.providers.search.local.index import Index, Row
-from graph_research.providers.search.local.query import parse_query
-from graph_research.providers.search.local.ranking import RankedDocument, rank
+from graph_research.providers.search.local.index import Index, IndexEntry, Row, document_entry, failure_entry
+from graph_research.providers.search.local.ranking import rank
 from graph_research.providers.search.local.records import (
     Counts,
     DocumentFacts,
@@ -31,11 +31,15 @@ from graph_research.text.readers import PDF
 from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
 
 OnProgress = Callable[[int, int, str], None]
-"""Called with the number of files done, the number of all files, and the path of the one that is next."""
+"""Called before a file is read, for small ones a few files early: with its number from 0, the number of all files, and
+its path; at the end with the number of all twice and no path."""
 
 _T = TypeVar("_T")
 _PASSAGES_A_DOCUMENT = 6
 _HITS_A_DOCUMENT = 3
+_MOST_IN_GROUP = 16
+_GROUP_BYTES = 100_000
+_PASSAGES_A_WRITE = 500  # other processes may write in between
 
 
 class Library:
@@ -84,7 +88,7 @@ class Library:
         """The passages that answer best, best first, at most three of a document."""
         found = await self.find(text, folders=folders, limit=limit)
         hits = [hit for document in found for hit in _hits(document)]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.path, hit.locator))[:limit]
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
     async def _read(self, read: Callable[[Index], _T]) -> _T | None:
         """Run in a thread, since SQLite blocks; None where nothing was ever added."""
@@ -114,8 +118,12 @@ def _root(path: Path) -> _Root | None:
     return _Root(resolved, Catalog.read(resolved if resolved.is_dir() else resolved.parent))
 
 
+_Unread = tuple[FoundFile, Row | None, Row, bytes]
+"""A PDF that is to be read: its row in the index, its new columns, its bytes."""
+
+
 class _Adding:
-    """One folder being indexed."""
+    """One folder being indexed: files are read one by one, and written to the index many at a time."""
 
     def __init__(self, index: Index, extractor: PdfExtractor, root: _Root, on_progress: OnProgress | None) -> None:
         self._index = index
@@ -125,39 +133,53 @@ class _Adding:
         self._on_progress = on_progress
         self._counts = {"added": 0, "updated": 0, "unchanged": 0, "removed": 0}
         self._failed: list[Failure] = []
+        self._unwritten: list[IndexEntry] = []
+        self._unwritten_passages = 0
 
     async def run(self) -> Counts:
         folder = self._index.folder(str(self._root))
         found = await asyncio.to_thread(lambda: list(find_files(self._root)))
         known = {row["url"]: row for row in self._index.rows("known", folder=folder)}
-        files = [one for one in found if isinstance(one, FoundFile)]
-        self._failed.extend(one for one in found if isinstance(one, Failure))
-        for number, file in enumerate(files):
-            self._tell(number, len(files), file.url)
-            await self._add(folder, file, known.pop(file.url, None))
+        files = [file for file in found if isinstance(file, FoundFile)]
+        self._failed.extend(failure for failure in found if isinstance(failure, Failure))
+        done = 0
+        try:
+            for group in _groups(files):
+                for number, file in enumerate(group, start=done):
+                    self._tell(number, len(files), file.url)
+                done += len(group)
+                for pdf in await _to_its_end(self._read_group, folder, group, known):
+                    await self._add_pdf(*pdf)
+        finally:
+            await _to_its_end(self._write)
         self._tell(len(files), len(files), "")
         gone = list(known.values())
         self._index.remove([row["id"] for row in gone])
         self._counts["removed"] += sum(row["reason"] is None for row in gone)
         return Counts(**self._counts, failed=self._failed)
 
-    async def _add(self, folder: int, file: FoundFile, known: Row | None) -> None:
-        entry = orjson.dumps(asdict(self._catalog.entry(file.url))).decode()
+    def _read_group(self, folder: int, files: Sequence[FoundFile], known: dict[str, Row]) -> list[_Unread]:
+        """Take in what changed of these files; the PDFs among it are returned unread."""
+        results = (self._read(folder, file, known.pop(file.url, None)) for file in files)
+        return [pdf for pdf in results if pdf is not None]
+
+    def _read(self, folder: int, file: FoundFile, known: Row | None) -> _Unread | None:
+        entry = _as_json(self._catalog.entry(file.url))
         if known and (known["mtime_ns"], known["size"], known["path"]) == (file.mtime_ns, file.size, str(file.path)):
             self._keep(file, known, entry)
-            return
+            return None
         try:
-            data = await asyncio.to_thread(read_bytes, file)
+            data = read_bytes(file)
         except DocumentUnreadable as error:
             self._fail(file, error.message)
             if known:
                 self._index.remove([known["id"]])
-            return
+            return None
         digest = hashlib.sha256(data).hexdigest()
         if known and known["bytes_hash"] == digest:
             self._index.touch(known["id"], path=str(file.path), mtime_ns=file.mtime_ns, size=file.size)
             self._keep(file, known, entry)
-            return
+            return None
         values = {
             "folder": folder,
             "url": file.url,
@@ -168,24 +190,38 @@ class _Adding:
             "content_type": PDF if is_pdf(data, file.content_type) else file.content_type,
             "entry": entry,
         }
-        await self._read(file, data, values)
-        if values.get("reason") is None:
-            self._counts["updated" if known and known["reason"] is None else "added"] += 1
-
-    async def _read(self, file: FoundFile, data: bytes, values: dict[str, Any]) -> None:
+        if values["content_type"] == PDF:
+            return file, known, values, data
         try:
-            document = await self._document(data, values["content_type"])
+            self._take(known, values, read_document(data, file.content_type))
         except DocumentUnreadable as error:
-            values["reason"] = error.message
-            self._index.store_failure(values, error.message)
-            self._fail(file, error.message)
-        else:
-            await _to_its_end(self._index.store, values, document)
+            self._refuse(file, values, error.message)
+        return None
 
-    async def _document(self, data: bytes, content_type: str) -> Document:
-        if content_type == PDF:
-            return await self._extractor.document(data)
-        return await asyncio.to_thread(read_document, data, content_type)
+    async def _add_pdf(self, file: FoundFile, known: Row | None, values: Row, data: bytes) -> None:
+        try:
+            document = await self._extractor.document(data)
+        except DocumentUnreadable as error:
+            self._refuse(file, values, error.message)
+        else:
+            await _to_its_end(self._take, known, values, document)
+        await _to_its_end(self._write)
+
+    def _take(self, known: Row | None, values: Row, document: Document) -> None:
+        entry = document_entry(values, document)
+        self._unwritten.append(entry)
+        self._unwritten_passages += len(entry.passages)
+        self._counts["updated" if known and known["reason"] is None else "added"] += 1
+        if self._unwritten_passages >= _PASSAGES_A_WRITE:
+            self._write()
+
+    def _refuse(self, file: FoundFile, values: Row, reason: str) -> None:
+        self._unwritten.append(failure_entry(values, reason))
+        self._fail(file, reason)
+
+    def _write(self) -> None:
+        entries, self._unwritten, self._unwritten_passages = self._unwritten, [], 0
+        self._index.store(entries)
 
     def _keep(self, file: FoundFile, known: Row, entry: str) -> None:
         """The bytes are as before; what `library.toml` says of them may be new."""
@@ -205,14 +241,31 @@ class _Adding:
         self._failed.append(Failure(path=str(file.path), reason=reason))
 
 
-async def _to_its_end(store: Callable[[Mapping[str, Any], Document], None], values: Any, document: Document) -> None:
+async def _to_its_end(function: Callable[..., _T], *arguments: Any) -> _T:
     """Run in a thread; when cancelled, wait for it, since the connection is closed next."""
-    work = asyncio.ensure_future(asyncio.to_thread(store, values, document))
+    work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
     try:
-        await asyncio.shield(work)
+        return await asyncio.shield(work)
     except asyncio.CancelledError:
         await work
         raise
+
+
+def _groups(files: Sequence[FoundFile]) -> Iterator[list[FoundFile]]:
+    """Files to read in one go: some small ones, or one that takes longer."""
+    group: list[FoundFile] = []
+    for file in files:
+        if group and (len(group) == _MOST_IN_GROUP or sum(other.size for other in [*group, file]) > _GROUP_BYTES):
+            yield group
+            group = []
+        group.append(file)
+    if group:
+        yield group
+
+
+@cache
+def _as_json(entry: CatalogEntry) -> str:
+    return orjson.dumps(asdict(entry)).decode()
 
 
 def _sum(left: Counts, right: Counts) -> Counts:
@@ -242,23 +295,16 @@ def _find(index: Index, text: str, folders: Sequence[str | Path], limit: int) ->
     numbers = [
         row["id"] for folder in folders for row in index.rows("folder", path=str(Path(folder).expanduser().resolve()))
     ]
-    ranked = rank(
-        index,
-        parse_query(text),
-        folders=numbers if folders else None,
-        most=limit,
-        most_passages=_PASSAGES_A_DOCUMENT,
-    )
-    return [_found(index, one) for one in ranked]
-
-
-def _found(index: Index, ranked: RankedDocument) -> FoundDocument:
-    return FoundDocument(
-        facts=_facts(ranked.row),
-        document=index.document(ranked.row["id"]),
-        relevance=ranked.relevance,
-        passages=ranked.passages,
-    )
+    ranked = rank(index, text, folders=numbers if folders else None, most=limit, most_passages=_PASSAGES_A_DOCUMENT)
+    return [
+        FoundDocument(
+            facts=_facts(found.row),
+            document=index.document(found.row["document"]),
+            relevance=round(found.passages[0].score, 4),
+            passages=found.passages,
+        )
+        for found in ranked
+    ]
 
 
 def _facts(row: Mapping[str, Any]) -> DocumentFacts:
@@ -284,7 +330,7 @@ def _hits(found: FoundDocument) -> list[PassageHit]:
             path=found.facts.url,
             locator=make_locator(found.document, passage.start, passage.end),
             text=found.document.text[passage.start : passage.end],
-            score=round(passage.score * (0.5 + 0.5 * found.relevance), 4),
+            score=round(passage.score, 4),
         )
         for passage in found.passages[:_HITS_A_DOCUMENT]
     ]

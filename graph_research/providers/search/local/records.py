@@ -60,8 +60,8 @@ class DocumentFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundDocument:
-    """A document with its best passages, best first. `relevance` is 0 to 1: how much of the question's weight its
-    passages carry, and how it compares to the best document of the same search."""
+    """A document with its best passages, best first. `relevance` is 0 to 1, and that of its best passage: which share
+    of the question's weight the best passage of the search carries, and as much less as this one is worth less."""
 
     facts: DocumentFacts
     document: Document

@@ -25,15 +25,15 @@ UPDATE documents SET entry = :entry WHERE id = :id
 
 -- name: insert_document
 INSERT INTO documents (folder, url, path, mtime_ns, size, bytes_hash, reason, source_id, own_title, content_type,
-                       text_hash, text, layout, prose, passages, entry)
+                       text_hash, language, text, layout, entry)
 VALUES (:folder, :url, :path, :mtime_ns, :size, :bytes_hash, :reason, :source_id, :own_title, :content_type,
-        :text_hash, :text, :layout, :prose, :passages, :entry)
+        :text_hash, :language, :text, :layout, :entry)
 
 -- name: insert_passage
 INSERT INTO passages (document, start, end) VALUES (:document, :start, :end)
 
 -- name: insert_words
-INSERT INTO words (rowid, title, heading, body, parts) VALUES (:id, :title, :heading, :body, :parts)
+INSERT INTO words (rowid, folder, title, heading, body) VALUES (:id, :folder, :title, :heading, :body)
 
 -- name: at_url
 SELECT id FROM documents WHERE folder = :folder AND url = :url
@@ -56,34 +56,21 @@ SELECT id FROM documents WHERE folder = :folder
 -- name: ids_at_path
 SELECT id FROM documents WHERE path = :path
 
--- name: size
-SELECT count(*) AS documents, coalesce(sum(passages), 0) AS passages FROM documents
-WHERE reason IS NULL AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders)))
+-- name: languages
+SELECT DISTINCT language FROM documents
+WHERE reason IS NULL AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders))) ORDER BY language
 
 -- name: best_passages
-SELECT words.rowid AS id, passages.document AS document, passages.start AS start, passages.end AS end
-FROM words JOIN passages ON passages.id = words.rowid JOIN documents ON documents.id = passages.document
-WHERE words MATCH :match
-  AND (:folders IS NULL OR documents.folder IN (SELECT value FROM json_each(:folders)))
-ORDER BY bm25(words, 1.5, 2.0, 1.0, 0.8), words.rowid LIMIT :limit
+SELECT best.id, best.value, passages.start, passages.end, passages.document, url, source_id, own_title, content_type,
+       text_hash, language, entry
+FROM (SELECT rowid AS id, -bm25(words, 0.0, 4.0, 1.0, 1.0) AS value FROM words WHERE words MATCH :match
+      ORDER BY value DESC, rowid LIMIT :limit) AS best
+JOIN passages ON passages.id = best.id JOIN documents ON documents.id = passages.document
+ORDER BY best.value DESC, url, path, passages.start
 
--- name: scores
-SELECT words.rowid AS id, -bm25(words, 1.5, 2.0, 1.0, 0.8) AS score FROM words
-WHERE words MATCH :match AND +words.rowid IN (SELECT value FROM json_each(:ids))
-
--- name: matching
-SELECT count(*) AS passages FROM words WHERE words MATCH :match
-
--- name: documents_with
-SELECT passages.document AS document, count(*) AS passages
-FROM words JOIN passages ON passages.id = words.rowid JOIN documents ON documents.id = passages.document
-WHERE words MATCH :match
-  AND (:folders IS NULL OR documents.folder IN (SELECT value FROM json_each(:folders)))
-GROUP BY passages.document
-
--- name: facts
-SELECT id, folder, url, source_id, own_title, content_type, text_hash, prose, passages, entry
-FROM documents WHERE id IN (SELECT value FROM json_each(:ids))
+-- name: terms_in_passage
+SELECT value AS term FROM json_each(:terms)
+WHERE EXISTS (SELECT 1 FROM words WHERE words MATCH '"' || value || '"' AND words.rowid = :id)
 
 -- name: text
 SELECT text, layout FROM documents WHERE id = :id

@@ -19,10 +19,9 @@ CREATE TABLE documents (
     own_title    TEXT,
     content_type TEXT,
     text_hash    TEXT,
+    language     TEXT,
     text         BLOB,
     layout       BLOB,
-    prose        REAL,
-    passages     INTEGER NOT NULL DEFAULT 0,
     entry        TEXT,
     UNIQUE (folder, url)
 );
@@ -36,7 +35,8 @@ CREATE TABLE passages (
 
 CREATE INDEX passages_document ON passages (document);
 
--- One row a passage, with its id. `parts` holds the words inside identifiers: Task Group for TaskGroup.
+-- One row a passage, with its id. The columns hold stems, each behind the code of its language, and `folder` the
+-- term of the folder: a search in some folders is a search for their terms.
 CREATE VIRTUAL TABLE words USING fts5 (
-    title, heading, body, parts, tokenize = 'porter unicode61 remove_diacritics 2'
+    folder, title, heading, body, tokenize = "unicode61 remove_diacritics 2 tokenchars '.'"
 );

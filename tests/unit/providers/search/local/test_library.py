@@ -298,3 +298,61 @@ async def test_results_are_the_same_every_time(folder: Path, tmp_path: Path) -> 
         found.append([hit.to_json() for hit in await library.search("turbine seals and task groups")])
     assert found[0] == found[1]
     assert found[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "other"),
+    [
+        ("In den Häusern am Hafen ist die Heizung ausgefallen.", "Haus mit Heizungen", "Die Bäume am Hafen sind alt."),
+        ("Les pompes ont été réparées par la commune.", "réparation de la pompe", "Les arbres sont vieux."),
+        ("水泵由市政府支付，费用每年十万元。", "谁支付水泵的费用", "树木很老，由公园管理处照料。"),
+        ("ポンプの費用は町が払います。", "ポンプの費用", "木はとても古いです。"),
+    ],
+)
+async def test_words_are_found_as_their_language_inflects_and_divides_them(
+    tmp_path: Path, library: Library, text: str, question: str, other: str
+) -> None:
+    folder = tmp_path / "languages"
+    folder.mkdir()
+    (folder / "answer.txt").write_text(text)
+    (folder / "other.txt").write_text(other)
+    (folder / "english.txt").write_text("The pumps are paid for by the town, and nobody knows what they cost.")
+    await library.add([folder])
+    assert (await library.search(question))[0].path == "answer.txt"
+
+
+async def test_a_ligature_is_found_as_its_letters_and_shown_as_it_stands(tmp_path: Path, library: Library) -> None:
+    (tmp_path / "a.txt").write_text("An e\ufb03cient pump.")
+    await library.add([tmp_path / "a.txt"])
+    assert [hit.text for hit in await library.search("efficient")] == ["An e\ufb03cient pump."]
+
+
+async def test_a_run_and_a_search_order_documents_alike(tmp_path: Path, library: Library) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(20):
+        pumps = "The pump was repaired. " * (number % 7)
+        (folder / f"{number}.txt").write_text(f"Report {number}\n\n{pumps}The town paid for report {number}, not us.")
+    (folder / "pump.md").write_text("# Pump\n\nIt works.\n")
+    await library.add([folder])
+    for question in ("pump", "Who paid for the pump?", "repaired pump in the report"):
+        hits = await LocalSearch(library).search(SearchRequest(query=question, max_results=10))
+        found = await library.search(question, limit=10)
+        assert [hit.url for hit in hits] == [hit.path for hit in found]
+        assert [hit.relevance for hit in hits] == sorted((hit.relevance for hit in hits), reverse=True)
+        assert [hit.relevance for hit in hits] == [hit.score for hit in found]
+
+
+async def test_relevance_is_the_share_of_the_question_that_is_answered(folder: Path, library: Library) -> None:
+    await library.add([folder])
+    whole, part = [await library.find(text) for text in ("shaft seals", "shaft seals of xylophones")]
+    assert whole[0].relevance == 1.0
+    assert 0.3 < part[0].relevance < 0.7
+
+
+async def test_many_folders_can_be_searched_at_once(tmp_path: Path, library: Library) -> None:
+    files = [tmp_path / f"{number}.txt" for number in range(300)]
+    for file in files:
+        file.write_text(f"Text {file.stem} about a heron.")
+    await library.add(files)
+    assert len(await library.find("heron", folders=files[:299], limit=400)) == 299

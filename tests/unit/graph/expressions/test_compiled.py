@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph_research.graph.errors import GraphInvalid, GuardFailed
@@ -316,7 +316,9 @@ def as_json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
+@example(text="(a and 1[1:])", a=0, b=0, c=0, xs=[])  # Python warns of it, and does not evaluate it
 @given(text=PYTHON, a=NUMBERS, b=NUMBERS, c=NUMBERS, xs=st.lists(NUMBERS, max_size=3))
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
 def test_a_value_is_the_one_that_python_gives(text: str, a: Any, b: Any, c: Any, xs: list[Any]) -> None:
     scope = {"a": a, "b": b, "c": c, "xs": xs}
     try:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from graph_research.text.readers import MEDIA_TYPES, READERS
+from graph_research.text.relevance.support import SUPPORTED, support
 
 FOLDER = Path(__file__).parent / "foreign"
 LIBRARY = FOLDER / "library"
@@ -105,3 +106,35 @@ def test_the_evidence_of_a_claim_stands_in_the_library(claim: dict[str, Any]) ->
     assert claim["supported"] == (claim["error"] is None)
     for marked in claim["evidence"]:
         assert any(stands_in(marked, document) for document in DOCUMENTS), marked
+
+
+UNSUPPORTED_AT_LEAST = {
+    "number": 3,
+    "date": 3,
+    "name": 3,
+    "negation": 3,
+    "quantifier": 3,
+    "unit": 2,
+    "unrelated": 1,
+    "overclaim": 1,
+    "role swap": 1,
+}
+"""Of 24 wrong claims: 4 numbers, 2 units and overclaims, 1 unrelated, 3 of each other kind."""
+
+
+@pytest.mark.parametrize("error", UNSUPPORTED_AT_LEAST)
+def test_a_wrong_claim_is_not_supported(error: str) -> None:
+    wrong = [claim for claim in SUPPORT if claim["error"] == error]
+    scores = [support(claim["claim"], claim["evidence"]).score for claim in wrong]
+    assert sum(score < SUPPORTED for score in scores) >= UNSUPPORTED_AT_LEAST[error]
+
+
+def test_a_quarter_of_the_claims_in_other_words_is_supported() -> None:
+    """Words are compared, not meanings, and these claims share few with their evidence."""
+    true = [claim for claim in SUPPORT if claim["supported"]]
+    assert sum(support(claim["claim"], claim["evidence"]).score >= SUPPORTED for claim in true) >= 4
+
+
+def test_the_evidence_of_a_claim_supports_itself() -> None:
+    evidence = {text for claim in SUPPORT for text in claim["evidence"]}
+    assert all(support(text, [text]).score >= SUPPORTED for text in evidence)

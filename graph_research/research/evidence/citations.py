@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from graph_research.errors import GraphResearchError
-from graph_research.research.evidence.claim_support import why_unsupported
+from graph_research.research.evidence.claim_support import Judgement, judge
 from graph_research.research.models.draft import Draft, Statement, StatementKind
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.record import Record
@@ -40,7 +40,7 @@ class CitedStatement(Record):
     """A statement with its numbers. The first number is the quote; further ones say the same.
 
     `supported` is true where a valid citation carries it, and for a connective, which asserts nothing; else `problem`
-    says why. `fabricated` are the ids and numbers that its writer made up.
+    says why. `support` is the score behind it, 0 to 1. `fabricated` are the ids and numbers that its writer made up.
     """
 
     id: str
@@ -48,6 +48,7 @@ class CitedStatement(Record):
     kind: StatementKind
     citations: list[int]
     supported: bool
+    support: float = 1.0
     problem: str = ""
     fabricated: list[str] = Field(default_factory=list)
 
@@ -220,14 +221,15 @@ class _Numbering:
         numbers, unknown = self._number_all([*statement.evidence_ids, *marked])
         kind = self._kind(statement)
         cited = [self.citations[n - 1] for n in numbers]
-        problem = "" if kind is StatementKind.CONNECTIVE else why_unsupported(text, kind, cited)
+        judgement = Judgement(1.0) if kind is StatementKind.CONNECTIVE else judge(text, kind, cited)
         return CitedStatement(
             id=f"s{self._statements}",
             text=text,
             kind=kind,
             citations=numbers,
-            supported=not problem,
-            problem=problem,
+            supported=not judgement.problem,
+            support=judgement.score,
+            problem=judgement.problem,
             fabricated=[*unknown, *fabricated],
         )
 

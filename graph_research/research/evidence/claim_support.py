@@ -1,13 +1,14 @@
-"""Support: whether what a statement says may rest on the quotes it cites, by code and without a model."""
+"""Whether a statement may rest on the quotes it cites, by code and without a model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from graph_research.research.models.draft import StatementKind
-from graph_research.text.language.dates import MONTHS, months_in, without_months
-from graph_research.text.language.quantities import figures, spelled_numbers
+from graph_research.text.relevance.support import MISSING, PARTLY, SUPPORTED, Support, support
+
+_LISTED = 5
 
 
 class CitedQuote(Protocol):
@@ -21,22 +22,29 @@ class CitedQuote(Protocol):
     def valid(self) -> bool: ...
 
 
-def why_unsupported(text: str, kind: StatementKind, citations: Sequence[CitedQuote]) -> str:
-    """Why the citations do not carry the statement, or an empty string.
+class Judgement(NamedTuple):
+    """How far the quotes support a statement, 0 to 1, and why they do not; empty where they do."""
 
-    A quote must be its first citation's quote, to the character. A fact needs one valid citation, and every number
-    and month of its dates must stand in a validly cited quote; numbers may be written in another way there
-    (`1.2 million` for `1,200,000`, `twelve` for `12`). What a fact says in other words is not judged here.
+    score: float
+    problem: str = ""
+
+
+def judge(text: str, kind: StatementKind, citations: Sequence[CitedQuote]) -> Judgement:
+    """Judge a statement by its citations.
+
+    A quote must be its first citation's quote, to the character. A fact needs one valid citation, and its words must
+    follow from the validly cited quotes: `support` has to be at least `SUPPORTED`.
     """
     if not citations:
-        return "no citation"
+        return Judgement(0.0, "no citation")
     if kind is StatementKind.QUOTE:
-        return _why_not_the_quote(text, citations[0])
+        problem = _why_not_the_quote(text, citations[0])
+        return Judgement(0.0 if problem else 1.0, problem)
     valid = [citation.quote for citation in citations if citation.valid]
     if not valid:
-        return "no valid citation"
-    missing = [*_numbers_missing(text, valid), *_months_missing(text, valid)]
-    return f"not in the cited quotes: {', '.join(missing)}" if missing else ""
+        return Judgement(0.0, "no valid citation")
+    found = support(text, valid)
+    return Judgement(round(found.score, 2), "" if found.score >= SUPPORTED else _why_not_supported(found))
 
 
 def _why_not_the_quote(text: str, first: CitedQuote) -> str:
@@ -45,12 +53,9 @@ def _why_not_the_quote(text: str, first: CitedQuote) -> str:
     return "" if first.quote == text else f"not word for word what [{first.n}] quotes"
 
 
-def _numbers_missing(text: str, quotes: Sequence[str]) -> list[str]:
-    there = {value for quote in quotes for _, value in figures(without_months(quote))}
-    there |= {value for quote in quotes for value in spelled_numbers(quote)}
-    return [written for written, value in figures(without_months(text)) if value not in there]
-
-
-def _months_missing(text: str, quotes: Sequence[str]) -> list[str]:
-    there = {month for quote in quotes for month in months_in(quote)}
-    return [MONTHS[month - 1].title() for month in dict.fromkeys(months_in(text)) if month not in there]
+def _why_not_supported(found: Support) -> str:
+    missing = [written for lack, written in found.lacks if lack in MISSING]
+    otherwise = [written for lack, written in found.lacks if lack not in MISSING]
+    reasons = {"not in the cited quotes": missing, "otherwise in the cited quotes": otherwise}
+    said = [f"{what}: {', '.join(dict.fromkeys(listed[:_LISTED]))}" for what, listed in reasons.items() if listed]
+    return "; ".join([f"{'partly' if found.score >= PARTLY else 'not'} supported by its words", *said])

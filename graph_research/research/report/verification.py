@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.citations import Archive, Citation, CitedStatement, writes_from_templates
-from graph_research.research.evidence.claim_support import why_unsupported
+from graph_research.research.evidence.claim_support import judge
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
@@ -80,7 +80,7 @@ def verify(
 
 def _why_unsupported(statement: CitedStatement, proved: Mapping[int, Citation]) -> str:
     cited = [proved[n] for n in statement.citations if n in proved]
-    return why_unsupported(statement.text, statement.kind, cited)
+    return judge(statement.text, statement.kind, cited).problem
 
 
 def _proved(citation: Citation, archive: Archive, known_sources: Iterable[str]) -> Citation:

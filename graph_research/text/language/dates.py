@@ -1,4 +1,4 @@
-"""Dates as people and servers write them in English: read as ISO 8601, found in sentences, compared by month."""
+"""Dates as people and servers write them in English: read as ISO 8601, found in sentences."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ _YEAR_BEFORE = re.compile(
     r"spring|summer|autumn|fall|winter|for|between)\s|[(\-–])$",
     re.IGNORECASE,
 )
-_DATED_MONTH = re.compile(rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+({_MONTH})\b|({_MONTH})\.?,?\s+\d)", re.IGNORECASE)
-_NUMERIC_MONTH = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])(-\d{2})?\b")
 
 
 def iso_date(value: object) -> str | None:
@@ -109,19 +107,6 @@ def dates_in(sentence: str) -> Iterator[WrittenDate]:
             month=int(month) if month.isdigit() else _month_number(month),
             day=int(next((text for name, text in groups.items() if name[0] == "d"), 0)),
         )
-
-
-def months_in(text: str) -> Iterator[int]:
-    """The months, 1 to 12, that stand in dates of a text: with a number beside their name, or as `2024-05`."""
-    for match in _DATED_MONTH.finditer(text):
-        yield _month_number(match[1] or match[2])
-    for match in _NUMERIC_MONTH.finditer(text):
-        yield int(match[2])
-
-
-def without_months(text: str) -> str:
-    """The text with the month taken out of dates such as `2024-05-07`, which leaves their other numbers."""
-    return _NUMERIC_MONTH.sub(lambda match: f"{match[1]} {(match[3] or '').lstrip('-')}", text)
 
 
 def _month_number(name: str) -> int:

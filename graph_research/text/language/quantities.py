@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Literal
 
 from graph_research.text.language.dates import dates_in
@@ -35,7 +34,7 @@ class Value:
     usable: bool = True
 
 
-_POWERS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "m": 6, "mn": 6, "bn": 9}
+POWERS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "m": 6, "mn": 6, "bn": 9}
 """Scale words, as powers of ten."""
 
 _SMALL = {
@@ -51,33 +50,30 @@ _TENS = {
     word: 10 * number
     for number, word in enumerate(word_list("twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
 }
-_SPELLED = f"(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(list(_SMALL)[1:10])}))?|{'|'.join(_SMALL)}"
+SPELLED = f"(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(list(_SMALL)[1:10])}))?|{'|'.join(_SMALL)}"
 _SCALE = "hundred|thousand|million|billion|trillion"
 _NUMBER = re.compile(
     r"(?P<currency>[€$£¥])?\s?(?<![\w.,:/’'–-])"
     r"(?:(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d:/]|,\d|\.\d)"
-    rf"|(?P<words>{_SPELLED})\b)"
+    rf"|(?P<words>{SPELLED})\b)"
     rf"(?:\s?(?P<scale>{_SCALE})\b)?(?(currency)(?P<short>m|bn)?\b)"
     r"(?:\s(?P<scale2>thousand|million|billion)\b)?",
     re.IGNORECASE,
 )
-# A digit glued to a letter belongs to a name (`CO2`, `PM2.5`), but for a version's `v`.
-_FIGURE = re.compile(rf"(?<![^\W\dv_])(?<!\d)(?<!\d[.,])(\d+(?:[.,]\d+)*)(?:[\s-]?({_SCALE}|mn|bn)\b)?", re.IGNORECASE)
-_SPELLED_OUT = re.compile(rf"\b({_SPELLED})\b(?:[\s-]({_SCALE}|mn|bn)\b)?", re.IGNORECASE)
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-
-_UNITS: dict[str, tuple[str, float]] = {}
+UNITS: dict[str, tuple[str, float]] = {}
+"""The dimension of a unit and its factor to the dimension's base unit, by every way to write it."""
 _PREFIXES = {"": 1.0, "kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12}
 for _name, _factor in _PREFIXES.items():
-    _UNITS |= {f"{_name}watt hour": ("energy", _factor), f"{_name}watt-hour": ("energy", _factor)}
-    _UNITS |= {
+    UNITS |= {f"{_name}watt hour": ("energy", _factor), f"{_name}watt-hour": ("energy", _factor)}
+    UNITS |= {
         f"{_name}watt": ("power", _factor),
         f"{_name}byte": ("data", _factor),
         f"{_name}hertz": ("freq", _factor),
     }
 for _letter, _factor in {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.items():
-    _UNITS |= {f"{_letter}Wh": ("energy", _factor), f"{_letter}W": ("power", _factor), f"{_letter}B": ("data", _factor)}
-    _UNITS |= {f"{_letter}Hz": ("freq", _factor)}
+    UNITS |= {f"{_letter}Wh": ("energy", _factor), f"{_letter}W": ("power", _factor), f"{_letter}B": ("data", _factor)}
+    UNITS |= {f"{_letter}Hz": ("freq", _factor)}
+UNITS |= {f"{_letter}iB": ("data", 1024.0**_power) for _power, _letter in enumerate("KMGT", start=1)}
 for _names, _dimension, _factor in (
     ("percentage point", "points", 1.0),
     ("percent|per cent|%", "percent", 1.0),
@@ -111,11 +107,11 @@ for _names, _dimension, _factor in (
     ("pound sterling|GBP|pound", "money:pound", 1.0),
     ("degree Celsius|degrees Celsius|°C", "celsius", 1.0),
 ):
-    _UNITS |= dict.fromkeys(_names.split("|"), (_dimension, _factor))
+    UNITS |= dict.fromkeys(_names.split("|"), (_dimension, _factor))
 _CURRENCIES = {"€": "money:euro", "$": "money:dollar", "£": "money:pound", "¥": "money:yen"}
 _UNIT = re.compile(
     r"[\s-]?(?:(?P<symbol>%|€|°C)|(?P<name>"
-    + "|".join(re.escape(name) for name in sorted(_UNITS, key=len, reverse=True) if name[0].isalpha())
+    + "|".join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True) if name[0].isalpha())
     + r")s?\b(?![²³/]))"
 )
 
@@ -147,18 +143,6 @@ def values(sentence: str) -> list[Value]:
         if not any(value.start < end and start < value.end for start, end in taken)
     ]
     return sorted([*dates, *numbers], key=lambda value: value.start)
-
-
-def figures(text: str) -> Iterator[tuple[str, Decimal | str]]:
-    """Every number in digits, as it is written and its value; a version such as `3.11.2` is its own text."""
-    for match in _FIGURE.finditer(text):
-        yield match[0], _figure(match[1], match[2])
-
-
-def spelled_numbers(text: str) -> Iterator[Decimal]:
-    """Every number in words, such as 21 for `twenty-one` and 2,000,000 for `two million`."""
-    for match in _SPELLED_OUT.finditer(text):
-        yield Decimal(_spelled(match[1])).scaleb(_POWERS.get((match[2] or "").lower(), 0))
 
 
 def agree(one: Value, other: Value) -> bool:
@@ -225,20 +209,15 @@ def _amount(match: re.Match[str]) -> tuple[float, float, bool]:
         whole, _, fraction = plain.partition(".")
         place = 10.0 ** -len(fraction) if fraction else 10.0 ** (len(whole) - len(whole.rstrip("0")) if number else 0)
     else:
-        number, place = float(_spelled(match["words"])), 1.0
+        number, place = float(spelled(match["words"])), 1.0
     scale = 1.0
     for name in ("scale", "short", "scale2"):
-        scale *= 10.0 ** _POWERS.get((match[name] or "").lower(), 0)
+        scale *= 10.0 ** POWERS.get((match[name] or "").lower(), 0)
     return number * scale, place * scale, scale > 1.0
 
 
-def _spelled(words: str) -> int:
+def spelled(words: str) -> int:
     return sum(_SMALL.get(part, 0) + _TENS.get(part, 0) for part in re.split(r"[ -]", words.lower()))
-
-
-def _figure(digits: str, scale: str | None) -> Decimal | str:
-    plain = digits.replace(",", "") if _THOUSANDS.fullmatch(digits) else digits.replace(",", ".")
-    return plain if plain.count(".") > 1 else Decimal(plain).scaleb(_POWERS.get((scale or "").lower(), 0))
 
 
 def _unit(match: re.Match[str], after: str) -> tuple[str, float, int, tuple[str, ...]] | None:
@@ -248,7 +227,7 @@ def _unit(match: re.Match[str], after: str) -> tuple[str, float, int, tuple[str,
     found = _UNIT.match(after)
     if found:
         name = found["symbol"] or found["name"]
-        dimension, factor = _UNITS.get(name) or _UNITS[name.rstrip("s")]
+        dimension, factor = UNITS.get(name) or UNITS[name.rstrip("s")]
         return dimension, factor, found.end(), ()
     counted = _COUNT_NOUN.match(after)
     return _counted(counted) if counted else None

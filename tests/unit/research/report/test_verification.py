@@ -53,7 +53,9 @@ def test_each_kind_of_damage_is_counted_and_named():
     assert told["[1]"] == "the archived text has there: 'Review of '"
     assert "412 gigawatt hours" in told["[2]"]
     assert "ev-ffffffffff names no evidence" in {problem.what for problem in result.problems}
-    assert "not in the cited quotes: 17" in {problem.what for problem in result.problems}
+    assert "not supported by its words; not in the cited quotes: 17, turns" in {
+        problem.what for problem in result.problems
+    }
 
 
 def test_a_missing_text_invalidates_what_was_quoted_from_it_and_nothing_else():

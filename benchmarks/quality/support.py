@@ -1,0 +1,204 @@
+"""Support of claims by their cited texts: judged pairs, judged claims, and true claims made false in one way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from benchmarks.quality.corruptions import corrupted, names, reworded
+from benchmarks.quality.logistic import fit, probability
+from benchmarks.quality.plain import auc, mean, terms
+from benchmarks.quality.sets import Set
+from benchmarks.quality.table import Line
+from graph_research.text.relevance.support import COEFFICIENTS, SUPPORTED, Support, support
+
+SPLITS = ("tune", "check")
+_TRUE = {"support", "supports", "supported", "attributable", "entailment", "entailed", "true"}
+_SENTENCES = 80  # of a set and a half that are reworded and corrupted
+_FEATURES = [name for name in COEFFICIENTS if name != "constant"]
+
+
+@dataclass
+class Case:
+    """A claim and the text that it cites; `label` is what people said, or the kind of error that was put in."""
+
+    claim: str
+    quotes: Sequence[str]
+    label: str
+    supported: bool
+    split: str
+
+    @cached_property
+    def judged(self) -> Support:
+        return support(self.claim, self.quotes)
+
+    @cached_property
+    def coverage(self) -> float:
+        """The plain method: how many of the claim's stemmed words stand anywhere in the text."""
+        wanted, there = set(terms(self.claim)), {term for quote in self.quotes for term in terms(quote)}
+        return len(wanted & there) / (len(wanted) or 1)
+
+
+def lines(sets: list[Set]) -> Iterator[Line[Case]]:
+    """AUC and macro-F1 of each half, AUC by label and by kind of error, and what each feature is worth."""
+    for name, cases in groups(sets).items():
+        judged = "corrupted" not in name
+        tuned = _best_threshold([case for case in cases if case.split == "tune"] or cases)
+        for split in sorted({case.split for case in cases}, key="check".__eq__):
+            half = [case for case in cases if case.split == split]
+            yield Line(
+                f"{name}, {split}: support AUC",
+                half,
+                _auc(_score),
+                _auc(_coverage),
+                0.05 if judged else None,
+                over_plain=True,
+            )
+            yield Line(
+                f"{name}, {split}: macro-F1",
+                half,
+                partial(_macro_f1, _score, SUPPORTED),
+                partial(_macro_f1, _coverage, tuned),
+            )
+        rest = [case for case in cases if case.split == "check"] or cases
+        for label in sorted({case.label for case in rest if not case.supported}):
+            kind = [case for case in rest if case.supported or case.label == label]
+            yield Line(f"{name}: supported against {label}, AUC", kind, _auc(_score), _auc(_coverage))
+        for feature in _FEATURES:
+            yield Line(
+                f"{name}: AUC without {feature} (plain: with)",
+                rest,
+                _auc(partial(_logit, without=feature)),
+                _auc(_score),
+            )
+
+
+def groups(sets: list[Set]) -> dict[str, list[Case]]:
+    """The cases by where they come from: each judged set, its true claims corrupted, and corrupted sentences of all."""
+    found: dict[str, list[Case]] = defaultdict(list)
+    for one in sets:
+        judged = [*_pairs(one), *_claims(one)]
+        if judged:
+            found[one.name] = judged
+            for case in judged:
+                if case.supported:
+                    found[f"{one.name} corrupted"] += _with_errors(case)
+        for case in _sentences(one):
+            found["sentences corrupted"] += _with_errors(case)
+    return dict(found)
+
+
+def coefficients(sets: list[Set]) -> dict[str, float]:
+    """The features' coefficients, fitted on the halves to tune on.
+
+    Each group has a constant of its own while the features are fitted, so that sets of other lengths and other shares
+    of true claims do not blur them; then one constant is fitted for all. A judged set weighs twice as much as a
+    corrupted one, true claims as much as false ones, and each kind of error as much as another.
+    """
+    cases = {name: [case for case in found if case.split == "tune"] for name, found in groups(sets).items()}
+    rows, labels, weights, logits = [], [], [], []
+    for name, found in cases.items():
+        own = [float(name == other) for other in cases]
+        for case, weight in zip(found, _weights(found), strict=True):
+            rows.append([*(case.judged.features[feature] for feature in _FEATURES), *own])
+            labels.append(case.supported)
+            weights.append(weight if "corrupted" in name else 2 * weight)
+    total = len(rows) / sum(weights)
+    weights = [weight * total for weight in weights]
+    found_values = dict(zip(_FEATURES, fit(rows, labels, weights), strict=False))
+    logits = [sum(value * found_values[name] for name, value in zip(_FEATURES, row, strict=False)) for row in rows]
+    return {"constant": _constant(logits, labels, weights), **found_values}
+
+
+def _constant(logits: Sequence[float], labels: Sequence[bool], weights: Sequence[float]) -> float:
+    """What makes the mean score the share of true claims."""
+    low, high = -50.0, 50.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        excess = sum(
+            weight * (probability(logit + middle) - label)
+            for logit, label, weight in zip(logits, labels, weights, strict=True)
+        )
+        low, high = (low, middle) if excess > 0 else (middle, high)
+    return low
+
+
+def _weights(cases: Sequence[Case]) -> list[float]:
+    """1 in all for the supported cases and 1 for the others, the same for each label among them."""
+    labels = defaultdict[tuple[bool, str], int](int)
+    for case in cases:
+        labels[case.supported, case.label] += 1
+    kinds = {supported: sum(key[0] == supported for key in labels) for supported in (True, False)}
+    return [1 / labels[case.supported, case.label] / kinds[case.supported] for case in cases]
+
+
+def _pairs(one: Set) -> Iterator[Case]:
+    for row in one.pairs:
+        quotes = [quote for quote in row["evidence"] if not quote.startswith("(meta")] or row["evidence"]
+        yield _case(row["claim"], quotes, str(row["label"]), row.get("split", "check"))
+
+
+def _claims(one: Set) -> Iterator[Case]:
+    """Queries whose judgements say whether the document supports them."""
+    for query in one.queries:
+        for row in one.judged[query["id"]]:
+            if any(str(other.get("label")).lower() in _TRUE for rows in one.judged.values() for other in rows):
+                text = one.texts[one.number[row["doc_id"]]]
+                yield _case(query["text"], [text.title, *text.sentences], str(row["label"]), query["split"])
+
+
+def _case(claim: str, quotes: Sequence[str], label: str, split: str) -> Case:
+    return Case(claim, quotes, label, label.lower() in _TRUE, split)
+
+
+def _sentences(one: Set) -> Iterator[Case]:
+    """A reworded sentence from the middle of each of the first documents that a query judges."""
+    counts = dict.fromkeys(SPLITS, 0)
+    splits = {row["doc_id"]: query["split"] for query in reversed(one.queries) for row in one.judged[query["id"]]}
+    for text in one.texts:
+        split = splits.get(text.id, "")
+        fit_to_use = [
+            sentence
+            for sentence in text.sentences
+            if 8 <= len(sentence.split()) <= 40 and sentence[0].isupper() and sentence.endswith(".")
+        ]
+        if fit_to_use and counts.get(split, _SENTENCES) < _SENTENCES:
+            counts[split] += 1
+            sentence = fit_to_use[len(fit_to_use) // 2]
+            yield Case(reworded(sentence), [text.title, *text.sentences], "true", True, split)
+
+
+def _with_errors(case: Case) -> Iterator[Case]:
+    yield case
+    for kind, claim in corrupted(case.claim, names(" . ".join(case.quotes))):
+        yield Case(claim, case.quotes, kind, False, case.split)
+
+
+def _score(case: Case) -> float:
+    return case.judged.score
+
+
+def _logit(case: Case, *, without: str = "") -> float:
+    return sum(COEFFICIENTS[name] * value for name, value in case.judged.features.items() if name != without)
+
+
+def _coverage(case: Case) -> float:
+    return case.coverage
+
+
+def _auc(value: Callable[[Case], float]) -> Callable[[Sequence[Case]], float]:
+    return lambda cases: auc([value(c) for c in cases if c.supported], [value(c) for c in cases if not c.supported])
+
+
+def _macro_f1(value: Callable[[Case], float], threshold: float, cases: Sequence[Case]) -> float:
+    said = [(value(case) >= threshold, case.supported) for case in cases]
+    return mean(
+        2 * sum(a == b == side for a, b in said) / (sum((a == side) + (b == side) for a, b in said) or 1)
+        for side in (True, False)
+    )
+
+
+def _best_threshold(cases: Sequence[Case]) -> float:
+    return max(sorted({case.coverage for case in cases}), key=lambda value: _macro_f1(_coverage, value, cases))

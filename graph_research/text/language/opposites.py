@@ -1,0 +1,79 @@
+"""Words that turn a statement round: what denies, by language; and in English what counts and what compares."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from graph_research.text.language.words import stem
+
+NEGATIONS = {
+    language: frozenset(listed.split())
+    for language, listed in {
+        "de": "nicht kein keine keinen keinem keiner nie niemals ohne weder niemand nichts",
+        "en": "no not t never neither nor without none nobody nothing cannot fail fails failed failing lack lacks "
+        "lacked lacking unable absence absent",
+        "es": "no nunca jamás sin ni ningún ninguna ninguno nadie nada tampoco",
+        "fr": "ne n pas jamais sans aucun aucune ni personne rien",
+    }.items()
+}
+"""Words that deny what stands beside them."""
+
+CAPITALISED_NOUNS = frozenset({"de"})
+"""Languages in which a capital letter does not tell a name."""
+
+TURNING = {
+    language: frozenset(listed.split())
+    for language, listed in {"de": "von durch der des", "en": "by of", "es": "por de", "fr": "par de"}.items()
+}
+"""Words that let the roles beside a verb or a noun change places: "B was bought by A", "the capital of B"."""
+
+_QUANTIFIERS = (
+    "all every each always entire completely whole everyone everybody",
+    "most mostly majority usually generally",
+    "some several sometimes certain partly",
+    "few rarely seldom hardly minority",
+    "many numerous often frequently",
+    "only solely exclusively merely",
+)
+QUANTIFIERS = {word: number for number, listed in enumerate(_QUANTIFIERS) for word in listed.split()}
+"""How much of something is meant: words of the same number mean the same."""
+
+_OPPOSITES = (
+    "more:less fewer",
+    "higher high:lower low",
+    "greater larger large big bigger:smaller small",
+    "longer long:shorter short",
+    "increase rise rose risen grow grew elevate raise enhance promote gain induce stimulate upregulate:"
+    "decrease fall fell fallen decline reduce reduction drop lower diminish inhibit suppress prevent lose lost impair "
+    "downregulate",
+    "before earlier prior:after later following",
+    "above over exceed:below under",
+    "better improve:worse worsen",
+    "first:last",
+    "largest biggest greatest highest most maximum:smallest lowest least minimum",
+    "oldest older old:youngest younger young newer newest new",
+    "positive:negative",
+    "faster fast:slower slow",
+    "stronger strong:weaker weak",
+    "up upper:down lower",
+    "majority:minority",
+    "beneficial protective safe:harmful detrimental dangerous",
+    "sensitive susceptible:resistant resistance",
+    "win won defeat beat:lose lost",
+    "accept approve pass:reject refuse deny",
+    "open begin began start:close end stop",
+    "north northern:south southern",
+    "east eastern:west western",
+    "male men man boy:female women woman girl",
+)
+
+
+@cache
+def opposites() -> dict[str, frozenset[tuple[int, bool]]]:
+    """By English stem, the numbers of the pairs that it belongs to and the side."""
+    sides: dict[str, set[tuple[int, bool]]] = {}
+    for number, pair in enumerate(_OPPOSITES):
+        for side, listed in enumerate(pair.split(":")):
+            for word in listed.split():
+                sides.setdefault(stem(word), set()).add((number, bool(side)))
+    return {term: frozenset(found) for term, found in sides.items()}

@@ -1,0 +1,343 @@
+"""Support: how far a claim's words follow from the text that it cites, as one calibrated score with its reasons."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from graph_research.text.language.figures import figures, has_date, has_number
+from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, QUANTIFIERS, TURNING, opposites
+from graph_research.text.language.words import MOST_WEIGHT, Word, language_of, words
+from graph_research.text.sentences import sentence_spans
+
+SUPPORTED = 0.5
+"""At this score and above the words of the claim follow from the quotes."""
+PARTLY = 0.25
+"""At this score and above a part of the claim does."""
+
+COEFFICIENTS: Mapping[str, float] = {
+    "constant": -1.433,
+    "coverage": 2.517,
+    "nearness": 0.843,
+    "names": -0.145,
+    "figures": -2.186,
+    "denied": -3.524,
+    "opposed": -4.121,
+    "quantifier": -0.89,
+    "order": -4.282,
+}
+"""The logistic regression over `Support.features`, fitted by `benchmarks/fit_evidence.py`."""
+
+_SENTENCES = 3  # that together may cover a claim
+_NEAR = 4  # words between two words of a pair
+_LONGEST_REVERSAL = 14
+_NAME_WEIGHT = 1.5  # of a word that begins a sentence and may be a name
+_CLAUSE_END = re.compile(r"[,;:.()–—]")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:“\"]\s*)$")
+
+
+class Lack(StrEnum):
+    """What a claim has and its quotes have not, or have otherwise."""
+
+    NUMBER = "number"
+    DATE = "date"
+    NAME = "name"
+    WORD = "word"
+    NEGATION = "negation"
+    OPPOSITE = "opposite"
+    QUANTIFIER = "quantifier"
+    ORDER = "order"
+
+
+MISSING = (Lack.NUMBER, Lack.DATE, Lack.NAME, Lack.WORD)
+"""What the quotes have not; the other kinds they have otherwise."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """`score` is the probability that people call the claim supported; `lacks` are the kinds and words that lower it.
+
+    `features`: `coverage` of the claim's words by weight, by its three best sentences; `nearness`, the pairs
+    of neighbouring words of the claim that are near each other in a quote; `names`, the weight of the missing ones;
+    `figures`, 1 where a number or a date is missing; `denied`, `opposed`, `quantifier` and `order`, 0 to 1, for what
+    the quotes have the other way round.
+    """
+
+    score: float
+    features: Mapping[str, float]
+    lacks: tuple[tuple[Lack, str], ...]
+
+
+def support(claim: str, quotes: Sequence[str], language: str | None = None) -> Support:
+    """How far `claim` follows from `quotes`; its language is told from the texts where it is not given.
+
+    Words, names and numbers are compared in every language; negations in English, French, German and Spanish;
+    quantifiers and comparisons in English.
+    """
+    language = language or language_of("\n".join((claim, *quotes)))
+    features, lacks = _Comparison(claim, quotes, language).result()
+    logit = COEFFICIENTS["constant"] + sum(COEFFICIENTS[name] * value for name, value in features.items())
+    return Support(score=1 / (1 + math.exp(-logit)), features=features, lacks=tuple(dict.fromkeys(lacks)))
+
+
+Context = dict[str, float]
+"""The terms around a word, with their weights."""
+
+
+class _Text:
+    """A claim or a sentence of a quote."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self.text = text
+        self.language = language
+        self.words = words(text, language)
+        self.places: dict[str, list[int]] = {}
+        for place, word in enumerate(self.words):
+            self.places.setdefault(word.term, []).append(place)
+
+    def written(self, word: Word) -> str:
+        return self.text[word.start : word.end]
+
+    def around(self, place: int, before: int, after: int, *, in_clause: bool) -> Context:
+        """The nearest words with a weight, `before` and `after` the word at `place`."""
+        context: Context = {}
+        for step, wanted in ((1, after), (-1, before)):
+            at = place + step
+            while 0 <= at < len(self.words) and wanted:
+                left, right = self.words[min(at, at - step)], self.words[max(at, at - step)]
+                if in_clause and _CLAUSE_END.search(self.text[left.end : right.start]):
+                    break
+                if self.words[at].weight > 0.0:
+                    context.setdefault(self.words[at].term, self.words[at].weight)
+                    wanted -= 1
+                at += step
+        return context
+
+    @cached_property
+    def turning(self) -> set[str]:
+        """Its words such as "by", which let two roles change places."""
+        return {self.written(word).lower() for word in self.words} & TURNING.get(self.language, frozenset())
+
+    @cached_property
+    def negations(self) -> list[tuple[str, Context]]:
+        """Each word that denies, with what it denies."""
+        listed = NEGATIONS.get(self.language, frozenset())
+        return [
+            (self.written(word), self.around(place, 1, 3, in_clause=True))
+            for place, word in enumerate(self.words)
+            if self.written(word).lower() in listed
+        ]
+
+    @cached_property
+    def quantifiers(self) -> list[tuple[str, int, Context]]:
+        """Each quantifier with its class."""
+        if self.language != "en":
+            return []
+        return [
+            (written, QUANTIFIERS[written.lower()], self.around(place, 1, 3, in_clause=True))
+            for place, word in enumerate(self.words)
+            if (written := self.written(word)).lower() in QUANTIFIERS
+        ]
+
+    @cached_property
+    def sides(self) -> list[tuple[str, int, bool, Context]]:
+        """Each word that has an opposite, with the number of the pair and its side."""
+        if self.language != "en":
+            return []
+        known = opposites()
+        return [
+            (self.written(word), pair, side, self.around(place, 3, 3, in_clause=False))
+            for place, word in enumerate(self.words)
+            for pair, side in sorted(known.get(word.term, ()))
+        ]
+
+
+_sentence = lru_cache(maxsize=1024)(_Text)  # several claims often cite the same quotes
+
+
+class _Comparison:
+    """A claim beside the sentences of its quotes."""
+
+    def __init__(self, claim: str, quotes: Sequence[str], language: str) -> None:
+        self.claim = _Text(claim, language)
+        self.quotes = quotes
+        self.sentences = [
+            _sentence(quote[start:end], language)
+            for quote in quotes
+            for start, end in sentence_spans(quote, language=language)
+        ]
+        self.lacks: list[tuple[Lack, str]] = []
+        numbers, dates = figures(claim)
+        theirs = [figures(quote) for quote in quotes] if numbers or dates else []
+        all_numbers = [number for found, _ in theirs for number in found]
+        all_dates = [date for _, found in theirs for date in found]
+        self.numbers = {number: has_number(number, all_numbers) for number in numbers}
+        self.dates = {date: has_date(date, all_dates) for date in dates}
+        spans = [(number.start, number.end) for number, matched in self.numbers.items() if matched]
+        spans += [(date.start, date.end) for date, matched in self.dates.items() if matched]
+        literal = {term for sentence in self.sentences for term in sentence.places}
+        self.content = [
+            word
+            for word in self.claim.words
+            if word.weight > 0.0
+            and (word.term in literal or not any(start <= word.start < end for start, end in spans))
+        ]
+        self.weights = {word.term: word.weight for word in self.content}
+        self.own = [_share(self.weights, sentence.places) for sentence in self.sentences]
+
+    def result(self) -> tuple[dict[str, float], list[tuple[Lack, str]]]:
+        self.best, missing = self._best_sentences()
+        features = {
+            "figures": self._missing_figures(),
+            "coverage": 1.0 - _share(self.weights, missing),
+            "nearness": self._nearness(),
+            "names": self._missing_names(missing),
+            "denied": max(self._denied_by_claim(), self._denied_by_quotes()),
+            "opposed": self._opposed(),
+            "quantifier": self._quantifier(),
+            "order": self._order(),
+        }
+        return features, self.lacks
+
+    def _best_sentences(self) -> tuple[list[int], Context]:
+        """Up to three sentences that cover most of the claim, and what they leave."""
+        left, best = dict(self.weights), list[int]()
+        for _ in range(min(_SENTENCES, len(self.sentences))):
+            gains = [_share(left, sentence.places) for sentence in self.sentences]
+            number = max(range(len(gains)), key=lambda number: (gains[number], self.own[number], -number))
+            if not gains[number]:
+                break
+            best.append(number)
+            left = {term: value for term, value in left.items() if term not in self.sentences[number].places}
+        return best, left
+
+    def _nearness(self) -> float:
+        pairs = [(a.term, b.term, min(a.weight, b.weight)) for a, b in pairwise(self.content)]
+        near = sum(weight for a, b, weight in pairs if any(_are_near(a, b, sentence) for sentence in self.sentences))
+        return near / sum(weight for *_, weight in pairs) if pairs else 1.0
+
+    def _missing_names(self, missing: Context) -> float:
+        names = self._names
+        written = {word.term: self.claim.written(word) for word in reversed(self.claim.words)}
+        listed = sorted((term for term in missing if not written[term][0].isdigit()), key=lambda term: -missing[term])
+        self.lacks += [(Lack.NAME, written[term]) for term in listed if term in names]
+        self.lacks += [(Lack.WORD, written[term]) for term in listed if term not in names]
+        return sum(value for term, value in missing.items() if term in names)
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """Terms of words with a capital letter, where neither the sentence's start nor the language explains it."""
+        nouns_have_capitals = self.claim.language in CAPITALISED_NOUNS
+        return {
+            word.term
+            for word in self.claim.words
+            if self.claim.text[word.start].isupper()
+            and (
+                word.weight >= MOST_WEIGHT
+                if nouns_have_capitals
+                else word.weight > (_NAME_WEIGHT if _SENTENCE_START.search(self.claim.text[: word.start]) else 0.0)
+            )
+        }
+
+    def _missing_figures(self) -> float:
+        text = self.claim.text
+        lacks = [(Lack.NUMBER, text[number.start : number.end]) for number, there in self.numbers.items() if not there]
+        lacks += [(Lack.DATE, text[date.start : date.end]) for date, there in self.dates.items() if not there]
+        self.lacks += lacks
+        return 1.0 if lacks else 0.0
+
+    def _denied_by_claim(self) -> float:
+        """How much of what the claim denies stands in the best sentences, while no sentence denies it."""
+        most = 0.0
+        for written, context in self.claim.negations:
+            stated = max((_share(context, self.sentences[number].places) for number in self.best), default=0.0)
+            negations = (theirs for sentence in self.sentences for _, theirs in sentence.negations)
+            denied = max((_share(context, theirs) for theirs in negations), default=0.0)
+            if denied < 1 / 3 and stated > denied:
+                self.lacks.append((Lack.NEGATION, written))
+                most = max(most, stated - denied)
+        return most
+
+    def _denied_by_quotes(self) -> float:
+        """How much of what a best sentence denies stands in the claim, while neither the claim denies it nor another
+        sentence states it; the more of the claim the sentence covers, the more it counts."""
+        most = 0.0
+        for number in self.best:
+            for written, context in self.sentences[number].negations:
+                mine = {term: value for term, value in context.items() if term in self.claim.places}
+                if _share(context, mine) < 0.5 or any(_share(context, own) for _, own in self.claim.negations):
+                    continue
+                if all(_share(mine, self.sentences[other].places) < 0.5 for other in self.best if other != number):
+                    self.lacks.append((Lack.NEGATION, written))
+                    most = max(most, _share(context, mine) * self.own[number] ** 2)
+        return most
+
+    def _opposed(self) -> float:
+        """Where the quotes have the opposite of a word of the claim in a place more like the claim's than its own."""
+        most = 0.0
+        for written, pair, side, context in self.claim.sides:
+            likeness = {side: 0.0, not side: 0.0}
+            for number in self.best:
+                for _, other_pair, other_side, theirs in self.sentences[number].sides:
+                    if other_pair == pair:
+                        likeness[other_side] = max(likeness[other_side], 0.001 + _share(context, theirs))
+            if likeness[not side] > likeness[side]:
+                self.lacks.append((Lack.OPPOSITE, written))
+                most = max(most, likeness[not side])
+        return most
+
+    def _quantifier(self) -> float:
+        """1 where no best sentence has a quantifier of the claim, of the same class and for the same words."""
+        theirs = [found for number in self.best for found in self.sentences[number].quantifiers]
+        lacks = [
+            (Lack.QUANTIFIER, written)
+            for written, kind, context in self.claim.quantifiers
+            if not any(kind == other and (not context or _share(context, around)) for _, other, around in theirs)
+        ]
+        self.lacks += lacks
+        return 1.0 if lacks else 0.0
+
+    def _order(self) -> float:
+        """Where three words of the claim follow each other in reverse in a best sentence, which has the same words such
+        as "by"; the more of the claim the sentence covers, the more it counts."""
+        most, written = 0.0, ""
+        once = [
+            (places[0], term)
+            for term, places in self.claim.places.items()
+            if len(places) == 1 and self.claim.words[places[0]].weight > 0.0
+        ]
+        for number in self.best[:2]:
+            theirs = self.sentences[number].places
+            shared = [(place, theirs[term][0]) for place, term in once if len(theirs.get(term, ())) == 1]
+            reversal = _reversal(shared) if self.sentences[number].turning == self.claim.turning else None
+            if reversal is not None and self.own[number] ** 4 > most:
+                most, written = self.own[number] ** 4, self.claim.written(self.claim.words[reversal])
+        if written:
+            self.lacks.append((Lack.ORDER, written))
+        return most
+
+
+def _share(weights: Context, terms: Collection[str]) -> float:
+    """The part of the weights whose terms are among `terms`."""
+    total = sum(weights.values())
+    return sum(value for term, value in weights.items() if term in terms) / total if total else 0.0
+
+
+def _are_near(a: str, b: str, sentence: _Text) -> bool:
+    theirs = sentence.places.get(b, ())
+    return any(abs(i - j) <= _NEAR for i in sentence.places.get(a, ()) for j in theirs)
+
+
+def _reversal(shared: Sequence[tuple[int, int]]) -> int | None:
+    """The middle of three words that stand in reverse: `shared` holds places in the claim, ascending, and there."""
+    for at, (middle, there) in enumerate(shared):
+        before = [(place, other) for place, other in shared[:at] if there < other]
+        after = [(place, other) for place, other in shared[at + 1 :] if other < there]
+        if any(c - a <= _LONGEST_REVERSAL and b - d <= _LONGEST_REVERSAL for a, b in before for c, d in after):
+            return middle
+    return None

@@ -1,0 +1,102 @@
+"""A claim is supported where its words, names and figures stand in the quotes and nothing is turned round."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_research.text.relevance.support import COEFFICIENTS, PARTLY, SUPPORTED, Lack, support
+
+DAM = [
+    "The Severn dam was opened in 1968 by Ines Calloway.",
+    "Its 24 turbines lowered the price of power in Bristol.",
+    "Most of the fish pass through them unharmed.",
+]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        *DAM,
+        "In 1968, Ines Calloway opened the Severn dam.",
+        "The price of power in Bristol was lowered by 24 turbines.",
+        "The dam, opened in 1968, has twenty-four turbines.",
+    ],
+)
+def test_a_claim_in_the_words_of_its_quotes_is_supported_in_any_order(claim: str) -> None:
+    assert support(claim, DAM).score >= SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("claim", "lack", "written"),
+    [
+        ("Its 27 turbines lowered the price of power in Bristol.", Lack.NUMBER, "27"),
+        ("The Severn dam was opened in 1958 by Ines Calloway.", Lack.NUMBER, "1958"),
+        ("The Severn dam was opened in May 1968 by Ines Calloway.", Lack.DATE, "May 1968"),
+        ("The Severn dam was not opened in 1968 by Ines Calloway.", Lack.NEGATION, "not"),
+        ("Its 24 turbines raised the price of power in Bristol.", Lack.OPPOSITE, "raised"),
+        ("None of the fish pass through them unharmed.", Lack.NEGATION, "None"),
+    ],
+)
+def test_an_error_is_not_supported_and_is_named(claim: str, lack: Lack, written: str) -> None:
+    found = support(claim, DAM)
+    assert found.score < SUPPORTED
+    assert (lack, written) in found.lacks
+
+
+@pytest.mark.parametrize(
+    ("claim", "true", "lack"),
+    [
+        ("Ines Calloway was opened in 1968 by the Severn dam.", DAM[0], Lack.ORDER),
+        ("All of the fish pass through them unharmed.", DAM[2], Lack.QUANTIFIER),
+        ("Its 24 turbines lowered the price of power in Gloucester.", DAM[1], Lack.NAME),
+    ],
+)
+def test_what_changes_few_words_lowers_the_score(claim: str, true: str, lack: Lack) -> None:
+    found = support(claim, DAM)
+    assert found.score < support(true, DAM).score - 0.1
+    assert lack in {lack for lack, _ in found.lacks}
+
+
+def test_a_claim_about_something_else_is_not_even_partly_supported() -> None:
+    assert support("Hosepipes may be used in the evening.", DAM).score < PARTLY
+
+
+def test_another_voice_is_not_another_order() -> None:
+    assert support("The capital of Norland is Vessaly.", ["Vessaly, Norland's capital, has a port."]).score >= SUPPORTED
+    quote = ["Contoso acquired Northwind last spring."]
+    assert support("Northwind was acquired by Contoso.", quote).score >= SUPPORTED
+    swapped = support("Northwind acquired Contoso last spring.", quote)
+    assert (Lack.ORDER, "acquired") in swapped.lacks
+    assert swapped.score < SUPPORTED
+
+
+def test_a_quote_that_denies_does_not_support_the_claim_that_affirms() -> None:
+    found = support("The drug lowers blood pressure.", ["The drug does not lower blood pressure."])
+    assert (Lack.NEGATION, "not") in found.lacks
+    assert found.score < SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("claim", "wrong", "quote"),
+    [
+        ("Die Glocke stammt von 1388.", "Die Glocke stammt von 1398.", "Die älteste Glocke stammt aus dem Jahr 1388."),
+        ("Die Glocke wird geläutet.", "Die Glocke wird nicht geläutet.", "Die Glocke wird jeden Abend geläutet."),
+        ("La bomba pertenece a Vessaly.", "La bomba pertenece a Corley.", "La bomba nueva pertenece a Vessaly."),
+        ("共同浴場は二つある。", "共同浴場は三つある。", "この村に共同浴場は二つある。"),
+    ],
+)
+def test_other_languages_are_compared_by_words_names_and_numbers(claim: str, wrong: str, quote: str) -> None:
+    assert support(wrong, [quote]).score < support(claim, [quote]).score
+    assert support(claim, [quote]).score >= SUPPORTED
+
+
+def test_every_feature_has_a_coefficient() -> None:
+    assert {*support("It stands.", DAM).features, "constant"} == set(COEFFICIENTS)
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=3))
+@settings(deadline=None)
+def test_any_text_has_a_score(claim: str, quotes: list[str]) -> None:
+    assert 0.0 <= support(claim, quotes).score <= 1.0

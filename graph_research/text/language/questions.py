@@ -1,0 +1,87 @@
+"""How questions are put in some languages: question words, openers of yes-or-no questions, words that join clauses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+_QUESTION_WORDS = {
+    "en": "what which who whom whose when where why how",
+    "de": "was wer wen wem wessen wann wo wohin woher warum weshalb wieso wie welche welcher welches welchen welchem",
+    "es": "qué quién quiénes cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas por",
+    "fr": "que qui quoi quel quelle quels quelles quand où pourquoi comment combien",
+    "it": "che chi cosa quale quali quando dove perché come quanto quanta quanti quante",
+    "nl": "wat wie waar wanneer waarom hoe welk welke hoeveel",
+    "pt": "que quem qual quais quando onde como quanto quanta quantos quantas",
+}
+_YES_NO = {
+    "en": "is are was were do does did has have had can could will would shall should may might must",
+    "de": "ist sind war waren hat haben hatte hatten kann können konnte wird werden wurde darf muss soll sollte gibt",
+    "es": "es son fue está están ha han hay puede pueden debe deben",
+    "fr": "est sont était a ont peut peuvent doit doivent",
+    "it": "è sono era ha hanno può possono deve devono",
+    "nl": "is zijn was heeft hebben kan kunnen moet mag wordt",
+    "pt": "é são foi está tem têm pode podem deve devem há",
+}
+_JOINING = {
+    "en": "and or but",
+    "de": "und oder aber",
+    "es": "y e o u pero",
+    "fr": "et ou mais",
+    "it": "e ed o ma",
+    "nl": "en of maar",
+    "pt": "e ou mas",
+}
+
+
+def is_yes_no(question: str, language: str) -> bool:
+    """Whether the question's first word asks for yes or no."""
+    first = re.match(r"\W*([^\W\d_]+)", question)
+    return first is not None and first[1].lower() in _YES_NO.get(language, "").split()
+
+
+def is_question_word(word: str, language: str) -> bool:
+    return word.lower() in _QUESTION_WORDS.get(language, "").split()
+
+
+def clauses(question: str, language: str) -> list[str]:
+    """The question cut where a sentence ends, and at a comma, colon or joining word with a question word soon after."""
+    return _pieces(_clause_ends(language).split(question))
+
+
+def listed(clause: str, language: str) -> list[str]:
+    """A clause cut at the commas and joining words between the things that it lists; joined names stay together."""
+    pieces: list[str] = []
+    between = ""
+    for at, piece in enumerate(_list_ends(language).split(clause)):
+        if at % 2:
+            between = piece
+        elif pieces and re.search(r"(?<=\W)[A-Z]\w*$", pieces[-1]) and re.match(r"[A-Z]", piece):
+            pieces[-1] += between + piece
+        else:
+            pieces.append(piece)
+    return _pieces(pieces)
+
+
+def _pieces(parts: Iterable[str]) -> list[str]:
+    return [piece for part in parts if (piece := part.strip(" \t\n,;:.?!？！。、"))]
+
+
+@cache
+def _clause_ends(language: str) -> re.Pattern[str]:
+    joining, asking = _either(_JOINING, language), _either(_QUESTION_WORDS, language)
+    ends = r"[?!;？！。]+|(?<=\w\w)\.\s"
+    if asking:
+        ends += rf"|(?:[,:]\s+(?:(?:{joining})\s+)?|\s(?:{joining})\s+)(?=(?:[^\W\d_]+\s+){{0,2}}(?:{asking})\b)"
+    return re.compile(f"{ends}|、" if language in ("ja", "zh") else ends, re.IGNORECASE)
+
+
+@cache
+def _list_ends(language: str) -> re.Pattern[str]:
+    joining = _either(_JOINING, language)
+    return re.compile(rf"(,\s(?:(?:{joining})\s)?|\s(?:{joining})\s)" if joining else r"(,\s|、)")
+
+
+def _either(table: dict[str, str], language: str) -> str:
+    return "|".join(table.get(language, "").split())

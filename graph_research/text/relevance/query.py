@@ -1,0 +1,107 @@
+"""A question as what ranking and judging need of it: weighted terms, names, parts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from graph_research.text.language.questions import clauses, is_question_word, is_yes_no, listed
+from graph_research.text.language.words import language_of, stem, weight, words
+
+_MOST_CHARS = 4_000
+_MOST_PARTS = 8
+_RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
+_NAME = re.compile(
+    r"(?:\d{1,2}\s(?=[A-Z]))?(?:[A-Z]\.\s?)*(?:[A-Z]|\d+[A-Za-z]|[a-z]+[A-Z_]|\w+[._]\w)[\w.'’/-]*"
+    r"(?:\s(?:(?:of|the|de|la|von|van|der|du|and|&)\s){0,2}(?:[A-Z][\w.'’/-]*|\d[\w.]*))*"
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question, or a part of one: `own` is the part's text, `text` that with the names that the part leaves out."""
+
+    text: str
+    own: str
+    language: str
+
+    def weights(self, language: str) -> dict[str, float]:
+        """The query's terms for texts in `language`, with the weight that its own language gives them."""
+        return _weights(self, language)
+
+    @property
+    def own_terms(self) -> frozenset[str]:
+        """The terms of the part itself, in the question's language; all of them where it is the whole question."""
+        return frozenset(word.term for word in words(self.own, self.language) if word.weight > 0.0)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names, identifiers, titles and dates in order, whole and as written."""
+        return tuple(dict.fromkeys(_names(self.text, self.language)))
+
+    @cached_property
+    def parts(self) -> tuple[Query, ...]:
+        """What is asked, one thing each, in order; the question itself where it asks one thing."""
+        lead, colon, rest = self.own.partition(": ")
+        asked = rest if colon and _says(rest, self.language) else self.own
+        pieces = [piece for clause in clauses(asked, self.language) for piece in _things(clause, self.language)]
+        kept = [piece for piece in dict.fromkeys(pieces) if _says(piece, self.language)][:_MOST_PARTS]
+        if len(kept) < 2:
+            return (self,)
+        subject = self.names[0] if self.names else _rarest(lead if colon else kept[0], self.language)
+        return tuple(Query(self._with(subject, piece), piece, self.language) for piece in kept)
+
+    def _with(self, subject: str, piece: str) -> str:
+        """A part that names nothing, with the subject of the question."""
+        named = subject.casefold() in piece.casefold() or _names(piece, self.language)
+        return piece if named else f"{subject} {piece}"
+
+    @property
+    def is_yes_no(self) -> bool:
+        return is_yes_no(self.text, self.language)
+
+
+@lru_cache(maxsize=64)
+def parse(question: str, language: str | None = None) -> Query:
+    """The question's first 4,000 characters, white space made single."""
+    text = " ".join(question[:_MOST_CHARS].split())
+    return Query(text, text, language or language_of(text))
+
+
+@lru_cache(maxsize=256)
+def _weights(query: Query, language: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for word in words(query.text, query.language):
+        if word.weight > 0.0:
+            written = query.text[word.start : word.end]
+            other = word.term if language == query.language else stem(written, language)
+            found[other] = max(found.get(other, 0.0), word.weight)
+    return found
+
+
+def _names(text: str, language: str) -> list[str]:
+    found = []
+    for match in _NAME.finditer(text):
+        name = match[0].rstrip(".,'’-")
+        first, _, rest = name.partition(" ")
+        if is_question_word(first, language) or (match.start() == 0 and weight(first, language) < _RARE):
+            name = rest
+        if name and _says(name, language):
+            found.append(name)
+    return found
+
+
+def _things(clause: str, language: str) -> list[str]:
+    """The things that a clause lists, where each says something; else the clause."""
+    pieces = listed(clause, language)
+    return pieces if all(_says(piece, language) for piece in pieces) else [clause]
+
+
+def _rarest(text: str, language: str) -> str:
+    rare = max(words(text, language), key=lambda word: word.weight)
+    return text[rare.start : rare.end]
+
+
+def _says(text: str, language: str) -> bool:
+    return any(word.weight > 0.0 for word in words(text, language))

@@ -1,0 +1,181 @@
+"""Ranking of quotable units: BM25 with the words around a unit, its document's score, and links by title.
+
+The constants were chosen on the tuning halves of two sets (claims with abstracts, two-hop questions);
+`benchmarks/evidence.py` prints what each part gains.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from graph_research.text.bm25 import inverse_frequency, saturation
+from graph_research.text.document import Document
+from graph_research.text.language.words import language_of, terms
+from graph_research.text.relevance.query import Query
+from graph_research.text.relevance.units import Unit, units
+
+_MOST_KEPT = 64  # documents whose words are kept: the agents of a run rank the same ones again and again
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """What each part adds to a unit's own BM25 score.
+
+    `neighbour`: the better score of the units beside it. `around`: the query's terms in title, heading and table
+    header that the unit lacks. `document`: the BM25 score of its document. `linked`: for a document whose title stands
+    in one of the best three units of other documents, as a share of the best score. `pool`: which part of a term's
+    weight comes from its rarity in the pool, the rest from its rarity in the language.
+    """
+
+    neighbour: float = 0.2
+    around: float = 0.5
+    document: float = 0.8
+    linked: float = 0.3
+    pool: float = 0.5
+
+
+STANDARD = Weights()
+_LINKING = 3
+_SCALE = 1.15  # brings weights of the language (0 to 3.5) to the size of the pool's logarithms
+
+
+class Analysed:
+    """A document's units with their terms, read once."""
+
+    def __init__(self, document: Document) -> None:
+        self.language = language_of(document.text)
+        self.units = units(document, self.language)
+        self.title = frozenset(terms(document.title, self.language))
+        self.counts = [Counter(terms(unit.text, self.language)) for unit in self.units]
+        self.lengths = [count.total() for count in self.counts]
+        self.around = [self._context(unit.heading, unit.header) for unit in self.units]
+        self.postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self.totals: Counter[str] = Counter(self.title)
+        for position, counted in enumerate(self.counts):
+            self.totals.update(counted)
+            for term, count in counted.items():
+                self.postings[term].append((position, count))
+        self.length = self.totals.total()
+
+    def _context(self, heading: str, header: str) -> frozenset[str]:
+        return self.title | _terms_of_context(heading, self.language) | _terms_of_context(header, self.language)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def analysed(document: Document) -> Analysed:
+    """The document's units and terms."""
+    return Analysed(document)
+
+
+@lru_cache(maxsize=4096)
+def _terms_of_context(text: str, language: str) -> frozenset[str]:
+    return frozenset(terms(text, language))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A unit of the document `source`, at `position` among its units, with its score."""
+
+    source: str
+    position: int
+    unit: Unit
+    score: float
+
+
+@dataclass
+class Pool:
+    """The documents that compete, by source id."""
+
+    documents: Mapping[str, Document]
+    read: dict[str, Analysed] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.read = {source: analysed(document) for source, document in self.documents.items()}
+        lengths = [length for doc in self.read.values() for length in doc.lengths]
+        self.size = len(lengths)
+        self.mean_unit = sum(lengths) / max(1, self.size) or 1.0
+        self.mean_document = sum(doc.length for doc in self.read.values()) / max(1, len(self.read)) or 1.0
+
+    def term_weights(self, query: Query, language: str, share: float) -> dict[str, float]:
+        """The query's terms with the mixture of their rarity in the pool and in the language."""
+        mixed = {}
+        for term, weight in query.weights(language).items():
+            holding = sum(len(doc.postings.get(term, ())) for doc in self.read.values())
+            mixed[term] = (1 - share) * _SCALE * weight + share * inverse_frequency(self.size, holding)
+        return mixed
+
+    def document_score(self, source: str, weights: Mapping[str, float]) -> float:
+        """BM25 of a whole document with its title."""
+        doc = self.read[source]
+        return sum(
+            weight * saturation(doc.totals[term], doc.length, self.mean_document)
+            for term, weight in weights.items()
+            if doc.totals[term]
+        )
+
+
+def rank(pool: Pool, query: Query, weights: Weights = STANDARD) -> list[Ranked]:
+    """Every unit of the pool that shares a term with the query, itself or by what stands around it, best first.
+
+    Ties go to the source that comes first and then to the earlier unit. Nothing is left out for how it looks.
+    """
+    languages = {doc.language for doc in pool.read.values()}
+    by_language = {language: pool.term_weights(query, language, weights.pool) for language in sorted(languages)}
+    scores: dict[str, list[float]] = {}
+    for source, doc in pool.read.items():
+        scores[source] = _unit_scores(pool, source, by_language[doc.language], weights)
+    ordered = _ordered(pool, scores)
+    if weights.linked and ordered:
+        for source, gain in _links(pool, query, ordered).items():
+            scores[source] = [score + weights.linked * gain for score in scores[source]]
+        ordered = _ordered(pool, scores)
+    return ordered
+
+
+def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: Weights) -> list[float]:
+    doc = pool.read[source]
+    own = [0.0] * len(doc.units)
+    for term, weight in terms.items():
+        for position, count in doc.postings.get(term, ()):
+            own[position] += weight * saturation(count, doc.lengths[position], pool.mean_unit)
+    whole = weights.document * pool.document_score(source, terms)
+    scores = []
+    for position, score in enumerate(own):
+        beside = max(own[position - 1] if position else 0.0, own[position + 1] if position + 1 < len(own) else 0.0)
+        framed = sum(
+            weight for term, weight in terms.items() if term in doc.around[position] and not doc.counts[position][term]
+        )
+        near = score + weights.neighbour * beside + weights.around * framed
+        scores.append(near + whole if near > 0.0 else 0.0)
+    return scores
+
+
+def _ordered(pool: Pool, scores: Mapping[str, Sequence[float]]) -> list[Ranked]:
+    ranked = [
+        Ranked(source, position, unit, scores[source][position])
+        for source, doc in pool.read.items()
+        for position, unit in enumerate(doc.units)
+        if scores[source][position] > 0.0
+    ]
+    return sorted(ranked, key=lambda item: -item.score)
+
+
+def _links(pool: Pool, query: Query, ordered: Sequence[Ranked]) -> dict[str, float]:
+    """Of documents whose title a best unit of another one names: that unit's score. The query's own names are left
+    out: what it asks about has been ranked by it already."""
+    gains: dict[str, float] = {}
+    for item in ordered[:_LINKING]:
+        for source, mentioned in _mentions(pool, item):
+            if not mentioned <= query.weights(pool.read[source].language).keys():
+                gains[source] = max(gains.get(source, 0.0), item.score)
+    return gains
+
+
+def _mentions(pool: Pool, item: Ranked) -> Iterator[tuple[str, frozenset[str]]]:
+    held = pool.read[item.source].counts[item.position]
+    for source, doc in pool.read.items():
+        if source != item.source and doc.title and all(held[term] for term in doc.title):
+            yield source, doc.title

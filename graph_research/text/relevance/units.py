@@ -1,0 +1,94 @@
+"""What of a document can be quoted: each sentence, list item, table row, definition and line of code, with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from graph_research.text.document import Block, Document
+from graph_research.text.sentences import PROSE, sentence_spans
+
+UnitKind = Literal["sentence", "row", "definition", "line"]
+
+MOST_CHARS = 600
+"""A longer sentence or row is cut between words: nobody checks a longer quotation."""
+
+_LETTER = re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """`document.text[start:end]`, without white space around it.
+
+    `heading` is the nearest heading above it, `header` the first row of its table. `block` is the number of its block:
+    units of one block follow each other in the text.
+    """
+
+    start: int
+    end: int
+    text: str
+    kind: UnitKind
+    block: int
+    heading: str = ""
+    header: str = ""
+
+
+def units(document: Document, language: str = "en") -> tuple[Unit, ...]:
+    """Every unit of the document in order: all of its text that holds a letter or digit, but headings and boilerplate."""
+    return tuple(_units(document, language))
+
+
+def _units(document: Document, language: str) -> Iterator[Unit]:
+    text = document.text
+    heading = header = ""
+    before: Block | None = None
+    for number, block in enumerate(document.blocks or (Block("paragraph", 0, len(text)),)):
+        if block.kind == "heading":
+            heading = text[block.start : block.end]
+        elif block.kind in PROSE:
+            for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):
+                defined = before is not None and position == 0 and _defines(text, before, block)
+                yield from _cut(text, before.start if defined and before else start, end, _kind(defined), number, heading)
+        elif block.kind == "table":
+            if before is None or before.kind != "table":
+                header = text[block.start : block.end]
+            for start, end in _lines(text, block):
+                yield from _cut(text, start, end, "row", number, heading, header)
+        elif block.kind == "code":
+            for start, end in _lines(text, block):
+                yield from _cut(text, start, end, "line", number, heading)
+        before = block
+
+
+def _kind(defined: bool) -> UnitKind:
+    return "definition" if defined else "sentence"
+
+
+def _defines(text: str, term: Block, block: Block) -> bool:
+    """Whether a short item without a full stop is the term that the paragraph after it explains."""
+    written = text[term.start : term.end]
+    return term.kind == "item" and block.kind == "paragraph" and len(written) <= 80 and written[-1:] not in ".!?。"
+
+
+def _lines(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    start = block.start
+    for line in text[block.start : block.end].split("\n"):
+        yield start, start + len(line)
+        start += len(line) + 1
+
+
+def _cut(
+    text: str, start: int, end: int, kind: UnitKind, block: int, heading: str, header: str = ""
+) -> Iterator[Unit]:
+    while start < end:
+        stop = end
+        if end - start > MOST_CHARS:
+            space = text.rfind(" ", start + 1, start + MOST_CHARS)
+            stop = space if space > start else start + MOST_CHARS
+        written = text[start:stop]
+        if _LETTER.search(written):
+            first = start + len(written) - len(written.lstrip())
+            yield Unit(first, first + len(written.strip()), written.strip(), kind, block, heading, header)
+        start = stop

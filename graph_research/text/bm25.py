@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 _K1, _B = 1.2, 0.75
+MOST_SATURATED = _K1 + 1.0
 
 
 def inverse_frequency(total: int, holding: int) -> float:
@@ -13,5 +14,5 @@ def inverse_frequency(total: int, holding: int) -> float:
 
 
 def saturation(count: int, length: float, average_length: float) -> float:
-    """How much `count` occurrences in a unit of this length are worth: below k1 + 1 = 2.2, less in longer units."""
-    return count * (_K1 + 1.0) / (count + _K1 * (1.0 - _B + _B * length / average_length))
+    """What `count` occurrences in a unit of this length are worth: below `MOST_SATURATED`, less in longer units."""
+    return count * MOST_SATURATED / (count + _K1 * (1.0 - _B + _B * length / average_length))

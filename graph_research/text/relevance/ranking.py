@@ -24,13 +24,12 @@ _MOST_KEPT = 64  # documents whose words are kept: the agents of a run rank the 
 class Weights:
     """What each part adds to a unit's own BM25 score.
 
-    `neighbour`: the better score of the units beside it. `around`: the query's terms in title, heading and table
-    header that the unit lacks. `document`: the BM25 score of its document. `linked`: for a document whose title stands
-    in one of the best three units of other documents, as a share of the best score. `pool`: which part of a term's
-    weight comes from its rarity in the pool, the rest from its rarity in the language.
+    `around`: the query's terms in title, heading and table header that the unit lacks. `document`: the BM25 score of
+    its document. `linked`: for a document whose title stands in one of the best three units of other documents, as a
+    share of that unit's score. `pool`: which part of a term's weight is its rarity in the pool, the rest its rarity in
+    the language.
     """
 
-    neighbour: float = 0.2
     around: float = 0.5
     document: float = 0.8
     linked: float = 0.3
@@ -144,11 +143,10 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: W
     whole = weights.document * pool.document_score(source, terms)
     scores = []
     for position, score in enumerate(own):
-        beside = max(own[position - 1] if position else 0.0, own[position + 1] if position + 1 < len(own) else 0.0)
-        framed = sum(
-            weight for term, weight in terms.items() if term in doc.around[position] and not doc.counts[position][term]
+        held = doc.counts[position]
+        near = score + weights.around * sum(
+            weight for term, weight in terms.items() if term in doc.around[position] and not held[term]
         )
-        near = score + weights.neighbour * beside + weights.around * framed
         scores.append(near + whole if near > 0.0 else 0.0)
     return scores
 

@@ -1,4 +1,4 @@
-"""What of a document can be quoted: each sentence, list item, table row, definition and line of code, with its place."""
+"""What can be quoted of a document: each sentence, list item, table row, definition and line of code."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Unit:
 
 
 def units(document: Document, language: str = "en") -> tuple[Unit, ...]:
-    """Every unit of the document in order: all of its text that holds a letter or digit, but headings and boilerplate."""
-    return tuple(_units(document, language))
+    """Every unit in order: all text that holds a letter or digit, but the title, headings and boilerplate."""
+    return tuple(unit for unit in _units(document, language) if unit.text != document.title)
 
 
 def _units(document: Document, language: str) -> Iterator[Unit]:
@@ -50,7 +50,9 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
         elif block.kind in PROSE:
             for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):
                 defined = before is not None and position == 0 and _defines(text, before, block)
-                yield from _cut(text, before.start if defined and before else start, end, _kind(defined), number, heading)
+                yield from _cut(
+                    text, before.start if defined and before else start, end, _kind(defined), number, heading
+                )
         elif block.kind == "table":
             if before is None or before.kind != "table":
                 header = text[block.start : block.end]
@@ -79,9 +81,7 @@ def _lines(text: str, block: Block) -> Iterator[tuple[int, int]]:
         start += len(line) + 1
 
 
-def _cut(
-    text: str, start: int, end: int, kind: UnitKind, block: int, heading: str, header: str = ""
-) -> Iterator[Unit]:
+def _cut(text: str, start: int, end: int, kind: UnitKind, block: int, heading: str, header: str = "") -> Iterator[Unit]:
     while start < end:
         stop = end
         if end - start > MOST_CHARS:

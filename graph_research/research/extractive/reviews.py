@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph_research.research.extractive.analysis import shared_phrases
 from graph_research.research.extractive.gaps import new_queries
-from graph_research.research.extractive.question import parse_question
 from graph_research.research.extractive.sources import question_of
-from graph_research.text.language.phrases import common_phrases
-from graph_research.text.language.stems import content_stems, stem, words
+from graph_research.text.document import Document
+from graph_research.text.language.words import terms, words
+from graph_research.text.relevance.query import Query, parse
+from graph_research.text.relevance.ranking import Pool, rank
 
 _ENOUGH_SOURCES = 3
 _ENOUGH_COVERAGE = 0.7
+_MOST_NAMES = 2
 
 
 def reflect(material: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,12 +26,12 @@ def reflect(material: Mapping[str, Any]) -> dict[str, Any]:
     Where the handoff has only their titles, their number decides, and the titles say which words are not covered.
     """
     query = _query_of(material)
-    wanted = content_stems(query)
+    wanted = frozenset(terms(query))
     texts = _texts(material)
-    relevant = [text for text in texts if len(wanted & content_stems(text)) * 2 >= len(wanted)]
+    relevant = [text for text in texts if len(wanted.intersection(terms(text))) * 2 >= len(wanted)]
     count = len(relevant) if texts else int(material.get("source_count") or 0)
     read = relevant or [str(title) for title in material.get("titles") or ()]
-    covered = frozenset().union(*(content_stems(text) for text in read)) & wanted
+    covered = frozenset().union(*(terms(text) for text in read)) & wanted
     enough = not texts or len(covered) >= _ENOUGH_COVERAGE * len(wanted)
     found = f"{count} relevant sources, with {len(covered)} of the sub-query's {len(wanted)} words"
     part = next(iter(new_queries(_parts(query, material), [query, *_asked(material)])), None)
@@ -61,9 +64,9 @@ def _asked(material: Mapping[str, Any]) -> list[str]:
 
 
 def _parts(query: str, material: Mapping[str, Any]) -> list[str]:
-    """A sub-query that joins several things, as one query for each, all with the question's subject."""
-    subject = parse_question(question_of(material)).subject
-    opening = subject.phrase if subject and query.startswith(subject.phrase) else ""
+    """A sub-query that joins several things by commas, as one query for each, all with the question's subject."""
+    subject = parse(question_of(material)).subject
+    opening = subject if query.startswith(subject) else ""
     parts = [part.strip() for part in query.removeprefix(opening).split(",")]
     return [f"{opening} {part}".strip() for part in parts] if len(parts) > 1 else []
 
@@ -81,16 +84,25 @@ def _searches_left(material: Mapping[str, Any]) -> bool:
 
 
 def _refined(query: str, missing: frozenset[str], texts: Sequence[str], material: Mapping[str, Any]) -> str | None:
-    """The uncovered words beside the question's subject, else a phrase that stands in several of the texts found."""
-    subject = parse_question(question_of(material)).subject
-    opening = subject.phrase if subject else ""
-    uncovered = " ".join(dict.fromkeys(word for word in words(query) if stem(word) in missing))
-    known = content_stems(query)
-    phrases = [" ".join(phrase) for phrase, _ in common_phrases(texts)]
-    fresh = [phrase for phrase in phrases if not content_stems(phrase) & known]
+    """The uncovered words beside the question's subject, else a name in the best passage found, which a question of
+    two steps does not give, else a phrase that several of the texts share."""
+    asked = parse(question_of(material))
+    opening = asked.subject
+    uncovered = " ".join(dict.fromkeys(query[w.start : w.end] for w in words(query) if w.term in missing))
+    known = set(terms(query))
+    phrases = [phrase for phrase, _ in shared_phrases(texts) if known.isdisjoint(terms(phrase))]
     candidates = [f"{opening} {uncovered}".strip(), uncovered] if uncovered else []
-    candidates += [f"{query} {phrase}" for phrase in fresh[:2]]
+    candidates += [f"{name} {uncovered or query}" for name in _new_names(asked, texts)]
+    candidates += [f"{query} {phrase}" for phrase in phrases[:2]]
     return next(iter(new_queries(candidates, [query, *_asked(material)])), None)
+
+
+def _new_names(query: Query, texts: Sequence[str]) -> list[str]:
+    """The names in the passage that ranks best for the question, without those that the question has."""
+    ranked = rank(Pool({str(number): Document(text) for number, text in enumerate(texts) if text.strip()}), query)
+    names = parse(ranked[0].unit.text).names if ranked else ()
+    known = query.weights(query.language).keys()
+    return [name for name in names if not known & set(terms(name, query.language))][:_MOST_NAMES]
 
 
 _MOST_QUERIES = 2

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from graph_research.research.extractive.claim_groups import Group
-from graph_research.research.extractive.question import Question, parse_question
-from graph_research.research.extractive.ranking import Pool, best_facet, rank
-from graph_research.research.extractive.sections import Outline, outline
-from graph_research.research.extractive.sentences import Sentence, quotable_sentences
+from graph_research.research.extractive.analysis import Analysis, Group, Quote, analyze
+from graph_research.research.extractive.gaps import description
+from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.short_answer import short_answer
-from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
+from graph_research.research.extractive.sources import question_of
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
-from graph_research.text.language.stems import stem_list
 from graph_research.text.locators import resolve
 
 NOTICE = (
@@ -25,45 +22,31 @@ NOTICE = (
 )
 _DISPUTED = "For figures and dates on which the sources differ, see the contradictions, where each side is quoted."
 _NEAREST = "The sources do not answer the question as asked. These passages are the nearest to it."
-_UNRELATED = "No passage in the sources shares a word with the question. These are among what the search came upon."
 _NOTHING = "No passage in the sources is near the question."
-_LEAST_COVERAGE = 0.5
-_BEST = 12
 _MOST_MORE = 12
 _MOST_NEAREST = 4
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Cited:
-    """A group with the evidence ids that prove it, the lead's first."""
-
-    group: Group
-    evidence_ids: tuple[str, ...]
+_Ids = Mapping[Group, Sequence[str]]
 
 
 def answer(material: Mapping[str, Any]) -> dict[str, Any]:
     """A `Draft` as JSON; it cites only evidence of the handoff."""
-    question = parse_question(question_of(material))
-    sources = read_sources(material)
-    pool = _pool(material, sources)
-    cited = _cited_groups(material, question, pool, sources)
-    ids = {entry.group: entry.evidence_ids for entry in cited}
-    groups = [entry.group for entry in cited]
-    picked = short_answer(groups, question, sources)
-    coverage = question.coverage(group.lead.stem_set | group.lead.frame_stems for group in groups[:_BEST])
-    if not picked or picked[0].score == 0.0 or coverage < _LEAST_COVERAGE:
-        return _not_found(groups, ids, material, question).to_json()
-    laid_out = outline(groups, question, pool, sources)
-    return _found(laid_out, picked, ids, material).to_json()
+    fresh = analyze(material)
+    ids = _cited(material, fresh)
+    analysis = replace(fresh, groups=list(ids))
+    picked = short_answer(analysis)
+    if not picked:
+        return _not_found(analysis, ids, material).to_json()
+    return _found(analysis, picked, ids, material).to_json()
 
 
-def _found(
-    laid_out: Outline, picked: Sequence[Group], ids: Mapping[Group, tuple[str, ...]], material: Mapping[str, Any]
-) -> Draft:
+def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Mapping[str, Any]) -> Draft:
     summary = [_quote(group, ids) for group in picked]
+    summary += [_plain(description(part)) for part in analysis.parts if not part.found or part.absent]
     disputed = _disputed_evidence(material)
     if any(disputed.intersection(statement.evidence_ids) for statement in summary):
-        summary.append(Statement(text=_DISPUTED, kind=StatementKind.CONNECTIVE))
+        summary.append(_plain(_DISPUTED))
+    laid_out = outline(analysis)
     return Draft(
         notice=NOTICE,
         found=True,
@@ -77,25 +60,23 @@ def _found(
     )
 
 
-def _not_found(
-    groups: Sequence[Group], ids: Mapping[Group, tuple[str, ...]], material: Mapping[str, Any], question: Question
-) -> Draft:
-    nearest = groups[:_MOST_NEAREST]
-    related = any((g.lead.stem_set | g.lead.frame_stems) & question.weights.keys() for g in nearest)
-    opening = Statement(
-        text=_NEAREST if related else _UNRELATED if nearest else _NOTHING, kind=StatementKind.CONNECTIVE
-    )
+def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Draft:
+    nearest = analysis.groups[:_MOST_NEAREST]
     return Draft(
         notice=NOTICE,
         found=False,
         searched=_searched(material),
-        summary=[opening, *(_quote(group, ids) for group in nearest)],
-        more=[_quote(group, ids) for group in groups[_MOST_NEAREST : _MOST_NEAREST + _MOST_MORE]],
+        summary=[_plain(_NEAREST if nearest else _NOTHING), *(_quote(group, ids) for group in nearest)],
+        more=[_quote(group, ids) for group in analysis.groups[_MOST_NEAREST : _MOST_NEAREST + _MOST_MORE]],
     )
 
 
-def _quote(group: Group, ids: Mapping[Group, tuple[str, ...]]) -> Statement:
+def _quote(group: Group, ids: _Ids) -> Statement:
     return Statement(text=group.lead.text, evidence_ids=list(ids[group]), kind=StatementKind.QUOTE)
+
+
+def _plain(text: str) -> Statement:
+    return Statement(text=text, kind=StatementKind.CONNECTIVE)
 
 
 def _searched(material: Mapping[str, Any]) -> list[str]:
@@ -112,62 +93,34 @@ def _disputed_evidence(material: Mapping[str, Any]) -> frozenset[str]:
     )
 
 
-def _pool(material: Mapping[str, Any], sources: Mapping[str, SourceFacts]) -> Pool:
+def _cited(material: Mapping[str, Any], analysis: Analysis) -> dict[Group, Sequence[str]]:
+    """The handoff's findings as groups with the evidence ids that prove them, those that rank best now first."""
+    rows = {str(row["id"]): row for row in material.get("evidence") or ()}
     documents: Mapping[str, Document] = material.get("documents") or {}
-    return Pool(
-        [
-            p
-            for source_id in sources
-            if source_id in documents
-            for p in quotable_sentences(source_id, documents[source_id])
-        ]
-    )
-
-
-def _cited_groups(
-    material: Mapping[str, Any], question: Question, pool: Pool, sources: Mapping[str, SourceFacts]
-) -> list[_Cited]:
-    """The findings as groups with a score from ranking them against the question, best first."""
-    evidence = {str(row["id"]): row for row in material.get("evidence") or ()}
-    documents: Mapping[str, Document] = material.get("documents") or {}
-    places = {(p.source_id, p.start, p.text): p for p in pool.passages}
-    asked = [base for row in material.get("sub_queries") or () for base in stem_list(str(row.get("query", "")))]
-    contested = _disputed_evidence(material)
-    disputed = {
-        (p.source_id, p.start)
-        for key in contested & evidence.keys()
-        for p in (_passage(evidence[key], documents, places),)
-    }
-    scores = {id(item.passage): item.score for item in rank(pool, question, asked, sources, disputed)}
-    found: dict[str, _Cited] = {}
+    known = {(q.source_id, q.start, q.text): q for group in analysis.groups for q in group.quotes}
+    found: dict[str, tuple[Group, Sequence[str]]] = {}
     for finding in material.get("findings") or ():
-        ids = [
-            key for key in finding.get("evidence_ids") or () if key in evidence and not _lost(evidence[key], sources)
-        ]
-        ids = [key for key in dict.fromkeys(ids) if not sources[evidence[key]["source_id"]].flagged]
-        members = [_passage(evidence[key], documents, places) for key in ids]
-        if not members or members[0].text in found:
-            continue
-        score = max(scores.get(id(member), 0.0) for member in members)
-        facet = best_facet(members[0], question, pool)
-        group = Group(lead=members[0], others=tuple(members[1:]), score=score, facet=facet)
-        found[members[0].text] = _Cited(group=group, evidence_ids=tuple(ids))
-    return sorted(found.values(), key=lambda entry: -entry.group.score)
+        ids = [key for key in dict.fromkeys(finding.get("evidence_ids") or ()) if _is_usable(rows.get(key), analysis)]
+        if ids:
+            lead, *others = [_quote_of(rows[key], documents, known) for key in ids]
+            found.setdefault(lead.text, (Group(lead=lead, others=tuple(others)), ids))
+    return dict(sorted(found.values(), key=lambda entry: -entry[0].lead.score))
 
 
-def _lost(row: Mapping[str, Any], sources: Mapping[str, SourceFacts]) -> bool:
-    return row.get("source_id") not in sources
+def _is_usable(row: Mapping[str, Any] | None, analysis: Analysis) -> bool:
+    facts = analysis.sources.get(str(row["source_id"])) if row else None
+    return facts is not None and not facts.flagged
 
 
-def _passage(
-    row: Mapping[str, Any],
-    documents: Mapping[str, Document],
-    places: Mapping[tuple[str, int, str], Sentence],
-) -> Sentence:
-    source_id, quote = str(row["source_id"]), str(row["quote"])
+def _quote_of(
+    row: Mapping[str, Any], documents: Mapping[str, Document], known: Mapping[tuple[str, int, str], Quote]
+) -> Quote:
+    source_id, text = str(row["source_id"]), str(row["quote"])
     document = documents.get(source_id)
-    start = _start(str(row.get("locator", "")), quote, document)
-    return places.get((source_id, start, quote)) or Sentence(source_id, start, start + len(quote), quote)
+    start = _start(str(row.get("locator", "")), text, document)
+    quote = known.get((source_id, start, text))
+    title = document.title if document else ""
+    return quote or Quote(source_id=source_id, start=start, end=start + len(text), text=text, heading="", title=title)
 
 
 def _start(locator: str, quote: str, document: Document | None) -> int:

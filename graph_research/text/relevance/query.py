@@ -11,6 +11,8 @@ from graph_research.text.language.words import language_of, stem, weight, words
 
 _MOST_CHARS = 4_000
 _MOST_PARTS = 8
+_SUBJECT_SHARE = 0.3  # of its weight, for a word that a part has only from the question's subject
+_MOST_AFTER_NAME = 2
 _RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
 _NAME = re.compile(
     r"(?:\d{1,2}\s(?=[A-Z]))?(?:[A-Z]\.\s?)*(?:[A-Z]|\d+[A-Za-z]|[a-z]+[A-Z_]|\w+[._]\w)[\w.'’/-]*"
@@ -49,8 +51,22 @@ class Query:
         kept = [piece for piece in dict.fromkeys(pieces) if _says(piece, self.language)][:_MOST_PARTS]
         if len(kept) < 2:
             return (self,)
-        subject = self.names[0] if self.names else _rarest(lead if colon else kept[0], self.language)
+        subject = self.subject or _rarest(lead if colon else kept[0], self.language)
         return tuple(Query(self._with(subject, piece), piece, self.language) for piece in kept)
+
+    @cached_property
+    def subject(self) -> str:
+        """The first name with the words that follow it directly ("Marrow Bay tidal lagoon"), "" without a name."""
+        if not self.names:
+            return ""
+        start = self.text.find(self.names[0])
+        end = start + len(self.names[0])
+        after = [word for word in words(self.text, self.language) if word.start >= end][:_MOST_AFTER_NAME]
+        for word in after:
+            if self.text[end : word.start] != " " or word.weight < _RARE:
+                break
+            end = word.end
+        return self.text[start:end]
 
     def _with(self, subject: str, piece: str) -> str:
         """A part that names nothing, with the subject of the question."""
@@ -72,11 +88,13 @@ def parse(question: str, language: str | None = None) -> Query:
 @lru_cache(maxsize=256)
 def _weights(query: Query, language: str) -> dict[str, float]:
     found: dict[str, float] = {}
+    own = query.own_terms
     for word in words(query.text, query.language):
         if word.weight > 0.0:
             written = query.text[word.start : word.end]
             other = word.term if language == query.language else stem(written, language)
-            found[other] = max(found.get(other, 0.0), word.weight)
+            share = 1.0 if word.term in own else _SUBJECT_SHARE
+            found[other] = max(found.get(other, 0.0), share * word.weight)
     return found
 
 

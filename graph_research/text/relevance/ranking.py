@@ -6,6 +6,8 @@ The constants were chosen on the tuning halves of two sets (claims with abstract
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,12 +29,15 @@ class Weights:
     `around`: the query's terms in title, heading and table header that the unit lacks. `document`: the BM25 score of
     its document. `linked`: for a document whose title stands in one of the best three units of other documents, as a
     share of that unit's score. `pool`: which part of a term's weight is its rarity in the pool, the rest its rarity in
-    the language.
+    the language. `length`: for each natural logarithm of the unit's words, since a lone word is rarely an answer.
+    `namesake`: the factor for a unit that names another thing of the kind that the query's subject is.
     """
 
     around: float = 0.5
     document: float = 0.8
     linked: float = 0.3
+    length: float = 0.5
+    namesake: float = 0.5
     pool: float = 0.5
 
 
@@ -76,12 +81,16 @@ def _terms_of_context(text: str, language: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A unit of the document `source`, at `position` among its units, with its score."""
+    """A unit of the document `source`, at `position` among its units, with its score.
+
+    `covered` is which part of the query's weight, 0 to 1, the unit itself holds.
+    """
 
     source: str
     position: int
     unit: Unit
     score: float
+    covered: float
 
 
 @dataclass
@@ -126,11 +135,13 @@ def rank(pool: Pool, query: Query, weights: Weights = STANDARD) -> list[Ranked]:
     scores: dict[str, list[float]] = {}
     for source, doc in pool.read.items():
         scores[source] = _unit_scores(pool, source, by_language[doc.language], weights)
-    ordered = _ordered(pool, scores)
+        for position in _of_namesakes(doc, query) if weights.namesake < 1.0 else ():
+            scores[source][position] *= weights.namesake
+    ordered = _ordered(pool, query, scores)
     if weights.linked and ordered:
         for source, gain in _links(pool, query, ordered).items():
             scores[source] = [score + weights.linked * gain for score in scores[source]]
-        ordered = _ordered(pool, scores)
+        ordered = _ordered(pool, query, scores)
     return ordered
 
 
@@ -147,17 +158,32 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: W
         near = score + weights.around * sum(
             weight for term, weight in terms.items() if term in doc.around[position] and not held[term]
         )
-        scores.append(near + whole if near > 0.0 else 0.0)
+        longer = weights.length * math.log1p(doc.lengths[position])
+        scores.append(near + whole + longer if near > 0.0 else 0.0)
     return scores
 
 
-def _ordered(pool: Pool, scores: Mapping[str, Sequence[float]]) -> list[Ranked]:
-    ranked = [
-        Ranked(source, position, unit, scores[source][position])
-        for source, doc in pool.read.items()
-        for position, unit in enumerate(doc.units)
-        if scores[source][position] > 0.0
-    ]
+def _of_namesakes(doc: Analysed, query: Query) -> Iterator[int]:
+    """Units that hold the words after the subject's name (`tidal lagoon`) behind another name, and never that one."""
+    name = query.names[0] if query.names else ""
+    kind = query.subject[len(name) :].strip()
+    if kind:
+        named = re.compile(rf"\b[A-Z]\w+ {re.escape(kind)}")
+        for position, unit in enumerate(doc.units):
+            if name not in unit.text and named.search(unit.text):
+                yield position
+
+
+def _ordered(pool: Pool, query: Query, scores: Mapping[str, Sequence[float]]) -> list[Ranked]:
+    ranked = []
+    for source, doc in pool.read.items():
+        asked = query.weights(doc.language)
+        total = sum(asked.values()) or 1.0
+        for position, unit in enumerate(doc.units):
+            if scores[source][position] > 0.0:
+                held = doc.counts[position]
+                covered = sum(weight for term, weight in asked.items() if held[term]) / total
+                ranked.append(Ranked(source, position, unit, scores[source][position], covered))
     return sorted(ranked, key=lambda item: -item.score)
 
 

@@ -1,0 +1,279 @@
+"""Analysis of a handoff: ranked quotations, those that say the same together, unanswered parts, conflicts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from rapidfuzz import fuzz
+
+from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
+from graph_research.text.language.words import language_of, words
+from graph_research.text.relevance.answerability import FOUND, absent_words, features, is_beside
+from graph_research.text.relevance.conflicts import Conflict, SourceSentence, find_contradictions
+from graph_research.text.relevance.query import Query, parse
+from graph_research.text.relevance.ranking import Pool, Ranked, rank
+from graph_research.text.relevance.units import MOST_CHARS
+
+MOST_FINDINGS = 30
+_LEAST_OF_BEST = 0.5
+_MOST_PER_SOURCE = 7
+_MOST_CANDIDATES = 240
+_MOST_COMPARED = 1_500
+_ALIKE = 88.0
+_CONTAINED = 0.9
+_NEEDED_BEFORE = 0.15
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """A unit of a source, or a sentence with the one before it where that holds what the question names.
+
+    `shares` are its scores for each part of the question, as parts of the best unit's.
+    """
+
+    source_id: str
+    start: int
+    end: int
+    text: str
+    heading: str
+    title: str
+    shares: tuple[float, ...] = (0.0,)
+
+    @property
+    def score(self) -> float:
+        return max(self.shares)
+
+    @property
+    def part(self) -> int:
+        """The number of the part for which it ranks highest."""
+        return self.shares.index(self.score)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """`lead` is quoted; `others` say the same elsewhere, one a source."""
+
+    lead: Quote
+    others: tuple[Quote, ...] = ()
+
+    @property
+    def quotes(self) -> tuple[Quote, ...]:
+        return (self.lead, *self.others)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One thing that the question asks: how likely the sources answer it, and its words that none of them has.
+
+    `beside`: these are nearly all that it asks of its subject, so that what was found is about something else.
+    """
+
+    query: Query
+    score: float
+    absent: tuple[str, ...]
+    beside: bool
+
+    @property
+    def found(self) -> bool:
+        return self.score >= FOUND and not self.beside
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """Everything that the analyzer, the writer of the report and the steps of a user's own graph share.
+
+    `score` is how likely the sources answer the question, 0 to 1. `groups` are best first, at most 30; where the
+    question is not answered they are the passages nearest to it.
+    """
+
+    query: Query
+    sources: Mapping[str, SourceFacts]
+    score: float
+    parts: Sequence[Part]
+    groups: Sequence[Group]
+    conflicts: Sequence[Conflict] = field(default=())
+
+    @property
+    def found(self) -> bool:
+        return any(part.found for part in self.parts)
+
+
+def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
+    """Ranks what the handoff's documents say to its question, or to `question`; flagged sources are left out."""
+    query = parse(question or question_of(material))
+    sources = read_sources(material)
+    documents = material.get("documents") or {}
+    pool = Pool({key: documents[key] for key, facts in sources.items() if key in documents and not facts.flagged})
+    parts = [_judged(pool, part) for part in query.parts]
+    whole = rank(pool, query)
+    ranked = [rank(pool, part.query) if len(parts) > 1 else whole for part in parts]
+    candidates = _in_turn(ranked, [part.query for part in parts], pool)
+    return Analysis(
+        query=query,
+        sources=sources,
+        score=features(pool, query).score,
+        parts=parts,
+        groups=grouped(candidates, sources)[:MOST_FINDINGS],
+        conflicts=find_contradictions([sentence(item, pool, sources) for item in whole[:_MOST_COMPARED]]),
+    )
+
+
+def _judged(pool: Pool, part: Query) -> Part:
+    absent = absent_words(pool, part)
+    return Part(
+        query=part, score=features(pool, part).score, absent=absent, beside=bool(absent) and is_beside(pool, part)
+    )
+
+
+def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *, disputed: bool) -> str:
+    """Confidence by independent origins: high needs two authoritative ones, one origin is never high.
+
+    What an authoritative source disputes is at most medium.
+    """
+    facts = [sources[source_id] for source_id in source_ids if source_id in sources]
+    behind = {fact.origin for fact in facts}
+    authoritative = {fact.origin for fact in facts if fact.authoritative}
+    if len(authoritative) > 1 and not disputed:
+        return "high"
+    return "medium" if len(behind) > 1 or authoritative else "low"
+
+
+def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: Pool) -> list[Quote]:
+    """The best of each part, then the second of each, so that no part crowds out another; of a source only some.
+
+    A quotation belongs to the part for which it ranks highest. One that holds less than half as much of its part as
+    another one is left out: its document is about the question, but it is not.
+    """
+    shares = [_shares(items) for items in ranked]
+    queues: list[list[Quote]] = []
+    for number, items in enumerate(ranked):
+        least = _LEAST_OF_BEST * max((item.covered for item in items), default=0.0)
+        fit = [item for item in items[:_MOST_CANDIDATES] if item.covered >= least]
+        quotes = [quoted(i, parts[number], pool, tuple(share.get(_place(i), 0.0) for share in shares)) for i in fit]
+        queues.append([quote for quote in quotes if quote.part == number])
+    return _capped([queue[turn] for turn in range(_MOST_CANDIDATES) for queue in queues if turn < len(queue)])
+
+
+def _place(item: Ranked) -> tuple[str, int]:
+    return item.source, item.position
+
+
+def _shares(items: Sequence[Ranked]) -> dict[tuple[str, int], float]:
+    """The score of each unit as a part of the best."""
+    return {_place(item): round(item.score / items[0].score, 4) for item in items}
+
+
+def _capped(quotes: Sequence[Quote]) -> list[Quote]:
+    most = max(_MOST_PER_SOURCE, MOST_FINDINGS // max(1, len({quote.source_id for quote in quotes})))
+    used: Counter[str] = Counter()
+    kept = []
+    for quote in quotes:
+        used[quote.source_id] += 1
+        if used[quote.source_id] <= most:
+            kept.append(quote)
+    return kept
+
+
+def quoted(item: Ranked, query: Query, pool: Pool, shares: tuple[float, ...]) -> Quote:
+    """The unit, with the sentence before it where that adds what the query names and the unit does not."""
+    doc, unit, start = pool.read[item.source], item.unit, item.unit.start
+    weights = query.weights(doc.language)
+    before = doc.units[item.position - 1] if item.position else None
+    if before is not None and before.block == unit.block and unit.kind == before.kind == "sentence":
+        held, earlier = doc.counts[item.position], doc.counts[item.position - 1]
+        gain = sum(weight for term, weight in weights.items() if earlier[term] and not held[term])
+        if gain >= _NEEDED_BEFORE * sum(weights.values()) and unit.end - before.start <= MOST_CHARS:
+            start = before.start
+    document = pool.documents[item.source]
+    return Quote(
+        source_id=item.source,
+        start=start,
+        end=unit.end,
+        text=document.text[start : unit.end],
+        heading=unit.heading,
+        title=document.title,
+        shares=shares,
+    )
+
+
+def grouped(quotes: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> list[Group]:
+    """Quotations that say the same brought together, in the order of the best of each; the best tier leads."""
+    growing: list[list[Quote]] = []
+    for quote in quotes:
+        home = next((members for members in growing if any(_alike(member, quote) for member in members)), None)
+        if home is None:
+            growing.append([quote])
+        else:
+            home.append(quote)
+    return [_group(members, sources) for members in growing]
+
+
+def _group(members: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> Group:
+    lead, *rest = sorted(members, key=lambda quote: (sources[quote.source_id].tier_rank, -quote.score))
+    others = {quote.source_id: quote for quote in reversed(rest) if quote.source_id != lead.source_id}
+    return Group(lead=lead, others=tuple(reversed(others.values())))
+
+
+def _alike(one: Quote, other: Quote) -> bool:
+    """Whether two quotations overlap, are nearly the same, or give the same numbers in the words of the shorter."""
+    if one.source_id == other.source_id:
+        return one.start < other.end and other.start < one.end
+    numbers = _NUMBERS.findall(one.text)
+    if numbers != _NUMBERS.findall(other.text):
+        return False
+    if fuzz.token_sort_ratio(one.text, other.text, score_cutoff=_ALIKE) > 0.0:
+        return True
+    fewer, more = sorted((_weights(one.text), _weights(other.text)), key=lambda weights: sum(weights.values()))
+    shared = sum(weight for term, weight in fewer.items() if term in more)
+    return bool(numbers) and shared >= _CONTAINED * sum(fewer.values())
+
+
+@lru_cache(maxsize=1024)
+def _weights(text: str) -> dict[str, float]:
+    return {word.term: word.weight for word in words(text, language_of(text))}
+
+
+def sentence(item: Ranked, pool: Pool, sources: Mapping[str, SourceFacts]) -> SourceSentence:
+    """The unit as the search for conflicts takes it; copies of one text are one origin."""
+    return SourceSentence(
+        source_id=item.source,
+        origin=sources[item.source].copy_of,
+        text=item.unit.text,
+        start=item.unit.start,
+        end=item.unit.end,
+        title=pool.documents[item.source].title,
+        heading=item.unit.heading or item.unit.header,
+    )
+
+
+def shared_phrases(texts: Sequence[str]) -> list[tuple[str, int]]:
+    """Runs of two or three neighbouring words that say something, with the number of texts that hold them, most first.
+
+    Inflected forms count together; the form that was seen first is given.
+    """
+    written: dict[tuple[str, ...], str] = {}
+    counts: dict[tuple[str, ...], int] = {}
+    for text in texts:
+        here = dict(_runs(text))
+        for stems, phrase in here.items():
+            counts[stems] = counts.get(stems, 0) + 1
+            written.setdefault(stems, phrase)
+    shared = [(written[stems], count) for stems, count in counts.items() if count > 1]
+    return sorted(shared, key=lambda pair: (-pair[1], -len(pair[0]), pair[0]))
+
+
+def _runs(text: str) -> Iterable[tuple[tuple[str, ...], str]]:
+    found = words(text, language_of(text))
+    for size in (3, 2):
+        for at in range(len(found) - size + 1):
+            run = found[at : at + size]
+            phrase = text[run[0].start : run[-1].end]
+            telling = all(word.weight > 0.5 and word.term[0].isalpha() for word in run)
+            if telling and re.fullmatch(rf"[\w'’-]+( [\w'’-]+){{{size - 1}}}", phrase):
+                yield tuple(word.term for word in run), phrase

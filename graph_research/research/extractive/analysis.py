@@ -34,7 +34,8 @@ _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 class Quote:
     """A unit of a source, or a sentence with the one before it where that holds what the question names.
 
-    `shares` are its scores for each part of the question, as parts of the best unit's.
+    `shares` are its scores for each part of the question, as parts of the best unit's, and
+    `covered` which part of the question's weight its unit holds.
     """
 
     source_id: str
@@ -44,6 +45,7 @@ class Quote:
     heading: str
     title: str
     shares: tuple[float, ...] = (0.0,)
+    covered: float = 0.0
 
     @property
     def score(self) -> float:
@@ -199,6 +201,7 @@ def quoted(item: Ranked, query: Query, pool: Pool, shares: tuple[float, ...]) ->
         heading=unit.heading,
         title=document.title,
         shares=shares,
+        covered=item.covered,
     )
 
 

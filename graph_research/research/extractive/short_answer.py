@@ -16,7 +16,7 @@ def short_answer(analysis: Analysis) -> list[Group]:
     if not answered:
         return []
     ordered = _other_origins_first(analysis)
-    picked = within_budget(analysis.query, [g.lead.text for g in ordered], [g.lead.score for g in ordered])
+    picked = within_budget(analysis.query, [g.lead.text for g in ordered], [g.lead.covered for g in ordered])
     return [ordered[position] for position in picked]
 
 

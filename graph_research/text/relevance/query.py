@@ -13,6 +13,7 @@ _MOST_CHARS = 4_000
 _MOST_PARTS = 8
 _SUBJECT_SHARE = 0.3  # of its weight, for a word that a part has only from the question's subject
 _MOST_AFTER_NAME = 2
+_ALL_COMMON = 0.1  # the weight of each word of a question that has common words only
 _RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
 _NAME = re.compile(
     r"(?:\d{1,2}\s(?=[A-Z]))?(?:[A-Z]\.\s?)*(?:[A-Z]|\d+[A-Za-z]|[a-z]+[A-Z_]|\w+[._]\w)[\w.'’/-]*"
@@ -89,12 +90,14 @@ def parse(question: str, language: str | None = None) -> Query:
 def _weights(query: Query, language: str) -> dict[str, float]:
     found: dict[str, float] = {}
     own = query.own_terms
-    for word in words(query.text, query.language):
-        if word.weight > 0.0:
-            written = query.text[word.start : word.end]
-            other = word.term if language == query.language else stem(written, language)
-            share = 1.0 if word.term in own else _SUBJECT_SHARE
-            found[other] = max(found.get(other, 0.0), share * word.weight)
+    known = words(query.text, query.language)
+    least = 0.0 if any(word.weight > 0.0 for word in known) else _ALL_COMMON
+    for word in known:
+        if value := max(least, word.weight * (1.0 if word.term in own else _SUBJECT_SHARE)):
+            other = word.term
+            if language != query.language:
+                other = stem(query.text[word.start : word.end], language)
+            found[other] = max(found.get(other, 0.0), value)
     return found
 
 

@@ -109,6 +109,7 @@ class Pool:
 
     def term_weights(self, query: Query, language: str, share: float) -> dict[str, float]:
         """The query's terms with the mixture of their rarity in the pool and in the language."""
+        share *= 1.0 - 1.0 / max(1, len(self.read))  # of few documents it says little what they share
         mixed = {}
         for term, weight in query.weights(language).items():
             holding = sum(len(doc.postings.get(term, ())) for doc in self.read.values())

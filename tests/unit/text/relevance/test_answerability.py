@@ -1,0 +1,33 @@
+"""Whether texts answer a question, and which of its words none of them has."""
+
+from __future__ import annotations
+
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.relevance.answerability import FOUND, absent_words, features, is_beside
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool
+
+DAM = "# Alder Dam\n\nThe Alder Dam has 17 sluices. Eels pass the Alder Dam at night.\n"
+POOL = Pool({"dam": markdown_document(DAM)})
+
+
+def test_a_question_in_the_words_of_the_text_is_answered() -> None:
+    assert features(POOL, parse("How many sluices does the Alder Dam have?")).score > FOUND
+
+
+def test_a_question_about_something_else_is_not() -> None:
+    assert features(POOL, parse("Who won the football world cup?")).score < 0.1
+
+
+def test_no_text_and_no_words_score_lowest() -> None:
+    assert features(Pool({}), parse("sluices")).score == features(POOL, parse("??")).score < 0.05
+
+
+def test_words_that_no_text_has_are_named_as_written() -> None:
+    assert absent_words(POOL, parse("Do otters pass the Alder Dam?")) == ("otters",)
+
+
+def test_several_texts_without_what_is_asked_of_the_subject_are_beside_the_question() -> None:
+    texts = {str(number): markdown_document(DAM) for number in range(5)}
+    assert is_beside(Pool(texts), parse("Do sharks live near the Alder Dam?"))
+    assert not is_beside(Pool(texts), parse("Do eels pass the Alder Dam?"))

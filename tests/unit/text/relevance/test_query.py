@@ -1,0 +1,63 @@
+"""A question taken apart: its names, its parts, its words for texts in other languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.text.relevance.query import parse
+
+
+def own_texts(question: str) -> list[str]:
+    return [part.own for part in parse(question).parts]
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who wrote the Act of War and who is J. R. Okafor?", ("Act of War", "J. R. Okafor")),
+        ("What changed on 3 May 2024?", ("3 May 2024",)),
+        ("How does asyncio.TaskGroup end?", ("asyncio.TaskGroup",)),
+        ("Is Windows 11 faster?", ("Windows 11",)),
+        ("how are bridges built?", ()),
+    ],
+)
+def test_names_dates_initials_and_identifiers_stay_whole(question: str, names: tuple[str, ...]) -> None:
+    assert parse(question).names == names
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("How old is the bridge?", ["How old is the bridge?"]),
+        ("Who built the bridge, and what did it cost?", ["Who built the bridge", "what did it cost"]),
+        ("The Alder Dam: at what cost, with what effects on eels and trout?", None),
+        ("Wie hoch sind die Kosten, und wann wird gebaut?", ["Wie hoch sind die Kosten", "wann wird gebaut"]),
+        ("駅は何年に建てられ、誰が設計しましたか", ["駅は何年に建てられ", "誰が設計しましたか"]),
+        ("Who wrote Romeo and Juliet?", ["Who wrote Romeo and Juliet?"]),
+    ],
+)
+def test_each_thing_that_is_asked_is_a_part(question: str, parts: list[str] | None) -> None:
+    assert own_texts(question) == (parts or ["at what cost", "with what effects on eels", "trout"])
+
+
+def test_a_part_without_a_name_takes_the_subject_of_the_question() -> None:
+    built, cost = parse("Who built the Alder Dam, and what did it cost?").parts
+    assert cost.text == "Alder Dam what did it cost"
+    weights = cost.weights("en")
+    assert weights["alder"] < parse("Alder").weights("en")["alder"]
+    assert built.weights("en")["alder"] == parse("Alder").weights("en")["alder"]
+
+
+def test_terms_for_texts_in_another_language_are_stems_of_that_language() -> None:
+    question = parse("What is the Freiheitsstrafen rule?")
+    assert "freiheitsstraf" in question.weights("de").keys() - question.weights("en").keys()
+
+
+def test_a_question_of_common_words_only_still_has_terms() -> None:
+    assert set(parse("what is it").weights("en")) == {"what", "is", "it"}
+
+
+def test_yes_or_no_is_told_by_the_first_word() -> None:
+    assert parse("Is it safe?").is_yes_no
+    assert parse("Ist es sicher, und wie teuer ist es?").is_yes_no
+    assert not parse("Why is it safe?").is_yes_no

@@ -1,0 +1,56 @@
+"""What ranks first: the words asked for, what stands around them, and pages that the best evidence names."""
+
+from __future__ import annotations
+
+from graph_research.text.document import Document
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers.plain import plain_document
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
+
+
+def pool(*texts: str) -> Pool:
+    return Pool({str(number): markdown_document(text) for number, text in enumerate(texts)})
+
+
+def best(question: str, *texts: str) -> str:
+    return rank(pool(*texts), parse(question))[0].unit.text
+
+
+def test_the_sentence_with_the_rare_words_of_the_question_is_first() -> None:
+    text = "# Dams\n\nThe dam is large. The dam has 17 sluices. The dam was visited by many people.\n"
+    assert best("How many sluices does the dam have?", text) == "The dam has 17 sluices."
+
+
+def test_words_of_the_heading_count_for_what_stands_below_it() -> None:
+    text = "# Guide\n\n## Alder Dam\n\nIt opened in 1921.\n\n## Brindle Weir\n\nIt opened in 1934.\n"
+    assert best("When did the Brindle Weir open?", text) == "It opened in 1934."
+
+
+def test_a_page_that_the_best_evidence_names_ranks_higher() -> None:
+    dam = "# Alder Dam\n\nThe Alder Dam was designed by Ines Calloway.\n"
+    others = [
+        f"# {name}\n\nThe designer was born in 18{year}.\n" for name, year in (("Tom Reed", 70), ("Ines Calloway", 71))
+    ]
+    ranked = rank(pool(dam, *others), parse("When was the designer of the Alder Dam born?"))
+    born = [item.unit.text for item in ranked if "born" in item.unit.text]
+    assert born[0] == "The designer was born in 1871."
+
+
+def test_questions_find_texts_of_their_own_language() -> None:
+    documents = {
+        "de": plain_document("Der Verein\n\nDie Häuser wurden 1902 gebaut, und sie sind nicht groß."),
+        "ja": plain_document("図書館\n\n港分館は2014年に開かれました。本館は古いです。"),
+    }
+    assert "1902" in rank(Pool(documents), parse("Wann wurde das Haus gebaut?"))[0].unit.text
+    assert "2014" in rank(Pool(documents), parse("港分館はいつ開かれましたか"))[0].unit.text
+
+
+def test_equal_units_keep_the_order_of_the_sources() -> None:
+    ranked = rank(Pool({"b": Document("Eels swim."), "a": Document("Eels swim.")}), parse("eels"))
+    assert [item.source for item in ranked] == ["b", "a"]
+
+
+def test_nothing_in_common_ranks_nothing() -> None:
+    assert rank(pool("# Dam\n\nThe dam is old.\n"), parse("penguins")) == []
+    assert rank(Pool({}), parse("penguins")) == []

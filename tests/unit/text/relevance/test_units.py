@@ -1,0 +1,55 @@
+"""What of a document can be quoted."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers.plain import plain_document
+from graph_research.text.relevance.units import MOST_CHARS, units
+
+
+def test_rows_carry_the_header_of_their_table() -> None:
+    document = markdown_document("# Prices\n\n| bread | euro |\n| --- | --- |\n| rye | 4.20 |\n| white | 3.10 |\n")
+    rows = [(unit.text, unit.header, unit.heading) for unit in units(document) if unit.kind == "row"]
+    assert ("rye 4.20", "bread euro", "Prices") in rows
+
+
+def test_a_term_and_its_meaning_are_one_unit() -> None:
+    document = html_document("<dl><dt>Ebb</dt><dd>The outgoing tide. It lasts six hours.</dd></dl>")
+    definition = next(unit for unit in units(document) if unit.kind == "definition")
+    assert " ".join(definition.text.split()) == "Ebb The outgoing tide."
+
+
+def test_lines_of_code_and_list_items_are_units() -> None:
+    document = markdown_document("- Boil 200 g of rice.\n- Drain it.\n\n```\ntimeout: 30\n```\n")
+    assert [unit.text for unit in units(document)] == ["Boil 200 g of rice.", "Drain it.", "timeout: 30"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "These results were not seen in mice.",
+        "It was repealed in 2019.",
+        "RESULTS The risk fell (P<0.001; 95% CI 1.2–3.4).",
+        "lol dont put the valve in backwards",
+        "Posted on 3 May by saltandsteel",
+    ],
+)
+def test_nothing_is_left_out_for_how_it_looks(odd: str) -> None:
+    assert odd in [unit.text for unit in units(plain_document(f"A title\n\nOne sentence before it. {odd}"))]
+
+
+def test_headings_and_the_title_are_context_and_no_units() -> None:
+    assert [unit.text for unit in units(markdown_document("# Alder Dam\n\nIt is old.\n"))] == ["It is old."]
+
+
+@given(st.text(max_size=2_000))
+def test_a_unit_is_a_piece_of_the_text(text: str) -> None:
+    document = plain_document(text)
+    for unit in units(document):
+        assert document.text[unit.start : unit.end] == unit.text
+        assert 0 < len(unit.text) <= MOST_CHARS + 1 or unit.kind == "definition"

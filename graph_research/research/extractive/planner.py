@@ -27,7 +27,7 @@ def plan(material: Mapping[str, Any]) -> dict[str, Any]:
     """The question itself, then its parts, the sides of a comparison, and phrases of a first look; two to eight."""
     query = parse(question_of(material))
     most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), _MOST_QUESTIONS))
-    rows = [(query.text, "The question as it was asked."), *_of_parts(query)]
+    rows = [(query.text, "The question as it was asked."), *_of_parts(query, most - 1)]
     texts = [f"{row.get('title', '')}. {row.get('text', '')}" for row in material.get("background") or ()]
     if len(rows) < 3:
         rows += _nearby(query, texts)[: 3 - len(rows)]
@@ -53,10 +53,13 @@ def clarify(material: Mapping[str, Any]) -> dict[str, Any]:
     return {"need_clarification": False, "question": "", "verification": asked + about}
 
 
-def _of_parts(query: Query) -> list[tuple[str, str]]:
-    """A query for each part; of a question that compares things, one for each of them."""
+def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:
+    """A query for each part, the last ones joined where there are too many; of things compared, one for each."""
     if len(query.parts) > 1:
-        return [(part.text, f"The question asks “{part.own}”.") for part in query.parts]
+        own = [part.own for part in query.parts]
+        asked = own if len(own) <= most else [*own[: most - 1], ", ".join(own[most - 1 :])]
+        texts = {part.own: part.text for part in query.parts}
+        return [(texts.get(o, f"{query.subject} {o}".strip()), f"The question asks “{o}”.") for o in asked]
     if len(query.names) < 2:
         return []
     shared = query.text

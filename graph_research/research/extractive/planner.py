@@ -27,10 +27,12 @@ def plan(material: Mapping[str, Any]) -> dict[str, Any]:
     """The question itself, then its parts, the sides of a comparison, and phrases of a first look; two to eight."""
     query = parse(question_of(material))
     most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), _MOST_QUESTIONS))
-    rows = [(query.text, "The question as it was asked."), *_of_parts(query, most - 1)]
     texts = [f"{row.get('title', '')}. {row.get('text', '')}" for row in material.get("background") or ()]
+    shared = shared_phrases(texts)
+    parts = [(_in_their_words(text, query, shared), why) for text, why in _of_parts(query, most - 1)]
+    rows = [(query.text, "The question as it was asked."), *parts]
     if len(rows) < 3:
-        rows += _nearby(query, texts)[: 3 - len(rows)]
+        rows += _nearby(query, shared)[: 3 - len(rows)]
     if len(rows) < _FEWEST:
         rows.append((f"{_subject(query)} overview", f"What the sources say of {_subject(query)} in general."))
     return {"research_brief": _brief(query), "sub_queries": _distinct(rows, most)}
@@ -69,11 +71,24 @@ def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:
     return [(f"{name} {common}", f"The question names “{name}”.") for name in query.names]
 
 
-def _nearby(query: Query, texts: Sequence[str]) -> list[tuple[str, str]]:
+def _in_their_words(text: str, query: Query, shared: Sequence[tuple[str, int]]) -> str:
+    """The query with phrases of a first look that have one of its words with another that the question lacks."""
+    known = set(query.weights(query.language))
+    open_words = set(terms(text, query.language)) - set(terms(query.subject, query.language))
+    kept = [text]
+    for phrase, _ in shared:
+        own = set(terms(phrase, query.language))
+        if own & open_words and own - known and not own & (known - open_words):
+            open_words -= own
+            kept.append(phrase)
+    return " ".join(kept)
+
+
+def _nearby(query: Query, shared: Sequence[tuple[str, int]]) -> list[tuple[str, str]]:
     """Phrases that stand in most of the passages of a first look, with words that the question does not have."""
     known = set(query.weights(query.language))
     found = []
-    for phrase, count in shared_phrases(texts):
+    for phrase, count in shared:
         own = set(terms(phrase, query.language))
         if own and not own & known:
             known |= own

@@ -72,16 +72,16 @@ def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:
 
 
 def _in_their_words(text: str, query: Query, shared: Sequence[tuple[str, int]]) -> str:
-    """The query with phrases of a first look that have one of its words with another that the question lacks."""
-    known = set(query.weights(query.language))
-    open_words = set(terms(text, query.language)) - set(terms(query.subject, query.language))
-    kept = [text]
+    """The query with the phrase of a first look that goes on from the rarest of its words, such as "bulb turbines"."""
+    known = query.weights(query.language)
+    subject = set(terms(query.subject, query.language))
+    asked = {term: known.get(term, 0.0) for term in terms(text, query.language) if term not in subject}
+    fit = []
     for phrase, _ in shared:
         own = set(terms(phrase, query.language))
-        if own & open_words and own - known and not own & (known - open_words):
-            open_words -= own
-            kept.append(phrase)
-    return " ".join(kept)
+        if own & asked.keys() and own - known.keys() and not own & (known.keys() - asked.keys()):
+            fit.append((max(asked[term] for term in own & asked.keys()), phrase))
+    return f"{text}, {max(fit, key=lambda pair: pair[0])[1]}" if fit else text
 
 
 def _nearby(query: Query, shared: Sequence[tuple[str, int]]) -> list[tuple[str, str]]:

@@ -14,12 +14,12 @@ from graph_research.text.language.quantities import Value, values
 from graph_research.text.language.words import language_of, words
 from graph_research.text.relevance.conflicts import SourceSentence, find_contradictions
 from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.support import SUPPORTED, support
 from graph_research.text.wording import counted
 
 _CLAIM = "the claim"
 _MOST_OF_A_SIDE = 3
 _MOST_OTHERS = 2
-_STATED = 0.9
 _POINTS_BACK = re.compile(
     r"^(?:and|but|so|what about)\b|\b(?:it|its|they|their|them|there|this|that|these|those)\b", re.IGNORECASE
 )
@@ -101,7 +101,7 @@ def select_for_claim(claim: str, material: Mapping[str, Any]) -> Selection:
         if conflicts:
             value = next(s.value for s in conflicts[0].sides if s.evidence[0].source_id != _CLAIM)
             differing.setdefault(quote.source_id, _contrary(value, found))
-        elif _states(claim, quote.text):
+        elif support(claim, [quote.text]).score >= SUPPORTED:
             stating.setdefault(quote.source_id, _selected(quote.source_id, quote.text, quote.start, claim))
     quotes = [*list(stating.values())[:_MOST_OF_A_SIDE], *list(differing.values())[:_MOST_OF_A_SIDE]]
     why = (
@@ -116,14 +116,6 @@ def _in_context(question: str, earlier: Sequence[str]) -> str:
         return question
     named = next((names for asked in reversed(earlier) if (names := parse(asked).names)), None)
     return f"{named[0]}: {question}" if named else question
-
-
-def _states(claim: str, text: str) -> bool:
-    """Whether the text has the claim's words and numbers."""
-    held = {word.term for word in words(text, language_of(text))}
-    asked = {word.term: word.weight for word in words(claim, language_of(claim))}
-    shared = sum(weight for term, weight in asked.items() if term in held)
-    return shared >= _STATED * sum(asked.values()) and all(term in held for term in asked if term[0].isdigit())
 
 
 def _contrary(value: str, sentence: SourceSentence) -> Selected:

@@ -51,6 +51,7 @@ async def test_what_the_text_does_not_say_is_not_found() -> None:
         ("The Aldbury canal has 17 locks.", "supported"),
         ("The Aldbury canal has 18 locks.", "contradicted"),
         ("The Aldbury canal was opened in 1834.", "supported"),
+        ("The Aldbury canal has no locks.", "not found"),
         ("Swans breed on the Aldbury canal.", "not found"),
     ],
 )

@@ -64,6 +64,7 @@ _LANGUAGES_OF = {
     for word in text.split()
 }
 _SAMPLE_CHARS = 3_000
+_LEAST_FREQUENT = 0.08  # of a text's words are its language's commonest; lists of names and formulas have fewer
 
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\u3005"
 _KANA = "\u3040-\u30ff\uff66-\uff9f"
@@ -148,9 +149,10 @@ def _language_of(sample: str) -> str:
         return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
     if len(_CYRILLIC.findall(sample)) * 4 > len(sample):
         return "ru"
-    frequent = (word for word in _WORD.findall(sample.lower()) if word in _LANGUAGES_OF)
-    counts = Counter(language for word in frequent for language in _LANGUAGES_OF[word])
-    return max(_FREQUENT, key=lambda language: (counts[language], language == "en"))
+    written = [word for word in _WORD.findall(sample.lower()) if len(word) > 1]
+    counts = Counter(language for word in written if word in _LANGUAGES_OF for language in _LANGUAGES_OF[word])
+    likeliest = max(_FREQUENT, key=lambda language: (counts[language], language == "en"))
+    return likeliest if counts[likeliest] > len(written) * _LEAST_FREQUENT else "en"
 
 
 def _forms(written: str, language: str) -> Sequence[_Form]:

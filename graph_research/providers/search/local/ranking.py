@@ -17,7 +17,7 @@ from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.query import parse_query
 
-_CANDIDATES = 300
+_CANDIDATES = 200
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ SELECT id FROM documents WHERE path = :path
 
 -- name: languages
 SELECT DISTINCT language FROM documents
-WHERE reason IS NULL AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders))) ORDER BY language
+WHERE language IS NOT NULL AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders)))
+ORDER BY language
 
 -- name: best_passages
 SELECT best.id, best.value, passages.start, passages.end, passages.document, url, source_id, own_title, content_type,

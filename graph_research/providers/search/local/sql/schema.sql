@@ -20,11 +20,13 @@ CREATE TABLE documents (
     content_type TEXT,
     text_hash    TEXT,
     language     TEXT,
+    entry        TEXT,
     text         BLOB,
     layout       BLOB,
-    entry        TEXT,
     UNIQUE (folder, url)
 );
+
+CREATE INDEX documents_language ON documents (language, folder);
 
 CREATE TABLE passages (
     id       INTEGER PRIMARY KEY,

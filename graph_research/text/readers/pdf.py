@@ -6,7 +6,9 @@ import asyncio
 import importlib.util
 import json
 import os
+import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +20,7 @@ from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.pdf_layout import PdfLine, pdf_document
 
 _MAGIC = b"%PDF-"
+_GLYPH_NAME = re.compile(r"/[A-Za-z]{1,6}\d+")
 _MAGIC_WITHIN = 1024  # readers accept a header within the first kilobyte
 _ANSWER_BYTES = 64 * 1024 * 1024
 _KEPT_ENVIRONMENT = ("SYSTEMROOT", "LD_LIBRARY_PATH")
@@ -144,11 +147,21 @@ def _extraction(answer: dict[str, Any]) -> PdfExtraction:
     if answer["error"]:
         return _nothing(f"the PDF cannot be read: {answer['error']}", *answer["warnings"])
     pages = [[PdfLine(*line) for line in page] for page in answer["pages"]]
-    document = pdf_document(pages, answer["title"])
+    legible = [page if _is_legible(page) else [] for page in pages]
+    document = pdf_document(legible, answer["title"])
     warnings = list(answer["warnings"])
-    if not document.text:
+    if legible != pages:
+        count = sum(old != new for old, new in zip(pages, legible, strict=True))
+        warnings.append(f"on {count} of {len(pages)} pages the PDF does not say which letters it shows")
+    elif not document.text:
         warnings.append("the PDF has no text; it may be a scan")
     return PdfExtraction(document=document, warnings=tuple(warnings))
+
+
+def _is_legible(page: Sequence[PdfLine]) -> bool:
+    """Whether most of a page is more than names of glyphs (`/g18/g152`), which a font without letters leaves."""
+    text = "".join(line.text for line in page)
+    return sum(map(len, _GLYPH_NAME.findall(text))) * 2 <= len(text)
 
 
 def _nothing(*warnings: str) -> PdfExtraction:

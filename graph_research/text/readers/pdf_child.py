@@ -59,7 +59,8 @@ def _answer(data: bytes, limits: dict[str, Any]) -> dict[str, Any]:
     except RecursionError:
         answer.update(pages=[], error="it is nested too deeply")
     except Exception as error:  # noqa: BLE001 -- this process exists to turn whatever a broken PDF raises into an answer
-        answer.update(pages=[], error=f"{type(error).__name__}: {str(error)[:200]}")
+        said = f": {str(error)[:200]}" if type(error).__module__.startswith("pypdf") else ""
+        answer.update(pages=[], error=f"it is damaged{said}")
     return answer
 
 
@@ -68,8 +69,10 @@ def _read(data: bytes, limits: dict[str, Any], answer: dict[str, Any]) -> None:
 
     reader = PdfReader(io.BytesIO(data), strict=False)
     if reader.is_encrypted and not reader.decrypt(""):
-        answer["error"] = "it is encrypted"
-        return
+        if not _only_attachments_are_encrypted(reader):
+            answer["error"] = "it is encrypted"
+            return
+        reader._encryption = None
     answer["title"] = _title(reader)
     total = len(reader.pages)
     if total > limits["pages"]:
@@ -89,6 +92,12 @@ def _read(data: bytes, limits: dict[str, Any], answer: dict[str, Any]) -> None:
             return
 
 
+def _only_attachments_are_encrypted(reader: Any) -> bool:
+    """Whether streams and strings have the filter that leaves them as they are, which is the default."""
+    encryption = reader.trailer["/Encrypt"].get_object()
+    return encryption.get("/V") in (4, 5) and {encryption.get("/StmF"), encryption.get("/StrF")} <= {"/Identity", None}
+
+
 def _title(reader: Any) -> str:
     try:
         return str((reader.metadata or {}).get("/Title") or "")[:_TITLE_CHARS]
@@ -102,8 +111,8 @@ def _page(reader: Any, number: int, answer: dict[str, Any]) -> list[_Line]:
         reader.pages[number].extract_text(visitor_text=lines.visit)
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 -- one broken page leaves the others readable
-        answer["warnings"].append(f"page {number + 1} is broken: {type(error).__name__}")
+    except Exception:  # noqa: BLE001 -- one broken page leaves the others readable
+        answer["warnings"].append(f"page {number + 1} is damaged")
     return lines.visible()
 
 

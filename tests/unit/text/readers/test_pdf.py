@@ -125,6 +125,50 @@ async def test_an_encrypted_pdf_says_so() -> None:
     assert extraction.warnings == ("the PDF cannot be read: it is encrypted",)
 
 
+def raw_pdf(content: str, *, font: str = "/BaseFont/Helvetica", trailer: str = "") -> bytes:
+    """A PDF of one page, written by hand."""
+    bodies = (
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        f"<</Length {len(content)}>>stream\n{content}\nendstream",
+        f"<</Type/Font/Subtype/Type1{font}>>",
+    )
+    data, table = "%PDF-1.6\n", "0000000000 65535 f \n"
+    for number, body in enumerate(bodies, start=1):
+        table += f"{len(data):010d} 00000 n \n"
+        data += f"{number} 0 obj{body}endobj\n"
+    end = f"trailer<</Size 6/Root 1 0 R{trailer}>>\nstartxref\n{len(data)}\n%%EOF\n"
+    return f"{data}xref\n0 6\n{table}{end}".encode()
+
+
+async def test_a_pdf_of_which_only_attachments_are_encrypted_is_read() -> None:
+    attachments = (
+        f"/ID[<{'ab' * 16}><{'ab' * 16}>]/Encrypt<</Filter/Standard/V 4/R 4/Length 128/P -4/O<{'12' * 32}>"
+        f"/U<{'34' * 32}>"
+        "/CF<</StdCF<</AuthEvent/EFOpen/CFM/AESV2/Length 16>>>>/StmF/Identity/StrF/Identity/EFF/StdCF>>"
+    )
+    async with PdfExtractor() as extractor:
+        extraction = await extractor.extract(raw_pdf("BT /F1 12 Tf 20 200 Td (Open to all) Tj ET", trailer=attachments))
+    assert (extraction.text, extraction.warnings) == ("Open to all", ())
+
+
+async def test_a_damaged_pdf_is_called_damaged_and_not_by_the_name_of_an_exception() -> None:
+    async with PdfExtractor() as extractor:
+        for data in (b"%PDF-1.7 nothing", raw_pdf("BT", trailer="/Encrypt 7")):
+            [*_, warning] = (await extractor.extract(data)).warnings
+            assert "damaged" in warning
+            assert "Error" not in warning
+
+
+async def test_names_of_glyphs_are_no_text() -> None:
+    font = "/BaseFont/X/Encoding<</Type/Encoding/Differences[65/g18/g152/g3/g87/g7]>>"
+    async with PdfExtractor() as extractor:
+        extraction = await extractor.extract(raw_pdf("BT /F1 12 Tf 20 200 Td (ABCDEABCDEABCDE) Tj ET", font=font))
+    assert extraction.text == ""
+    assert "letters" in extraction.warnings[0]
+
+
 async def test_a_pdf_that_takes_too_long_is_ended_and_the_next_one_is_read() -> None:
     made = io.BytesIO()
     drawing = canvas.Canvas(made, pageCompression=1, invariant=True)

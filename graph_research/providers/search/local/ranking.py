@@ -17,7 +17,7 @@ from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.query import parse_query
 
-_CANDIDATES = 200
+_CANDIDATES = 200  # passages, of which the best document may have many
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,11 @@ def rank(
     """The best documents, best first; each text once. `folders` None is the whole index."""
     languages = index.rows("languages", folders=None if folders is None else orjson.dumps(folders).decode())
     query = parse_query(text, [row["language"] for row in languages], folders)
-    rows = index.rows("best_passages", match=query.match, limit=_CANDIDATES) if query.match else []
+    rows = (
+        index.rows("best_passages", match=query.match, limit=max(_CANDIDATES, most * most_passages))
+        if query.match
+        else []
+    )
     by_text: dict[str, list[Row]] = {}
     for row in rows:
         same_text = by_text.setdefault(row["text_hash"], [])

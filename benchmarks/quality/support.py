@@ -16,6 +16,7 @@ from graph_research.text.relevance.support import COEFFICIENTS, SUPPORTED, Suppo
 
 SPLITS = ("tune", "check")
 _TRUE = {"support", "supports", "supported", "attributable", "entailment", "entailed", "true"}
+_OF_SENTENCES = "sentences corrupted"
 _SENTENCES = 80  # of a set and a half that are reworded and corrupted
 _FEATURES = [name for name in COEFFICIENTS if name != "constant"]
 
@@ -44,49 +45,34 @@ class Case:
 def lines(sets: list[Set]) -> Iterator[Line[Case]]:
     """AUC and macro-F1 of each half, AUC by label and by kind of error, and what each feature is worth."""
     for name, cases in groups(sets).items():
-        judged = "corrupted" not in name
+        bound = 0.05 if name in {one.name for one in sets if one.pairs} else None
         tuned = _best_threshold([case for case in cases if case.split == "tune"] or cases)
-        for split in sorted({case.split for case in cases}, key="check".__eq__):
-            half = [case for case in cases if case.split == split]
-            yield Line(
-                f"{name}, {split}: support AUC",
-                half,
-                _auc(_score),
-                _auc(_coverage),
-                0.05 if judged else None,
-                over_plain=True,
-            )
-            yield Line(
-                f"{name}, {split}: macro-F1",
-                half,
-                partial(_macro_f1, _score, SUPPORTED),
-                partial(_macro_f1, _coverage, tuned),
-            )
+        ours_f1, plain_f1 = partial(_macro_f1, _score, SUPPORTED), partial(_macro_f1, _coverage, tuned)
+        for split in SPLITS:
+            if half := [case for case in cases if case.split == split]:
+                yield Line(f"{name}, {split}: support AUC", half, _auc(_score), _auc(_coverage), bound, over_plain=True)
+                yield Line(f"{name}, {split}: support macro-F1", half, ours_f1, plain_f1)
         rest = [case for case in cases if case.split == "check"] or cases
         for label in sorted({case.label for case in rest if not case.supported}):
             kind = [case for case in rest if case.supported or case.label == label]
             yield Line(f"{name}: supported against {label}, AUC", kind, _auc(_score), _auc(_coverage))
-        for feature in _FEATURES:
-            yield Line(
-                f"{name}: AUC without {feature} (plain: with)",
-                rest,
-                _auc(partial(_logit, without=feature)),
-                _auc(_score),
-            )
+        for feature in _FEATURES if not name.endswith((" corrupted", " quoted")) or name == _OF_SENTENCES else ():
+            without = _auc(partial(_logit, without=feature))
+            yield Line(f"{name}: AUC without {feature} (plain: with)", rest, without, _auc(_score))
 
 
 def groups(sets: list[Set]) -> dict[str, list[Case]]:
-    """The cases by where they come from: each judged set, its true claims corrupted, and corrupted sentences of all."""
+    """The cases by where they come from: each judged set with whole texts and with the proving sentences alone, its
+    true claims corrupted, and corrupted sentences of all sets."""
     found: dict[str, list[Case]] = defaultdict(list)
     for one in sets:
-        judged = [*_pairs(one), *_claims(one)]
-        if judged:
-            found[one.name] = judged
-            for case in judged:
-                if case.supported:
-                    found[f"{one.name} corrupted"] += _with_errors(case)
+        for case, quoted in (*_pairs(one), *_claims(one)):
+            found[one.name].append(case)
+            found[f"{one.name} quoted"].append(quoted)
+            if case.supported:
+                found[f"{one.name} corrupted"] += _with_errors(case)
         for case in _sentences(one):
-            found["sentences corrupted"] += _with_errors(case)
+            found[_OF_SENTENCES] += _with_errors(case)
     return dict(found)
 
 
@@ -97,8 +83,12 @@ def coefficients(sets: list[Set]) -> dict[str, float]:
     of true claims do not blur them; then one constant is fitted for all. A judged set weighs twice as much as a
     corrupted one, true claims as much as false ones, and each kind of error as much as another.
     """
-    cases = {name: [case for case in found if case.split == "tune"] for name, found in groups(sets).items()}
-    rows, labels, weights, logits = [], [], [], []
+    cases = {
+        name: [case for case in found if case.split == "tune"]
+        for name, found in groups(sets).items()
+        if not name.endswith(" quoted")
+    }
+    rows, labels, weights = [], [], []
     for name, found in cases.items():
         own = [float(name == other) for other in cases]
         for case, weight in zip(found, _weights(found), strict=True):
@@ -134,19 +124,31 @@ def _weights(cases: Sequence[Case]) -> list[float]:
     return [1 / labels[case.supported, case.label] / kinds[case.supported] for case in cases]
 
 
-def _pairs(one: Set) -> Iterator[Case]:
+def _pairs(one: Set) -> Iterator[tuple[Case, Case]]:
+    """Each claim with the page it cites, and with the sentences alone that prove it."""
     for row in one.pairs:
         quotes = [quote for quote in row["evidence"] if not quote.startswith("(meta")] or row["evidence"]
-        yield _case(row["claim"], quotes, str(row["label"]), row.get("split", "check"))
+        case = _case(row["claim"], quotes, str(row["label"]), row.get("split", "check"))
+        yield case, _quoted(case, row["evidence"], row.get("support") or [])
 
 
-def _claims(one: Set) -> Iterator[Case]:
-    """Queries whose judgements say whether the document supports them."""
+def _claims(one: Set) -> Iterator[tuple[Case, Case]]:
+    """The same for queries whose judgements say whether the document supports them."""
+    if not any(str(row.get("label")).lower() in _TRUE for rows in one.judged.values() for row in rows):
+        return
     for query in one.queries:
         for row in one.judged[query["id"]]:
-            if any(str(other.get("label")).lower() in _TRUE for rows in one.judged.values() for other in rows):
-                text = one.texts[one.number[row["doc_id"]]]
-                yield _case(query["text"], [text.title, *text.sentences], str(row["label"]), query["split"])
+            text = one.texts[one.number[row["doc_id"]]]
+            case = _case(query["text"], [text.title, *text.sentences], str(row["label"]), query["split"])
+            yield case, _quoted(case, text.sentences, row["evidence"])
+
+
+def _quoted(case: Case, sentences: Sequence[str], evidence: Sequence[Sequence[int]]) -> Case:
+    """The claim with its first set of evidence, or else with the two sentences that share most of its words."""
+    wanted = set(terms(case.claim))
+    likest = sorted(range(len(sentences)), key=lambda number: -len(wanted & set(terms(sentences[number]))))[:2]
+    quotes = [sentences[number] for number in sorted(evidence[0] if evidence else likest)]
+    return Case(case.claim, quotes, case.label, case.supported, case.split)
 
 
 def _case(claim: str, quotes: Sequence[str], label: str, split: str) -> Case:

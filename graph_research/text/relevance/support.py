@@ -21,15 +21,15 @@ PARTLY = 0.25
 """At this score and above a part of the claim does."""
 
 COEFFICIENTS: Mapping[str, float] = {
-    "constant": -1.433,
-    "coverage": 2.517,
-    "nearness": 0.843,
-    "names": -0.145,
-    "figures": -2.186,
-    "denied": -3.524,
-    "opposed": -4.121,
-    "quantifier": -0.89,
-    "order": -4.282,
+    "constant": -1.413,
+    "coverage": 2.458,
+    "nearness": 0.858,
+    "names": -0.144,
+    "figures": -2.18,
+    "denied": -3.502,
+    "opposed": -4.083,
+    "quantifier": -0.885,
+    "order": -4.528,
 }
 """The logistic regression over `Support.features`, fitted by `benchmarks/fit_evidence.py`."""
 
@@ -303,20 +303,21 @@ class _Comparison:
         return 1.0 if lacks else 0.0
 
     def _order(self) -> float:
-        """Where three words of the claim follow each other in reverse in a best sentence, which has the same words such
-        as "by"; the more of the claim the sentence covers, the more it counts."""
+        """Where two names of the claim and a word between them follow each other in reverse in a best sentence, which
+        has the same words such as "by"; the more of the claim the sentence covers, the more it counts."""
         most, written = 0.0, ""
-        once = [
-            (places[0], term)
-            for term, places in self.claim.places.items()
-            if len(places) == 1 and self.claim.words[places[0]].weight > 0.0
-        ]
+        once = [(term, places[0]) for term, places in self.claim.places.items() if len(places) == 1]
+        once = [(term, place) for term, place in once if self.claim.words[place].weight > 0.0]
         for number in self.best[:2]:
-            theirs = self.sentences[number].places
-            shared = [(place, theirs[term][0]) for place, term in once if len(theirs.get(term, ())) == 1]
-            reversal = _reversal(shared) if self.sentences[number].turning == self.claim.turning else None
-            if reversal is not None and self.own[number] ** 4 > most:
-                most, written = self.own[number] ** 4, self.claim.written(self.claim.words[reversal])
+            sentence = self.sentences[number]
+            shared = [
+                (place, sentence.places[term][0], term in self._names)
+                for term, place in once
+                if len(sentence.places.get(term, ())) == 1
+            ]
+            middle = _reversal(shared) if sentence.turning == self.claim.turning else None
+            if middle is not None and self.own[number] ** 4 > most:
+                most, written = self.own[number] ** 4, self.claim.written(self.claim.words[middle])
         if written:
             self.lacks.append((Lack.ORDER, written))
         return most
@@ -333,11 +334,12 @@ def _are_near(a: str, b: str, sentence: _Text) -> bool:
     return any(abs(i - j) <= _NEAR for i in sentence.places.get(a, ()) for j in theirs)
 
 
-def _reversal(shared: Sequence[tuple[int, int]]) -> int | None:
-    """The middle of three words that stand in reverse: `shared` holds places in the claim, ascending, and there."""
-    for at, (middle, there) in enumerate(shared):
-        before = [(place, other) for place, other in shared[:at] if there < other]
-        after = [(place, other) for place, other in shared[at + 1 :] if other < there]
+def _reversal(shared: Sequence[tuple[int, int, bool]]) -> int | None:
+    """The middle of three words in reverse, the outer two names: `shared` holds places in the claim, ascending, places
+    in a sentence, and whether the word is a name."""
+    for at, (middle, there, _) in enumerate(shared):
+        before = [(place, other) for place, other, name in shared[:at] if name and there < other]
+        after = [(place, other) for place, other, name in shared[at + 1 :] if name and other < there]
         if any(c - a <= _LONGEST_REVERSAL and b - d <= _LONGEST_REVERSAL for a, b in before for c, d in after):
             return middle
     return None

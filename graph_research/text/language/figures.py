@@ -164,7 +164,7 @@ def _readings(digits: str) -> tuple[tuple[float, ...], float]:
     if not readings or (digits.count(".") == 1 and "," not in digits):
         whole, *parts = re.split("[.,]", digits)
         if len(parts) > 1:  # a version or a numbered section
-            return (float(f"{whole}{''.join(f'{int(part):04}' for part in parts)}"),), 0.0
+            return (float(f"{whole}{''.join(part.zfill(4) for part in parts)}"),), 0.0
         readings.append(float(f"{whole}.{parts[0]}") if parts else float(whole))
         place = 10.0 ** -len(parts[0]) if parts else 1.0
     return tuple(readings), place

@@ -33,6 +33,7 @@ COEFFICIENTS: Mapping[str, float] = {
 }
 """The logistic regression over `Support.features`, fitted by `benchmarks/fit_evidence.py`."""
 
+_LEAST_LOGIT = -50.0
 _SENTENCES = 3  # that together may cover a claim
 _NEAR = 4  # words between two words of a pair
 _LONGEST_REVERSAL = 14
@@ -82,7 +83,9 @@ def support(claim: str, quotes: Sequence[str], language: str | None = None) -> S
     language = language or language_of("\n".join((claim, *quotes)))
     features, lacks = _Comparison(claim, quotes, language).result()
     logit = COEFFICIENTS["constant"] + sum(COEFFICIENTS[name] * value for name, value in features.items())
-    return Support(score=1 / (1 + math.exp(-logit)), features=features, lacks=tuple(dict.fromkeys(lacks)))
+    return Support(
+        score=1 / (1 + math.exp(-max(logit, _LEAST_LOGIT))), features=features, lacks=tuple(dict.fromkeys(lacks))
+    )
 
 
 Context = dict[str, float]
@@ -337,9 +340,10 @@ def _are_near(a: str, b: str, sentence: _Text) -> bool:
 def _reversal(shared: Sequence[tuple[int, int, bool]]) -> int | None:
     """The middle of three words in reverse, the outer two names: `shared` holds places in the claim, ascending, places
     in a sentence, and whether the word is a name."""
-    for at, (middle, there, _) in enumerate(shared):
-        before = [(place, other) for place, other, name in shared[:at] if name and there < other]
-        after = [(place, other) for place, other, name in shared[at + 1 :] if name and other < there]
+    for middle, there, _ in shared:
+        near = [entry for entry in shared if abs(entry[0] - middle) < _LONGEST_REVERSAL]
+        before = [(place, other) for place, other, name in near if name and place < middle and there < other]
+        after = [(place, other) for place, other, name in near if name and middle < place and other < there]
         if any(c - a <= _LONGEST_REVERSAL and b - d <= _LONGEST_REVERSAL for a, b in before for c, d in after):
             return middle
     return None

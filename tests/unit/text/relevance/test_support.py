@@ -100,3 +100,17 @@ def test_every_feature_has_a_coefficient() -> None:
 @settings(deadline=None)
 def test_any_text_has_a_score(claim: str, quotes: list[str]) -> None:
     assert 0.0 <= support(claim, quotes).score <= 1.0
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        " ".join(f"Zq{letter}x{number}" for letter in "abcdefgh" for number in range(300)),
+        f"Version 1.5.{'9' * 5_000} costs {'9' * 500} euros.",
+        " ".join(f"Name{number} met" for number in range(2_000)),
+    ],
+    ids=["names", "digits", "reversed"],
+)
+def test_long_texts_have_a_score_too(claim: str) -> None:
+    assert 0.0 <= support(claim, DAM).score <= 1.0
+    assert support(claim, [" ".join(reversed(claim.split()))]).score <= 1.0

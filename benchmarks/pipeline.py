@@ -31,7 +31,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.support.network.fake_services import Call, World, open_world  # noqa: E402 -- it stands beside the tests
+from tests.support.network.fake_services import Call, World, open_world
 
 SCRIPT = Path(sys.executable).with_name("graph-research")
 QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()

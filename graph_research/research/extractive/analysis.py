@@ -156,10 +156,21 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
     queues: list[list[Quote]] = []
     for number, items in enumerate(ranked):
         least = _LEAST_OF_BEST * max((item.covered for item in items), default=0.0)
-        fit = [item for item in items[:_MOST_CANDIDATES] if item.covered >= least]
+        fit = [
+            item
+            for item in items[:_MOST_CANDIDATES]
+            if item.covered >= least and not _is_of_namesake(item.unit.text, parts[number])
+        ]
         quotes = [quoted(i, parts[number], pool, tuple(share.get(_place(i), 0.0) for share in shares)) for i in fit]
         queues.append([quote for quote in quotes if quote.part == number])
     return _capped([queue[turn] for turn in range(_MOST_CANDIDATES) for queue in queues if turn < len(queue)])
+
+
+def _is_of_namesake(text: str, query: Query) -> bool:
+    """Whether a text speaks of another thing of the subject's kind: of "Skerrow Head tidal lagoon", not of Marrow Bay's."""
+    name = query.names[0] if query.names else ""
+    kind = query.subject[len(name) :].strip()
+    return bool(kind) and name not in text and re.search(rf"\b[A-Z]\w+ {re.escape(kind)}", text) is not None
 
 
 def _place(item: Ranked) -> tuple[str, int]:

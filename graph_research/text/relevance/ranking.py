@@ -7,7 +7,6 @@ The constants were chosen on the tuning halves of two sets (claims with abstract
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,14 +29,12 @@ class Weights:
     its document. `linked`: for a document whose title stands in one of the best three units of other documents, as a
     share of that unit's score. `pool`: which part of a term's weight is its rarity in the pool, the rest its rarity in
     the language. `length`: for each natural logarithm of the unit's words, since a lone word is rarely an answer.
-    `namesake`: the factor for a unit that names another thing of the kind that the query's subject is.
     """
 
     around: float = 0.5
     document: float = 0.8
     linked: float = 0.3
     length: float = 0.5
-    namesake: float = 0.5
     pool: float = 0.5
 
 
@@ -136,8 +133,6 @@ def rank(pool: Pool, query: Query, weights: Weights = STANDARD) -> list[Ranked]:
     scores: dict[str, list[float]] = {}
     for source, doc in pool.read.items():
         scores[source] = _unit_scores(pool, source, by_language[doc.language], weights)
-        for position in _of_namesakes(doc, query) if weights.namesake < 1.0 else ():
-            scores[source][position] *= weights.namesake
     ordered = _ordered(pool, query, scores)
     if weights.linked and ordered:
         for source, gain in _links(pool, query, ordered).items():
@@ -162,17 +157,6 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: W
         longer = weights.length * math.log1p(doc.lengths[position])
         scores.append(near + whole + longer if near > 0.0 else 0.0)
     return scores
-
-
-def _of_namesakes(doc: Analysed, query: Query) -> Iterator[int]:
-    """Units that hold the words after the subject's name (`tidal lagoon`) behind another name, and never that one."""
-    name = query.names[0] if query.names else ""
-    kind = query.subject[len(name) :].strip()
-    if kind:
-        named = re.compile(rf"\b[A-Z]\w+ {re.escape(kind)}")
-        for position, unit in enumerate(doc.units):
-            if name not in unit.text and named.search(unit.text):
-                yield position
 
 
 def _ordered(pool: Pool, query: Query, scores: Mapping[str, Sequence[float]]) -> list[Ranked]:

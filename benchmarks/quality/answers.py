@@ -1,0 +1,199 @@
+"""The short answer, and whether there is one: ROUGE-L, answerable or not, questions about something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from benchmarks.quality import logistic
+from benchmarks.quality.plain import BM25, auc, best, mean, rouge_l
+from benchmarks.quality.sets import Row, Set
+from benchmarks.quality.table import Line
+from graph_research.text.relevance.answerability import FOUND, Features, features, is_beside
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
+from graph_research.text.relevance.short_answer import within_budget
+
+_FOUND_DOCUMENTS = 10
+_EACH_OFF_TOPIC = 4  # of the other sets' questions every fourth is asked
+_SPLITS = ("check", "tune")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """ROUGE-L of a short answer, ours and the two best sentences by BM25."""
+
+    split: str
+    ours: float
+    plain: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A question with its features; `plain` is the best sentence's BM25 as a part of its maximum, `beside` the veto."""
+
+    kind: str
+    split: str
+    answerable: bool
+    features: Features
+    plain: float = 0.0
+    beside: bool = False
+
+    @property
+    def score(self) -> float:
+        return self.features.score
+
+    @property
+    def found(self) -> bool:
+        return self.score >= FOUND and not self.beside
+
+
+def lines(sets: list[Set]) -> Iterator[Line[Answer] | Line[Judged]]:
+    """Short answers from the right document, then found or not found."""
+    for one in sets:
+        answers = list(_answers(one))
+        for split in _SPLITS:
+            if kept := [answer for answer in answers if answer.split == split]:
+                yield Line(
+                    f"{one.name}, {split}: ROUGE-L of the short answer",
+                    kept,
+                    _ours,
+                    _plain,
+                    bound=0.01,
+                    over_plain=True,
+                )
+    judged = [case for one in sets for case in cases(one, sets)]
+    for split in _SPLITS:
+        yield from _found_lines([case for case in judged if case.split == split], split)
+
+
+def _found_lines(judged: Sequence[Judged], split: str) -> Iterator[Line[Judged]]:
+    passages = [case for case in judged if case.kind.endswith("passage")]
+    for kind in sorted({case.kind for case in passages if not case.answerable}):
+        kept = [case for case in passages if case.kind == kind]
+        yield Line(f"{kind}, {split}: answerable, AUC", kept, _auc_of_score, _auc_of_plain)
+        yield Line(f"{kind}, {split}: answerable, macro-F1", kept, _macro_f1)
+    own = [case for case in judged if case.kind.endswith("library") and case.answerable]
+    for kind in sorted({case.kind for case in own}):
+        yield Line(f"{kind}, {split}: wrongly not found", [case for case in own if case.kind == kind], _not_found)
+    yield Line(f"all, {split}: wrongly not found", own, _not_found, bound=0.10, at_most=True)
+    other = [case for case in judged if case.kind.endswith("off-topic")]
+    yield Line(f"all, {split}: off-topic questions answered", other, _answered, bound=0.05, at_most=True)
+    yield Line(f"all, {split}: own against off-topic questions, AUC", [*own, *other], _auc_of_score)
+
+
+def cases(one: Set, sets: Sequence[Set]) -> Iterator[Judged]:
+    """The set's questions over its ten best texts and over the judged one, and other sets' questions over its texts."""
+    if not one.queries:
+        return
+    documents = BM25(f"{text.title} {text.text}" for text in one.texts)
+    sentences = BM25(sentence for text in one.texts for sentence in text.sentences)
+    for query in one.queries:
+        answerable = bool(query.get("answerable", one.relevant(query)))
+        if "answerable" in query:
+            numbers = [one.number[row["doc_id"]] for row in one.judged[query["id"]]]
+            plain = _best_sentence(one, numbers, sentences, query["text"])
+            yield _judged(one, f"{one.name} passage", query, answerable, numbers, plain)
+        if _has_evidence(one, query):
+            yield _judged(one, f"{one.name} library", query, answerable, _ten(one, documents, query))
+    for other in sets:
+        for query in other.queries[::_EACH_OFF_TOPIC] if other is not one else ():
+            yield _judged(one, f"{one.name} off-topic", query, False, _ten(one, documents, query))
+
+
+def coefficients(sets: list[Set]) -> dict[str, float]:
+    """Fitted on the tuning halves; each kind of question of each set has the same weight."""
+    known = [case for one in sets for case in cases(one, sets) if case.split == "tune"]
+    rows = [[1.0, c.features.matched, c.features.document, c.features.density] for c in known]
+    sizes: dict[tuple[str, bool], int] = {}
+    for case in known:
+        sizes[case.kind, case.answerable] = sizes.get((case.kind, case.answerable), 0) + 1
+    weights = [1_000.0 / sizes[case.kind, case.answerable] for case in known]
+    found = logistic.fit(rows, [case.answerable for case in known], weights, ridge=1.0)
+    return dict(zip(("constant", "matched", "document", "density"), found, strict=True))
+
+
+def _answers(one: Set) -> Iterator[Answer]:
+    sentences = BM25(sentence for text in one.texts for sentence in text.sentences)
+    firsts = [0]
+    for text in one.texts:
+        firsts.append(firsts[-1] + len(text.sents))
+    for query in one.queries:
+        references = query.get("answers") or ([query["long_answer"]] if query.get("long_answer") else [])
+        numbers = [one.number[row["doc_id"]] for row in one.judged[query["id"]]]
+        if not references or len(numbers) != 1:
+            continue
+        text = one.texts[numbers[0]]
+        scores = sentences.scores(query["text"])
+        two = sorted(best(scores, range(firsts[numbers[0]], firsts[numbers[0] + 1]), 2))
+        plain = " ".join(text.sentences[unit - firsts[numbers[0]]] for unit in two)
+        asked = parse(query["text"])
+        ranked = rank(Pool({text.id: text.document}), asked)
+        picked = within_budget(asked, [item.unit.text for item in ranked], [item.covered for item in ranked])
+        units = sorted((ranked[position].unit for position in picked), key=lambda unit: unit.start)
+        ours = " ".join(unit.text for unit in units)
+        yield Answer(
+            query["split"], max(rouge_l(ours, r) for r in references), max(rouge_l(plain, r) for r in references)
+        )
+
+
+def _judged(one: Set, kind: str, query: Row, answerable: bool, numbers: Sequence[int], plain: float = 0.0) -> Judged:
+    pool = Pool({one.texts[number].id: one.texts[number].document for number in numbers})
+    asked = parse(query["text"])
+    return Judged(kind, query["split"], answerable, features(pool, asked), plain, is_beside(pool, asked))
+
+
+def _ten(one: Set, documents: BM25, query: Row) -> list[int]:
+    return best(documents.scores(query["text"]), range(len(one.texts)), _FOUND_DOCUMENTS)
+
+
+def _has_evidence(one: Set, query: Row) -> bool:
+    """Whether the set says that its texts answer the query or do not; a claim without evidence is neither."""
+    rows = one.judged[query["id"]]
+    return "answerable" in query or not any("label" in row for row in rows) or any(row["evidence"] for row in rows)
+
+
+def _best_sentence(one: Set, numbers: Sequence[int], sentences: BM25, question: str) -> float:
+    scores = sentences.scores(question)
+    firsts = {0: 0}
+    for number, text in enumerate(one.texts):
+        firsts[number + 1] = firsts[number] + len(text.sents)
+    units = [unit for number in numbers for unit in range(firsts[number], firsts[number + 1])]
+    return max((scores.get(unit, 0.0) for unit in units), default=0.0) / sentences.most(question)
+
+
+def _ours(answers: Sequence[Answer]) -> float:
+    return mean(answer.ours for answer in answers)
+
+
+def _plain(answers: Sequence[Answer]) -> float:
+    return mean(answer.plain for answer in answers)
+
+
+def _auc_of_score(judged: Sequence[Judged]) -> float:
+    return auc([c.score for c in judged if c.answerable], [c.score for c in judged if not c.answerable])
+
+
+def _auc_of_plain(judged: Sequence[Judged]) -> float:
+    return auc([c.plain for c in judged if c.answerable], [c.plain for c in judged if not c.answerable])
+
+
+def _not_found(judged: Sequence[Judged]) -> float:
+    return mean(not case.found for case in judged)
+
+
+def _answered(judged: Sequence[Judged]) -> float:
+    return mean(case.found for case in judged)
+
+
+def _macro_f1(judged: Sequence[Judged]) -> float:
+    scores = []
+    for wanted in (True, False):
+        hit = sum(case.found == case.answerable == wanted for case in judged)
+        told, true = (sum(value == wanted for value in values) for values in _columns(judged))
+        scores.append(2 * hit / (told + true) if told + true else 0.0)
+    return mean(scores)
+
+
+def _columns(judged: Sequence[Judged]) -> tuple[list[bool], list[bool]]:
+    return [case.found for case in judged], [case.answerable for case in judged]

@@ -1,0 +1,112 @@
+"""Ranking of sentences: the share of the judged evidence among the first five units, with each part switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+from benchmarks.quality.plain import BM25, best, mean
+from benchmarks.quality.sets import Row, Set
+from benchmarks.quality.table import Line
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import STANDARD, Pool, Weights, rank
+
+_FOUND_DOCUMENTS = 10
+_FIRST = 5
+_LEAST_SHARED = 0.5  # of the shorter, for a unit of ours to be a sentence of the set
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query's recall by the product and by the plain method."""
+
+    split: str
+    ours: float
+    plain: float
+
+
+def lines(sets: list[Set]) -> Iterator[Line[Case]]:
+    """Evidence recall@5 in the right documents and in the ten that are found, then what each part gains."""
+    for one in sets:
+        asked = [query for query in one.queries if one.gold(query)]
+        if not asked or not any(len(text.sents) > 1 for text in one.texts) or "answerable" in asked[0]:
+            continue
+        measure = _Measure(one, asked)
+        for what, found in (("right document", False), ("10 documents", True)):
+            plain = measure.plain(found)
+            cases = _cases(asked, measure.ours(STANDARD, found), plain)
+            for split in ("check", "tune"):
+                kept = [case for case in cases if case.split == split]
+                yield Line(
+                    f"{one.name}, {split}: evidence recall@5, {what}",
+                    kept,
+                    _ours,
+                    _plain,
+                    bound=0.05 if found else None,
+                    over_plain=True,
+                )
+        standard = measure.ours(STANDARD, True)
+        for part in fields(Weights):
+            without = measure.ours(replace(STANDARD, **{part.name: _OFF.get(part.name, 0.0)}), True)
+            yield Line(
+                f"{one.name}: without `{part.name}` (plain: with it)", _cases(asked, without, standard), _ours, _plain
+            )
+
+
+class _Measure:
+    def __init__(self, one: Set, asked: Sequence[Row]) -> None:
+        self._set = one
+        self._asked = asked
+        self._documents = BM25(f"{text.title} {text.text}" for text in one.texts)
+        places = [(number, i) for number, text in enumerate(one.texts) for i in range(len(text.sents))]
+        self._number = {place: number for number, place in enumerate(places)}
+        self._sentences = BM25(one.texts[number].sentences[i] for number, i in places)
+        self._places = places
+
+    def texts(self, query: Row, *, found: bool) -> list[int]:
+        if not found:
+            return sorted({number for number, _ in self._set.gold(query)})
+        return best(self._documents.scores(query["text"]), range(len(self._set.texts)), _FOUND_DOCUMENTS)
+
+    def plain(self, found: bool) -> list[float]:
+        recalls = []
+        for query in self._asked:
+            units = [
+                self._number[number, i]
+                for number in self.texts(query, found=found)
+                for i in range(len(self._set.texts[number].sents))
+            ]
+            first = best(self._sentences.scores(query["text"]), units, _FIRST)
+            recalls.append(_recall({self._places[unit] for unit in first}, self._set.gold(query)))
+        return recalls
+
+    def ours(self, weights: Weights, found: bool) -> list[float]:
+        recalls = []
+        for query in self._asked:
+            numbers = self.texts(query, found=found)
+            pool = Pool({str(number): self._set.texts[number].document for number in numbers})
+            first = rank(pool, parse(query["text"]), weights)[:_FIRST]
+            hit = {place for item in first for place in self._hit(int(item.source), item.unit.start, item.unit.end)}
+            recalls.append(_recall(hit, self._set.gold(query)))
+        return recalls
+
+    def _hit(self, number: int, start: int, end: int) -> Iterator[tuple[int, int]]:
+        for i, (low, high) in enumerate(self._set.texts[number].spans):
+            if min(high, end) - max(low, start) >= _LEAST_SHARED * min(high - low, end - start):
+                yield number, i
+
+
+def _recall(hit: set[tuple[int, int]], gold: set[tuple[int, int]]) -> float:
+    return len(hit & gold) / min(_FIRST, len(gold))
+
+
+def _cases(asked: Sequence[Row], ours: Sequence[float], plain: Sequence[float]) -> list[Case]:
+    return [Case(query.get("split", "check"), a, b) for query, a, b in zip(asked, ours, plain, strict=True)]
+
+
+def _ours(cases: Sequence[Case]) -> float:
+    return mean(case.ours for case in cases)
+
+
+def _plain(cases: Sequence[Case]) -> float:
+    return mean(case.plain for case in cases)

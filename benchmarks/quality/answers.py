@@ -16,6 +16,7 @@ from graph_research.text.relevance.short_answer import within_budget
 
 _FOUND_DOCUMENTS = 10
 _EACH_OFF_TOPIC = 4  # of the other sets' questions every fourth is asked
+_LEFT_OUT = 0.953  # the share of off-topic questions that the threshold leaves out
 _SPLITS = ("check", "tune")
 
 
@@ -102,7 +103,7 @@ def cases(one: Set, sets: Sequence[Set]) -> Iterator[Judged]:
 
 
 def coefficients(sets: list[Set]) -> dict[str, float]:
-    """Fitted on the tuning halves; each kind of question of each set has the same weight."""
+    """Fitted on the tuning halves, where each kind of question of each set has the same weight; and the threshold."""
     known = [case for one in sets for case in cases(one, sets) if case.split == "tune"]
     rows = [[1.0, c.features.matched, c.features.document, c.features.density] for c in known]
     sizes: dict[tuple[str, bool], int] = {}
@@ -110,7 +111,13 @@ def coefficients(sets: list[Set]) -> dict[str, float]:
         sizes[case.kind, case.answerable] = sizes.get((case.kind, case.answerable), 0) + 1
     weights = [1_000.0 / sizes[case.kind, case.answerable] for case in known]
     found = logistic.fit(rows, [case.answerable for case in known], weights, ridge=1.0)
-    return dict(zip(("constant", "matched", "document", "density"), found, strict=True))
+    fitted = dict(zip(("constant", "matched", "document", "density"), found, strict=True))
+    other = [_logit(row, found) for row, case in zip(rows, known, strict=True) if case.kind.endswith("off-topic")]
+    return {**fitted, "FOUND": logistic.probability(sorted(other)[int(_LEFT_OUT * len(other))])}
+
+
+def _logit(row: Sequence[float], coefficients: Sequence[float]) -> float:
+    return sum(value * coefficient for value, coefficient in zip(row, coefficients, strict=True))
 
 
 def _answers(one: Set) -> Iterator[Answer]:

@@ -47,10 +47,8 @@ def lines(sets: list[Set]) -> Iterator[Line[Case]]:
                 )
         standard = measure.ours(STANDARD, True)
         for part in fields(Weights):
-            without = measure.ours(replace(STANDARD, **{part.name: _OFF.get(part.name, 0.0)}), True)
-            yield Line(
-                f"{one.name}: without `{part.name}` (plain: with it)", _cases(asked, without, standard), _ours, _plain
-            )
+            cases = _cases(asked, measure.ours(replace(STANDARD, **{part.name: 0.0}), True), standard)
+            yield Line(f"{one.name}: without `{part.name}` (plain: with it)", cases, _ours, _plain)
 
 
 class _Measure:

@@ -167,7 +167,7 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
 
 
 def _is_of_namesake(text: str, query: Query) -> bool:
-    """Whether a text speaks of another thing of the subject's kind: of "Skerrow Head tidal lagoon", not of Marrow Bay's."""
+    """Whether a text speaks of another thing of the subject's kind, such as another lagoon than the one asked for."""
     name = query.names[0] if query.names else ""
     kind = query.subject[len(name) :].strip()
     return bool(kind) and name not in text and re.search(rf"\b[A-Z]\w+ {re.escape(kind)}", text) is not None

@@ -112,18 +112,13 @@ def terms(text: str, language: str = "en") -> list[str]:
 
 
 def index_text(text: str, language: str) -> str:
-    """All terms of `words`, joined by spaces, each as `index_term` writes it."""
-    return " ".join([_index_terms(written, language) for written in _WORD.findall(text)])
-
-
-def index_term(term: str, language: str) -> str:
-    """A term behind its language's two letters: an index keeps the words of several languages apart."""
-    return language + term
+    """The terms of `words`, those of weight 0 too, joined by spaces; faster than `words`, since places do not count."""
+    return " ".join([_joined_terms(written, language) for written in _WORD.findall(text)])
 
 
 @lru_cache(maxsize=100_000)
-def _index_terms(written: str, language: str) -> str:
-    return " ".join(index_term(term, language) for term, _, _, _ in _forms(written, language))
+def _joined_terms(written: str, language: str) -> str:
+    return " ".join(term for term, _, _, _ in _forms(written, language))
 
 
 def weight(word: str, language: str = "en") -> float:

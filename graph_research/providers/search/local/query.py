@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graph_research.text.language.words import index_term, words
+from graph_research.text.language.words import language_of, words
 
 _MOST_CHARS = 50_000
 _MOST_TERMS = 48
@@ -25,7 +25,8 @@ class IndexQuery:
 def parse_query(text: str, languages: Iterable[str], folders: Sequence[int] | None) -> IndexQuery:
     """The rarest terms of `text`; words as common as `the` count only where there is nothing else."""
     weights = {language: _rarest(text[:_MOST_CHARS], language) for language in languages}
-    match = " OR ".join(f'"{term}"' for terms in weights.values() for term in terms)
+    terms = dict.fromkeys(term for terms in weights.values() for term in terms)
+    match = " OR ".join(f'"{term}"' for term in terms)
     if match and folders is not None:
         match = f"folder : ({' OR '.join(map(folder_term, folders))}) AND ({match})"
     return IndexQuery(match, weights)
@@ -37,6 +38,8 @@ def folder_term(folder: int) -> str:
 
 
 def _rarest(text: str, language: str) -> dict[str, float]:
-    weights = {index_term(word.term, language): word.weight for word in words(text, language)}
+    """The terms that a document in `language` may have, without those as common in the question's own language."""
+    common = {word.start for word in words(text, language_of(text)) if word.weight == 0.0}
+    weights = {word.term: word.weight * (word.start not in common) for word in words(text, language)}
     rare = {term: weight for term, weight in weights.items() if weight > 0.0} or dict.fromkeys(weights, 1.0)
     return dict(sorted(rare.items(), key=lambda item: -item[1])[:_MOST_TERMS])

@@ -34,17 +34,17 @@ def rank(
     """The best documents, best first; each text once. `folders` None is the whole index."""
     languages = index.rows("languages", folders=None if folders is None else orjson.dumps(folders).decode())
     query = parse_query(text, [row["language"] for row in languages], folders)
-    rows = (
-        index.rows("best_passages", match=query.match, limit=max(_CANDIDATES, most * most_passages))
-        if query.match
-        else []
-    )
+    if not query.match:
+        return []
+    rows = index.rows("best_passages", match=query.match, limit=max(_CANDIDATES, most * most_passages))
     by_text: dict[str, list[Row]] = {}
     for row in rows:
         same_text = by_text.setdefault(row["text_hash"], [])
         if not same_text or same_text[0]["document"] == row["document"]:
             same_text.append(row)
-    share = _covered(index, rows[0], query.weights[rows[0]["language"]]) / rows[0]["value"] if rows else 0.0
+    share = (
+        max(_covered(index, rows[0], weights) for weights in query.weights.values()) / rows[0]["value"] if rows else 0
+    )
     return [
         RankedDocument(
             found[0],

@@ -51,9 +51,9 @@ def test_ligatures_and_full_width_letters_count_as_the_letters_they_stand_for() 
     assert [(word.start, word.end) for word in words("e\ufb03cient \ufb01sh")] == [(0, 7), (8, 11)]
 
 
-def test_an_index_holds_every_term_with_its_language() -> None:
-    assert index_text("The TaskGroup, tides", "en") == "enthe entaskgroup entask engroup entide"
-    assert index_text("東京は", "ja") == "ja東京 ja京は"
+def test_an_index_holds_every_term() -> None:
+    assert index_text("The TaskGroup, tides", "en") == "the taskgroup task group tide"
+    assert index_text("東京は", "ja") == "東京 京は"
 
 
 def test_numbers_stay_whole() -> None:

@@ -37,8 +37,8 @@ CREATE TABLE passages (
 
 CREATE INDEX passages_document ON passages (document);
 
--- One row a passage, with its id. The columns hold stems, each behind the code of its language, and `folder` the
--- term of the folder: a search in some folders is a search for their terms.
+-- One row a passage, with its id. The columns hold stems, and `folder` the term of the folder: a search in some folders
+-- is a search for their terms.
 CREATE VIRTUAL TABLE words USING fts5 (
     folder, title, heading, body, tokenize = "unicode61 remove_diacritics 2 tokenchars '.'"
 );

@@ -321,6 +321,21 @@ async def test_words_are_found_as_their_language_inflects_and_divides_them(
     assert (await library.search(question))[0].path == "answer.txt"
 
 
+async def test_a_document_in_another_language_does_not_stand_first_for_words_that_all_have(
+    tmp_path: Path, library: Library
+) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    for number in range(20):
+        (folder / f"{number}.txt").write_text(f"The gate of the dam was opened for the tide, and it is gate {number}.")
+    (folder / "de.txt").write_text("Das ist der Bericht von dem Tor, das die Stadt für den Hafen bauen will: The Gate.")
+    (folder / "gate.txt").write_text("The gate of the dam cost a million, and it was paid for by the town.")
+    await library.add([folder])
+    found = await library.find("What did the gate of the dam cost?", limit=30)
+    assert found[0].facts.url == "gate.txt"
+    assert found[-1].facts.url == "de.txt"
+
+
 async def test_a_ligature_is_found_as_its_letters_and_shown_as_it_stands(tmp_path: Path, library: Library) -> None:
     (tmp_path / "a.txt").write_text("An e\ufb03cient pump.")
     await library.add([tmp_path / "a.txt"])

@@ -28,18 +28,19 @@ def parse_query(text: str, languages: Iterable[str], folders: Sequence[int] | No
     terms = dict.fromkeys(term for terms in weights.values() for term in terms)
     match = " OR ".join(f'"{term}"' for term in terms)
     if match and folders is not None:
-        match = f"folder : ({' OR '.join(map(folder_term, folders))}) AND ({match})"
+        within = " OR ".join(f'"{folder_term(folder)}"' for folder in folders)
+        match = f"folder : ({within}) AND ({match})"
     return IndexQuery(match, weights)
 
 
 def folder_term(folder: int) -> str:
-    """What the index has in the column `folder` of each passage below it."""
-    return f"f{folder}"
+    """What the index has in the column `folder` of each passage below it; no word of a text looks like it."""
+    return f"folder.{folder}"
 
 
 def _rarest(text: str, language: str) -> dict[str, float]:
     """The terms that a document in `language` may have, without those as common in the question's own language."""
-    common = {word.start for word in words(text, language_of(text)) if word.weight == 0.0}
-    weights = {word.term: word.weight * (word.start not in common) for word in words(text, language)}
+    telling = {word.start for word in words(text, language_of(text)) if word.weight > 0.0}
+    weights = {word.term: word.weight * (word.start in telling) for word in words(text, language)}
     rare = {term: weight for term, weight in weights.items() if weight > 0.0} or dict.fromkeys(weights, 1.0)
     return dict(sorted(rare.items(), key=lambda item: -item[1])[:_MOST_TERMS])

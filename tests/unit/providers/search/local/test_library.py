@@ -331,9 +331,7 @@ async def test_a_document_in_another_language_does_not_stand_first_for_words_tha
     (folder / "de.txt").write_text("Das ist der Bericht von dem Tor, das die Stadt für den Hafen bauen will: The Gate.")
     (folder / "gate.txt").write_text("The gate of the dam cost a million, and it was paid for by the town.")
     await library.add([folder])
-    found = await library.find("What did the gate of the dam cost?", limit=30)
-    assert found[0].facts.url == "gate.txt"
-    assert found[-1].facts.url == "de.txt"
+    assert (await library.find("What did the gate of the dam cost?"))[0].facts.url == "gate.txt"
 
 
 async def test_a_ligature_is_found_as_its_letters_and_shown_as_it_stands(tmp_path: Path, library: Library) -> None:
@@ -363,6 +361,15 @@ async def test_relevance_is_the_share_of_the_question_that_is_answered(folder: P
     whole, part = [await library.find(text) for text in ("shaft seals", "shaft seals of xylophones")]
     assert whole[0].relevance == 1.0
     assert 0.3 < part[0].relevance < 0.7
+
+
+async def test_a_word_that_looks_like_the_term_of_a_folder_is_a_word(tmp_path: Path, library: Library) -> None:
+    for number, text in enumerate(["A heron stands in the F1 marsh.", "A heron, folder.1, stands in the f.1 marsh."]):
+        (tmp_path / f"{number}.txt").write_text(text)
+        await library.add([tmp_path / f"{number}.txt"])
+    assert [hit.path for hit in await library.search("folder.1")] == ["1.txt"]
+    assert (await library.search("heron F1"))[0].path == "0.txt"
+    assert [hit.path for hit in await library.search("heron", folders=[tmp_path / "0.txt"])] == ["0.txt"]
 
 
 async def test_many_folders_can_be_searched_at_once(tmp_path: Path, library: Library) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from graph_research.research.models.draft import StatementKind
-from graph_research.text.relevance.support import MISSING, PARTLY, SUPPORTED, Support, support
+from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
 
 _LISTED = 5
 
@@ -32,8 +32,9 @@ class Judgement(NamedTuple):
 def judge(text: str, kind: StatementKind, citations: Sequence[CitedQuote]) -> Judgement:
     """Judge a statement by its citations.
 
-    A quote must be its first citation's quote, to the character. A fact needs one valid citation, and its words must
-    follow from the validly cited quotes: `support` has to be at least `SUPPORTED`.
+    A quote must be its first citation's quote, to the character. A fact needs one valid citation, and `support` by the
+    validly cited quotes of at least `UNSUPPORTED`; of at least `SUPPORTED` where a number, a date, a denial or an
+    opposite tells against it.
     """
     if not citations:
         return Judgement(0.0, "no citation")
@@ -44,7 +45,9 @@ def judge(text: str, kind: StatementKind, citations: Sequence[CitedQuote]) -> Ju
     if not valid:
         return Judgement(0.0, "no valid citation")
     found = support(text, valid)
-    return Judgement(round(found.score, 2), "" if found.score >= SUPPORTED else _why_not_supported(found))
+    refuted = any(lack in DEFINITE for lack, _ in found.lacks)
+    holds = found.score >= (SUPPORTED if refuted else UNSUPPORTED)
+    return Judgement(round(found.score, 2), "" if holds else _why_not_supported(found))
 
 
 def _why_not_the_quote(text: str, first: CitedQuote) -> str:
@@ -58,4 +61,4 @@ def _why_not_supported(found: Support) -> str:
     otherwise = [written for lack, written in found.lacks if lack not in MISSING]
     reasons = {"not in the cited quotes": missing, "otherwise in the cited quotes": otherwise}
     said = [f"{what}: {', '.join(dict.fromkeys(listed[:_LISTED]))}" for what, listed in reasons.items() if listed]
-    return "; ".join([f"{'partly' if found.score >= PARTLY else 'not'} supported by its words", *said])
+    return "; ".join(["not supported by its words", *said])

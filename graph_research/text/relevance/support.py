@@ -17,8 +17,9 @@ from graph_research.text.sentences import sentence_spans
 
 SUPPORTED = 0.5
 """At this score and above the words of the claim follow from the quotes."""
-PARTLY = 0.25
-"""At this score and above a part of the claim does."""
+UNSUPPORTED = 0.15
+"""Below this score its words do not. Of the claims that people call supported by judged sentences (of scientists, of an
+encyclopedia) 15 % are below; a third to a half are between it and 0.5, since they say it in other words."""
 
 COEFFICIENTS: Mapping[str, float] = {
     "constant": -1.413,
@@ -55,6 +56,8 @@ class Lack(StrEnum):
     ORDER = "order"
 
 
+DEFINITE = (Lack.NUMBER, Lack.DATE, Lack.NEGATION, Lack.OPPOSITE)
+"""What refutes a claim that is not `SUPPORTED`; the other kinds are matters of wording as often."""
 MISSING = (Lack.NUMBER, Lack.DATE, Lack.NAME, Lack.WORD)
 """What the quotes have not; the other kinds they have otherwise."""
 

@@ -30,20 +30,25 @@ def test_a_fact_in_the_words_of_its_quote_is_supported():
 @pytest.mark.parametrize(
     ("text", "quote", "why"),
     [
-        ("The dam has 17 turbines.", "The dam has 16 turbines.", "not|not in the cited quotes: 17"),
+        ("The dam has 17 turbines.", "The dam has 16 turbines.", "not in the cited quotes: 17"),
         (
             "The dam opened in March 2019.",
             "The dam opened in April 2019.",
-            "partly|not in the cited quotes: March 2019",
+            "not in the cited quotes: March 2019",
         ),
-        ("The dam did not fail.", "The dam did fail.", "not|otherwise in the cited quotes: not"),
-        ("The pool has more fish.", "The pool has fewer fish.", "not|otherwise in the cited quotes: more"),
-        ("Trams cross the bridge.", "Sixteen turbines turn.", "not|not in the cited quotes: Trams, bridge, cross"),
+        ("The dam did not fail.", "The dam did fail.", "otherwise in the cited quotes: not"),
+        ("The pool has more fish.", "The pool has fewer fish.", "otherwise in the cited quotes: more"),
+        ("Trams cross the bridge.", "Sixteen turbines turn.", "not in the cited quotes: Trams, bridge, cross"),
     ],
 )
 def test_a_fact_that_is_not_says_what_is_missing_or_otherwise(text, quote, why):
-    degree, reason = why.split("|")
-    assert judged(text, quote).problem == f"{degree} supported by its words; {reason}"
+    assert judged(text, quote).problem == f"not supported by its words; {why}"
+
+
+def test_a_fact_in_other_words_is_not_called_unsupported():
+    score, problem = judged("The petition bore 31,000 names.", "Some 31,000 people signed it.")
+    assert score < 0.5
+    assert problem == ""
 
 
 def test_a_fact_may_rest_on_several_quotes_but_not_on_an_invalid_one():

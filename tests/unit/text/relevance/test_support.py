@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_research.text.relevance.support import COEFFICIENTS, PARTLY, SUPPORTED, Lack, support
+from graph_research.text.relevance.support import COEFFICIENTS, SUPPORTED, UNSUPPORTED, Lack, support
 
 DAM = [
     "The Severn dam was opened in 1968 by Ines Calloway.",
@@ -60,7 +60,7 @@ def test_what_changes_few_words_lowers_the_score(claim: str, true: str, lack: La
 
 
 def test_a_claim_about_something_else_is_not_even_partly_supported() -> None:
-    assert support("Hosepipes may be used in the evening.", DAM).score < PARTLY
+    assert support("Hosepipes may be used in the evening.", DAM).score < UNSUPPORTED
 
 
 def test_another_voice_is_not_another_order() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from graph_research.text.language.stems import stem
 from graph_research.text.language.terms import content_terms
+from graph_research.text.language.words import language_of, stem
 
 _ALIKE = 0.9
 """The share of word stems, of all that either query has, from which on two queries ask the same."""
@@ -15,8 +15,10 @@ _ALIKE = 0.9
 def asked_before(query: str, asked: Iterable[str]) -> bool:
     """Whether one of the queries `asked` asks the same as `query`: the same word stems but for few, whatever their
     order. A number that only one of them has makes another question of it, and so does a query without words."""
-    stems = _stems(query)
-    return any(_alike(stems, _stems(other)) or _plain(query) == _plain(other) for other in asked)
+    others = tuple(asked)
+    language = language_of(" ".join((query, *others)))
+    stems = _stems(query, language)
+    return any(_alike(stems, _stems(other, language)) or _plain(query) == _plain(other) for other in others)
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -26,8 +28,8 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _stems(query: str) -> frozenset[str]:
-    return frozenset(map(stem, content_terms(query)))
+def _stems(query: str, language: str) -> frozenset[str]:
+    return frozenset(stem(word, language) for word in content_terms(query))
 
 
 def _plain(text: str) -> str:

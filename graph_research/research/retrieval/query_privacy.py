@@ -1,7 +1,7 @@
 """What may go out as a web query once texts of the user's own documents were read: words that are public already.
 
 A page or a document could make a model put a local text into a query, which sends the text to the search provider.
- So a query keeps only words of the question and of what web searches returned, and stop words.
+So a query keeps only words of the question and of what web searches returned, and stop words.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graph_research.text.language.stems import stem
 from graph_research.text.language.terms import STOP_WORDS
+from graph_research.text.language.words import MOST_STEMMED_CHARS, stem
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -27,8 +27,8 @@ class LimitedQuery:
 class PublicWords:
     """The words that may go out: those of `texts` and all others with the same stem.
 
-    A word is a run of letters and digits; one with a digit in it must occur as it is. The signs between words do not
-    go out, since they could spell something too.
+    A word is a run of letters and digits; one with a digit in it, or of more than 64 letters, must occur as it is.
+    The signs between words do not go out, since they could spell something too.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -53,4 +53,4 @@ def word_list(texts: Iterable[str]) -> str:
 
 
 def _stem(word: str) -> str:
-    return stem(word) if word.isalpha() else word
+    return stem(word) if word.isalpha() and len(word) <= MOST_STEMMED_CHARS else word

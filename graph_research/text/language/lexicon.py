@@ -1,4 +1,4 @@
-"""Closed lists of English words: function words, auxiliaries, verbs, openers and generic nouns; no inflection."""
+"""Closed lists of English words: function words, auxiliaries and verbs; no inflection."""
 
 from __future__ import annotations
 
@@ -68,50 +68,4 @@ VERBS = word_set(
     "replaces replaced represent represents represented send sends sent speak speaks fit fits measured observe "
     "observes observed establish establishes established develop develops developed designed express implement "
     "implements implemented"
-)
-
-GENERIC_NOUNS = word_set(
-    "harm harms damage damages question answer effect effects role impact influence reason reasons difference "
-    "differences advantage advantages disadvantage disadvantages benefit benefits fact facts overview information "
-    "detail details example examples introduction aspect aspects part parts number numbers amount amounts case "
-    "cases people time times year years day days use page pages section sections note notes result results "
-    "problem problems issue issues type types form forms end set sets list lists main important good best better "
-    "new old large small great long high low first last second next possible different certain available useful "
-    "real little full current recent"
-)
-
-ANAPHORIC_OPENERS = word_set(
-    "it its it's this that these those they their them he she his her him such both another here there neither either "
-    "so then thus therefore hence otherwise instead else also too likewise similarly accordingly consequently "
-    "but and or nor yet because which who whose where former latter"
-)
-
-ASIDE_OPENERS = word_set(
-    "however moreover furthermore nevertheless nonetheless additionally meanwhile still finally lastly secondly "
-    "thirdly indeed besides conversely afterwards afterward later subsequently again"
-)
-
-IMPERATIVE_OPENERS = word_set(
-    "click see subscribe share sign read login log register download print follow visit browse search back skip jump "
-    "go contact buy shop donate accept manage edit view copy order tap scroll return report"
-)
-
-MEASURES = word_set(
-    "hundred thousand million billion trillion dozen half third thirds quarter percent per cent euro euros dollar "
-    "dollars pound pounds metre metres meter meters kilometre kilometres kilometer kilometers hectare hectares tonne "
-    "tonnes kilogram kilograms litre litres second seconds minute minutes hour hours day days week weeks month months "
-    "year years watt watts kilowatt kilowatts megawatt megawatts gigawatt gigawatts square cubic decade decades "
-    "century centuries one two three four five six seven eight nine ten eleven twelve"
-)
-
-COMMAND_VERBS = word_set(
-    "wrap create save run return call use set get add remove raise block wait schedule convert cancel check send "
-    "receive read write open close start stop register execute load parse yield make change update delete put choose "
-    "ensure let begin take keep allow try do turn ask tell remember note consider avoid allocate initialize construct "
-    "build copy move select specify provide enable disable see go find test mark attach insert append extract wake"
-)
-
-BOILERPLATE_WORDS = word_set(
-    "cookie cookies newsletter subscribe privacy browser advertisement copyright sitemap login password unsubscribe "
-    "website webpage email consent disclaimer"
 )

@@ -24,17 +24,17 @@ STOP_WORDS = frozenset(_WORD.findall(_NLTK_ENGLISH))
 
 def content_terms(text: str) -> list[str]:
     """The words of `text` in order, split at white space and punctuation, in lower case, without stop words."""
-    return [word for word in words(text) if word not in STOP_WORDS]
+    return [word for word in lower_case_words(text) if word not in STOP_WORDS]
 
 
-def words(text: str) -> list[str]:
+def lower_case_words(text: str) -> list[str]:
     """All words of `text` in order, in lower case."""
     return _WORD.findall(text.lower())
 
 
 def occurring(terms: Iterable[str], text: str) -> frozenset[str]:
-    """Those of `terms`, lower-case words, that `words(text)` holds; a few are looked for faster than a
-    text is split."""
+    """Those of `terms`, lower-case words, that `lower_case_words(text)` holds; a few are
+    looked for faster than a text is split."""
     lowered = text.lower()
     return frozenset(term for term in terms if _occurs(term, lowered))
 

@@ -75,8 +75,8 @@ _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _ONE_AT_A_TIME = Lock()  # a Snowball stemmer keeps the word that it works on, and answers are made in threads
 
-
-_MOST_CHARS = 64
+MOST_STEMMED_CHARS = 64
+"""Of a longer word the rest is left out: nobody searches for more."""
 
 _Form = tuple[str, str, int, int]
 """Of a written word: its term, what it was made of, and where it starts and ends in the written word."""
@@ -159,7 +159,7 @@ def _forms(written: str, language: str) -> Sequence[_Form]:
 @lru_cache(maxsize=100_000)
 def _spaced_forms(written: str, language: str) -> Sequence[_Form]:
     """A word, then its parts where it is written in camel case; each at the place of the whole."""
-    parts = _HUMPS.findall(written) if written[1:].lower() != written[1:] and len(written) <= _MOST_CHARS else []
+    parts = _HUMPS.findall(written) if written[1:].lower() != written[1:] and len(written) <= MOST_STEMMED_CHARS else []
     folded = [_folded(part) for part in (written, *(parts if len(parts) > 1 else ()))]
     return tuple((_stem(form, language), form, 0, len(written)) for form in folded)
 
@@ -180,8 +180,8 @@ def _pairs(run: str) -> Iterator[_Form]:
 
 
 def _folded(word: str) -> str:
-    """In lower case and without ligatures; nobody searches for more than the first 64 characters."""
-    word = word[:_MOST_CHARS]
+    """In lower case and without ligatures."""
+    word = word[:MOST_STEMMED_CHARS]
     return (word if word.isascii() else unicodedata.normalize("NFKC", word)).lower()
 
 

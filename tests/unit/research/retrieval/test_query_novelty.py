@@ -36,6 +36,12 @@ def test_another_year_another_thing_or_another_width_is_new(query: str) -> None:
     assert not asked_before(query, ASKED)
 
 
+def test_endings_of_other_languages_make_no_new_question() -> None:
+    asked = ["Was kosten die Häuser der Stadt und des Vereins?"]
+    assert asked_before("die Häuser der Städte und des Vereins: was kostet?", asked)
+    assert not asked_before("Was kosten die Brücken der Stadt und des Vereins?", asked)
+
+
 def test_nothing_was_asked_before_the_first_question() -> None:
     assert not asked_before("anything", [])
     assert asked_before("how is it?", ["How is it"])

@@ -54,6 +54,12 @@ def test_a_secret_in_pieces_or_with_figures_does_not_pass_as_something_known(que
     assert limited(query, QUESTION)[0] == ""
 
 
+def test_a_secret_behind_a_long_public_word_stays() -> None:
+    known = "tarn" * 16
+    assert limited(f"{known}zebrafish", known) == ("", (f"{known}zebrafish",))
+    assert limited(f"{known}zebrafish", f"{known}zebrafish") == (f"{known}zebrafish", ())
+
+
 def test_signs_between_words_do_not_go_out() -> None:
     assert limited("Tarn ...---... plant!? ¶§", QUESTION) == ("Tarn plant", ())
 

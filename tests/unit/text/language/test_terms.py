@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.language.terms import occurring, words
+from graph_research.text.language.terms import lower_case_words, occurring
 
 TEXTS = st.text(alphabet="abAB 1_-.ÉéİßΣς\n", max_size=40)
 
 
 @given(TEXTS, TEXTS)
 def test_a_term_occurs_where_it_is_one_of_the_texts_words(question: str, text: str) -> None:
-    assert occurring(words(question), text) == set(words(question)) & set(words(text))
+    assert occurring(lower_case_words(question), text) == set(lower_case_words(question)) & set(lower_case_words(text))
 
 
 def test_a_part_of_a_word_is_no_word() -> None:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_research.text.language.words import MOST_WEIGHT, index_text, language_of, stem, terms, weight, words
+
+INFLECTED = [
+    f"{root}{ending}" for root in ("generat", "nation", "oper", "relat", "organiz") for ending in ("ing", "ed", "ional")
+]
 
 
 def test_terms_are_stems_without_the_commonest_words() -> None:
@@ -70,3 +78,20 @@ def test_places_are_places_in_the_text(text: str, language: str) -> None:
     for word in words(text, language):
         assert 0 <= word.start < word.end <= len(text)
         assert 0.0 <= word.weight <= MOST_WEIGHT
+
+
+@pytest.fixture
+def eager_switching() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_threads_do_not_mix_up_each_others_words() -> None:
+    alone = [stem(word) for word in INFLECTED]
+    with ThreadPoolExecutor(8) as pool:
+        runs = [pool.submit(lambda: [stem(word) for word in INFLECTED]) for _ in range(60)]
+        assert all(run.result() == alone for run in runs)

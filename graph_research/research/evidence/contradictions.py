@@ -9,10 +9,10 @@ from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
 from graph_research.research.models.ids import contradiction_id
 from graph_research.research.models.source import Source
-from graph_research.research.scoring.origin import copies
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
-from graph_research.text.relevance.conflicts import Conflict, SourceSentence, find_contradictions
+from graph_research.text.relevance.conflicts import Conflict, find_contradictions
+from graph_research.text.relevance.statements import SourceSentence
 
 Place = tuple[str, int, int]
 """Source id, start and end of a piece of evidence in the source's canonical text."""
@@ -26,11 +26,9 @@ def disagreements(
     documents: Mapping[str, Document],
 ) -> list[Contradiction]:
     """The contradictions that were `named`, then what code finds beside them in the evidence."""
-    copied = copies(list(sources.values()), {source_id: document.text for source_id, document in documents.items()})
     quoted = [
         SourceSentence(
             source_id=source_id,
-            origin=copied[source_id],
             text=one.quote,
             start=start,
             end=end,

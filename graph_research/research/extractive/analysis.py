@@ -14,9 +14,10 @@ from rapidfuzz import fuzz
 from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
 from graph_research.text.language.words import language_of, words
 from graph_research.text.relevance.answerability import FOUND, absent_words, features, is_beside
-from graph_research.text.relevance.conflicts import Conflict, SourceSentence, find_contradictions
+from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, rank
+from graph_research.text.relevance.statements import SourceSentence
 from graph_research.text.relevance.units import MOST_CHARS
 
 MOST_FINDINGS = 30
@@ -122,7 +123,7 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
         score=features(pool, query).score,
         parts=parts,
         groups=grouped(candidates, sources)[:MOST_FINDINGS],
-        conflicts=find_contradictions([sentence(item, pool, sources) for item in whole[:_MOST_COMPARED]]),
+        conflicts=find_contradictions([sentence(item, pool) for item in whole[:_MOST_COMPARED]]),
     )
 
 
@@ -253,11 +254,10 @@ def _weights(text: str) -> dict[str, float]:
     return {word.term: word.weight for word in words(text, language_of(text))}
 
 
-def sentence(item: Ranked, pool: Pool, sources: Mapping[str, SourceFacts]) -> SourceSentence:
-    """The unit as the search for conflicts takes it; copies of one text are one origin."""
+def sentence(item: Ranked, pool: Pool) -> SourceSentence:
+    """The unit as the search for conflicts takes it."""
     return SourceSentence(
         source_id=item.source,
-        origin=sources[item.source].copy_of,
         text=item.unit.text,
         start=item.unit.start,
         end=item.unit.end,

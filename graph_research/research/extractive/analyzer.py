@@ -9,7 +9,8 @@ from graph_research.research.extractive.analysis import Analysis, Group, Quote, 
 from graph_research.research.extractive.gaps import find_gaps
 from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.sources import SourceFacts
-from graph_research.text.relevance.conflicts import Conflict, SourceSentence
+from graph_research.text.relevance.conflicts import Conflict
+from graph_research.text.relevance.statements import SourceSentence
 
 
 def find(material: Mapping[str, Any]) -> dict[str, Any]:

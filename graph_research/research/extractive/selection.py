@@ -10,10 +10,11 @@ from typing import Any, Literal
 from graph_research.research.extractive.analysis import Analysis, analyze
 from graph_research.research.extractive.analyzer import opposing
 from graph_research.research.extractive.short_answer import short_answer
-from graph_research.text.language.quantities import Value, values
+from graph_research.text.language.quantities import Value
 from graph_research.text.language.words import language_of, words
-from graph_research.text.relevance.conflicts import SourceSentence, find_contradictions
+from graph_research.text.relevance.conflicts import find_contradictions
 from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.statements import SourceSentence, statements
 from graph_research.text.relevance.support import SUPPORTED, support
 from graph_research.text.wording import counted
 
@@ -84,13 +85,12 @@ def select_for_claim(claim: str, material: Mapping[str, Any]) -> Selection:
     """Sentences whose words support the claim, and sentences that give another value for the same thing."""
     analysis = analyze(material, claim)
     text = " ".join(claim.split())
-    claimed = SourceSentence(source_id=_CLAIM, origin=_CLAIM, text=text, start=0, end=len(text))
+    claimed = SourceSentence(source_id=_CLAIM, text=text, start=0, end=len(text))
     stating: dict[str, Selected] = {}
     differing: dict[str, Selected] = {}
     for quote in [quote for group in analysis.groups for quote in group.quotes]:
         found = SourceSentence(
             source_id=quote.source_id,
-            origin=quote.source_id,
             text=quote.text,
             start=quote.start,
             end=quote.end,
@@ -132,9 +132,9 @@ def _value(text: str, question: str) -> str:
     """The value in a sentence that stands nearest to the words that it shares with the question."""
     asked = parse(question).weights(language_of(text))
     places = [word.start for word in words(text, language_of(text)) if word.term in asked]
-    found = [value for value in values(text) if value.usable and value.end > value.start]
-    best = min(found, key=lambda value: _distance(value, places), default=None)
-    return text[best.start : best.end].strip() if best else ""
+    found = statements(SourceSentence(source_id="", text=text, start=0, end=len(text)))
+    best = min(found, key=lambda statement: _distance(statement.value, places), default=None)
+    return best.written.strip() if best else ""
 
 
 def _distance(value: Value, places: Sequence[int]) -> int:

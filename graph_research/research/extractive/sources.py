@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_research.research.models.source import Source, Tier
-from graph_research.research.scoring.origin import copies, origins
+from graph_research.research.scoring.origin import origins
 from graph_research.text.document import Document
 
 TIER_RANK: Mapping[str, int] = {tier.value: rank for rank, tier in enumerate(Tier)}
@@ -18,8 +18,7 @@ _AUTHORITATIVE = frozenset({Tier.PRIMARY_SOURCE.value, Tier.AUTHORITATIVE.value}
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFacts:
-    """What ranking, order and confidence need of a source. `copy_of` is the first source with nearly the same text,
-    its own id where there is none."""
+    """What ranking, order and confidence need of a source."""
 
     id: str
     title: str
@@ -27,7 +26,6 @@ class SourceFacts:
     composite: float
     date: str
     origin: str
-    copy_of: str
 
     @property
     def tier_rank(self) -> int:
@@ -54,7 +52,6 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
     sources = [Source.model_validate(row) for row in rows]
     texts = {source.id: documents[source.id].text for source in sources if source.id in documents}
     behind = origins(sources, texts)
-    copied = copies(sources, texts)
     return {
         source.id: SourceFacts(
             id=source.id,
@@ -63,7 +60,6 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
             composite=source.score.composite,
             date=source.published_at or "",
             origin=behind[source.id],
-            copy_of=copied[source.id],
         )
         for source in sources
     }

@@ -32,9 +32,9 @@ class Side(Record):
 
 
 class Contradiction(Record):
-    """Sources that disagree on one thing: same subject, attribute, unit and scope, other number or date.
+    """Sources that disagree on one thing: they give another number or date, or deny each other.
 
-    `kind` is `number`, `date` or `statement` (the last only from a language model). Every side is kept; none is
+    `kind` is `number`, `date` or `statement` (what differs is neither). Every side is kept; none is
     chosen. `id` is `con-` and 10 hex digits derived from its content.
     """
 

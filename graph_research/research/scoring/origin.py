@@ -44,14 +44,11 @@ def origins(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, st
     `texts` maps source ids to canonical texts; a source without one is compared with nothing.
     """
     behind = {source.id: origin(source) for source in sources}
-    return {source_id: behind[first] for source_id, first in copies(sources, texts).items()}
+    return {source_id: behind[first] for source_id, first in _copies(sources, texts).items()}
 
 
-def copies(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, str]:
-    """Of each source by id the first source that has nearly the same text; its own id where there is none.
-
-    Two documents of one publisher may contradict each other, two copies of one text cannot.
-    """
+def _copies(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, str]:
+    """Of each source by id the first source that has nearly the same text; its own id where there is none."""
     found: dict[str, str] = {}
     seen: list[tuple[_Runs, str]] = []
     for source in sources:

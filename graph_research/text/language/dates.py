@@ -1,4 +1,4 @@
-"""Dates as people and servers write them in English: read as ISO 8601, found in sentences."""
+"""Dates as people and servers write them: read as ISO 8601, found in sentences."""
 
 from __future__ import annotations
 
@@ -10,26 +10,42 @@ from email.utils import parsedate_to_datetime
 
 from graph_research.text.canonical import canonical_text
 
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
+_MONTHS = (
+    "january januar janvier enero gennaio janeiro januari",
+    "february februar février febrero febbraio fevereiro februari",
+    "march märz mars marzo março maart",
+    "april avril abril aprile",
+    "may mai mayo maggio maio mei",
+    "june juni juin junio giugno junho",
+    "july juli juillet julio luglio julho",
+    "august août agosto augustus",
+    "september septembre septiembre settembre setembro",
+    "october oktober octobre octubre ottobre outubro",
+    "november novembre noviembre",
+    "december dezember décembre diciembre dicembre dezembro",
 )
+MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
+MONTH_NUMBERS |= {name[:3]: number for name, number in MONTH_NUMBERS.items()} | {"sept": 9, "juin": 6, "juil": 7}
+"""1 to 12 by a month's name or its beginning, in several languages."""
+
 _MOST_CHARS = 1_000
 _ISO = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
-_MONTH = "|".join(name.capitalize() for name in MONTHS) + "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
-_YEAR = r"(?:1[0-9]|20)\d\d"
+_NAME = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
+_YEAR = r"(?:1\d|20)\d\d"
 _DATE = re.compile(
-    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<m1>{_MONTH})\.?,?\s(?P<y1>{_YEAR})"
-    rf"|(?P<m2>{_MONTH})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y2>{_YEAR})"
-    rf"|(?P<m3>{_MONTH})\.?,?\s(?P<y3>{_YEAR})"
+    rf"(?<![\w.,:/])(?<!\w-)(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|\.|º)?\s(?:of\s|de\s)?(?P<m1>{_NAME})\b\.?,?\s(?:del?\s)?(?P<y1>{_YEAR})"
+    rf"|(?P<m2>{_NAME})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s?,?\s(?P<y2>{_YEAR})"
+    rf"|(?P<m3>{_NAME})\.?,?\s(?:of\s|de\s)?(?P<y3>{_YEAR})"
     rf"|(?P<y4>{_YEAR})-(?P<m4>[01]\d)-(?P<d4>[0-3]\d)"
-    rf"|(?P<y5>{_YEAR}))\b(?![-–/,.]?\d)"
-)
-_YEAR_BEFORE = re.compile(
-    r"(?:\b(?:in|since|by|of|until|till|from|to|and|during|before|after|around|circa|early|late|mid|year|"
-    r"spring|summer|autumn|fall|winter|for|between)\s|[(\-–])$",
+    rf"|(?P<y5>{_YEAR}))(?![\w/%]|[.,:]\d)"
+    r"|(?<!\d)(?P<y6>\d{4})年(?:(?P<m6>\d\d?)月(?:(?P<d6>\d\d?)日)?)?",
     re.IGNORECASE,
 )
+_OF_A_NAME = re.compile(
+    r"\b[Tt]he\s$|(?<!^)(?<![.!?]\s)\b[A-Z]\w+\s$"
+)  # "the 1989 Cannes Film Festival" says which festival, not when
+DATED_MONTH = re.compile(rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+({_NAME})\b|({_NAME})\.?,?\s+\d)", re.IGNORECASE)
+"""A day of a month, with or without its year."""
 
 
 def iso_date(value: object) -> str | None:
@@ -51,7 +67,7 @@ def iso_from_parts(year: object, month: object = None, day: object = None) -> st
     """`2024`, `2024-05` or `2024-05-07`; a month may be a name (`May`). What is not valid is left out from there on;
     None without a year."""
     years, days = _whole(year), _whole(day)
-    months = (_month_number(month) if isinstance(month, str) else 0) or _whole(month)
+    months = (MONTH_NUMBERS.get(month.strip().lower()[:3], 0) if isinstance(month, str) else 0) or _whole(month)
     if years is None or not 1000 <= years <= 9999:
         return None
     if months is None or not 1 <= months <= 12:
@@ -93,26 +109,20 @@ class WrittenDate:
 
 
 def dates_in(sentence: str) -> Iterator[WrittenDate]:
-    """The dates in a sentence in order; a bare year only where the words before it make it a date."""
+    """The dates in a sentence in order, and every number from 1000 to 2099 that may be a year."""
     for match in _DATE.finditer(sentence):
         groups = {name: text for name, text in match.groupdict().items() if text}
         month = next((text for name, text in groups.items() if name[0] == "m"), "")
-        before = sentence[: match.start()]
-        if not month and not _YEAR_BEFORE.search(before) and before.strip():
+        named = _OF_A_NAME.search(sentence[: match.start()]) and re.match(r"\s[A-Z]", sentence[match.end() :])
+        if not month and named:
             continue
         yield WrittenDate(
             start=match.start(),
             end=match.end(),
             year=int(next(text for name, text in groups.items() if name[0] == "y")),
-            month=int(month) if month.isdigit() else _month_number(month),
+            month=int(month) if month.isdigit() else MONTH_NUMBERS.get(month.lower(), 0),
             day=int(next((text for name, text in groups.items() if name[0] == "d"), 0)),
         )
-
-
-def _month_number(name: str) -> int:
-    """1 to 12 by the first three letters of a name, else 0."""
-    beginning = name.strip().lower()[:3]
-    return next((n for n, month in enumerate(MONTHS, start=1) if month[:3] == beginning), 0)
 
 
 def _whole(value: object) -> int | None:

@@ -5,25 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from graph_research.text.language.dates import MONTH_NUMBERS
 from graph_research.text.language.quantities import POWERS, SPELLED, UNITS, spelled
 
-_MONTHS = (
-    "january januar janvier enero gennaio janeiro januari",
-    "february februar février febrero febbraio fevereiro februari",
-    "march märz mars marzo março maart",
-    "april avril abril aprile",
-    "may mai mayo maggio maio mei",
-    "june juni juin junio giugno junho",
-    "july juli juillet julio luglio julho",
-    "august août agosto augustus",
-    "september septembre septiembre settembre setembro",
-    "october oktober octobre octubre ottobre outubro",
-    "november novembre noviembre",
-    "december dezember décembre diciembre dicembre dezembro",
-)
-_MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
-_MONTH_NUMBERS |= {name[:3]: number for name, number in _MONTH_NUMBERS.items()} | {"sept": 9, "juin": 6, "juil": 7}
-_MONTH = rf"(?:{'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))})\b"
+_MONTH = rf"(?:{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})\b"
 _POWERS = {**POWERS, "k": 3, "millionen": 6, "milliarden": 9, "millones": 6}
 _SCALES = "|".join(_POWERS)
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
@@ -96,7 +81,7 @@ def figures(text: str) -> tuple[list[Number], list[Date]]:
         for match in pattern.finditer(rest):
             parts = match.groupdict()
             month = parts["m"].lower()
-            number = int(month) if month.isdigit() else _MONTH_NUMBERS[month]
+            number = int(month) if month.isdigit() else MONTH_NUMBERS[month]
             dates.append(Date(*match.span(), int(parts.get("y") or 0), number, int(parts.get("d") or 0)))
         rest = pattern.sub(lambda match: " " * len(match[0]), rest)
     years = [Number(date.start, date.end, (float(date.year),), 0.0) for date in dates if date.year]

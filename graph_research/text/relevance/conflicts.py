@@ -1,15 +1,28 @@
-"""Finding disagreements: frames that speak of the same thing and give values that do not agree."""
+"""Where sources disagree: values that exclude each other, and sentences that differ in a denial, an opposite or a name.
+
+Two statements conflict if they speak of the same thing and their values cannot both be right (`statements.py`). Two
+sentences without such values conflict if all their words agree but for a stretch that denies, turns round or renames.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from graph_research.text.language.quantities import agree
-from graph_research.text.language.stems import words
-from graph_research.text.relevance.statements import Frame, frames
+from graph_research.text.language.opposites import NEGATIONS, opposites
+from graph_research.text.language.quantities import agree, values
+from graph_research.text.language.words import Word, language_of, words
 from graph_research.text.relevance.statements import SourceSentence as SourceSentence
+from graph_research.text.relevance.statements import (
+    Statement,
+    further_values,
+    is_name,
+    least_sameness,
+    sameness,
+    statements,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,46 +35,196 @@ class ConflictSide:
 
 @dataclass(frozen=True, kw_only=True)
 class Conflict:
-    """Two or more sides of different origin. `topic` is made of words found in the first sentence."""
+    """Two or more sides of different sources. `topic` is made of words of the first sentence that the second shares."""
 
-    kind: Literal["number", "date"]
+    kind: Literal["number", "date", "statement"]
     topic: str
     description: str
     sides: tuple[ConflictSide, ...]
 
 
+_MOST_COMPARED = 50
+_RAREST = 6
+_LEAST_TALLIED = 3.0
+_MOST_WORDS = 6
+_LEAST_REPEATED = 6.0
+_LEAST_BEFORE = 3
+
+
 def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
-    """Every disagreement between sentences of different origin, in the order of their first sentences.
+    """Every disagreement between sentences of different sources, in the order of their first sentences.
 
-    Linear in the number of sentences: only frames with equal subject, attribute, unit and scope are compared.
+    Near-linear in the number of sentences: only those that share rare words are compared.
     """
-    groups: dict[tuple[str, frozenset[str], frozenset[str]], list[Frame]] = {}
-    for sentence in sentences:
-        for frame in frames(sentence):
-            groups.setdefault((frame.value.unit, frame.key, frame.scope), []).append(frame)
-    return [conflict for group in groups.values() if (conflict := _conflict(group)) is not None]
+    found = [statement for sentence in sentences for statement in statements(sentence)]
+    groups = _groups(_excluding(found))
+    by_value = [conflict for group in groups if (conflict := _conflict([found[i] for i in group])) is not None]
+    return [*by_value, *_reworded(sentences)]
 
 
-def _conflict(group: list[Frame]) -> Conflict | None:
-    named = [frame for frame in group if frame.names or _shares_title(frame, group)]
-    sides = [side for side in _sides(named) if side]
-    if len(sides) < 2 or len({frame.sentence.origin for side in sides for frame in side}) < 2:
-        return None
-    sides = _disjoint_origins(sides)
+def _excluding(found: Sequence[Statement]) -> list[tuple[int, int]]:
+    """The statements whose values exclude each other.
+
+    Two sources without titles that differ in more sentences than they agree in speak of two things of one name.
+    """
+    agreeing: dict[tuple[str, str], set[str]] = defaultdict(set)
+    differing: dict[tuple[str, str], set[str]] = defaultdict(set)
+    pairs = []
+    items = [(one.sentence.source_id, one.value.unit, one.near) for one in found]
+    for a, b in _candidates(items):
+        one, other = found[a], found[b]
+        same = sameness(one, other)
+        if same < _LEAST_TALLIED:
+            continue
+        sources = (one.sentence.source_id, other.sentence.source_id)
+        if agree(one.value, other.value):
+            agreeing[sources].add(one.sentence.text)
+        elif not _also_says(one, other) and not _also_says(other, one):
+            differing[sources].add(one.sentence.text)
+            if same >= least_sameness(one, other) and not further_values(one, other):
+                pairs.append((sources, a, b))
+    return [
+        (a, b)
+        for sources, a, b in pairs
+        if (found[a].title and found[b].title) or _of_one_thing(agreeing[sources], differing[sources])
+    ]
+
+
+def _of_one_thing(agreeing: Collection[str], differing: Collection[str]) -> bool:
+    return len(differing) <= len(agreeing) + 1
+
+
+def _also_says(one: Statement, other: Statement) -> bool:
+    return any(agree(one.value, value) for value in other.others)
+
+
+def _candidates(items: Sequence[tuple[str, str, Collection[str]]]) -> Iterator[tuple[int, int]]:
+    """Pairs of `(source, unit, terms)` of two sources and one unit that share some of their rarest terms."""
+    counts = Counter((unit, term) for _, unit, terms in items for term in terms)
+    postings: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, (source, unit, terms) in enumerate(items):
+        repeated = sorted((counts[unit, term], term) for term in terms if counts[unit, term] > 1)
+        shared: Counter[int] = Counter()
+        for _, term in repeated[:_RAREST]:
+            shared.update(postings[unit, term][-_MOST_COMPARED:])
+            postings[unit, term].append(number)
+        for other, _ in shared.most_common(_MOST_COMPARED):
+            if items[other][0] != source:
+                yield other, number
+
+
+def _reworded(sentences: Sequence[SourceSentence]) -> Iterator[Conflict]:
+    """Sentences of two sources that differ in one stretch, which denies, turns round or renames."""
+    read = [(language := language_of(sentence.text), words(sentence.text, language)) for sentence in sentences]
+    items = [
+        (sentence.source_id, language, {word.term for word in written if word.weight > 0})
+        for sentence, (language, written) in zip(sentences, read, strict=True)
+    ]
+    for a, b in _candidates(items):
+        stretches = _stretches(read[a][1], read[b][1])
+        if stretches and _turned(sentences[a], sentences[b], stretches, read[a][0]):
+            sides = tuple(
+                ConflictSide(value=_written(sentence, stretch), evidence=(sentence,))
+                for sentence, stretch in zip((sentences[a], sentences[b]), stretches, strict=True)
+            )
+            before = [word for word in read[a][1] if word.weight > 0 and word not in stretches[0]]
+            topic = " ".join(sentences[a].text[word.start : word.end] for word in before[:_MOST_WORDS])
+            yield Conflict(
+                kind="statement", topic=topic, description=" · ".join(side.value for side in sides), sides=sides
+            )
+
+
+def _stretches(one: Sequence[Word], other: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]] | None:
+    """The one stretch of words in which two sentences differ, if it is short and the rest says enough."""
+    mine, theirs = [word.term for word in one], [word.term for word in other]
+    least = min(len(mine), len(theirs))
+    start = next((i for i in range(least) if mine[i] != theirs[i]), least)
+    end = next((i for i in range(least - start) if mine[-1 - i] != theirs[-1 - i]), least - start)
+    stretches = one[start : len(one) - end], other[start : len(other) - end]
+    repeated = sum(word.weight for word in (*one[:start], *one[len(one) - end :]))
+    short = max(map(len, stretches)) <= _MOST_WORDS
+    return stretches if any(stretches) and short and start >= _LEAST_BEFORE and repeated >= _LEAST_REPEATED else None
+
+
+def _turned(
+    one: SourceSentence, other: SourceSentence, stretches: tuple[Sequence[Word], Sequence[Word]], language: str
+) -> bool:
+    sides = list(zip((one, other), stretches, strict=True))
+    if any(values(_written(sentence, stretch)) for sentence, stretch in sides) or _differ(one.title, other.title):
+        return False
+    denying = NEGATIONS.get(language, frozenset())
+    said = [[s.text[word.start : word.end].lower() for word in stretch] for s, stretch in sides]
+    terms = [
+        {word.term for word, text in zip(stretch, texts, strict=True) if word.weight > 0 and text not in denying}
+        for stretch, texts in zip(stretches, said, strict=True)
+    ]
+    denials = [sum(text in denying for text in texts) for texts in said]
+    if denials[0] % 2 != denials[1] % 2:
+        return terms[0] == terms[1]
+    if len(terms[0] - terms[1]) == len(terms[1] - terms[0]) == 1 and language == "en":
+        (mine,), (theirs,) = terms[0] - terms[1], terms[1] - terms[0]
+        if any((number, not side) in opposites().get(theirs, ()) for number, side in opposites().get(mine, ())):
+            return True
+    named = all(
+        any(is_name(s.text, word, language) for word in stretch)
+        and all(s.text[word.start].isupper() for word in stretch if word.weight > 0)
+        for s, stretch in sides
+    )
+    subject = (
+        any(is_name(one.text, word, language) for word in words(one.text[: stretches[0][0].start], language))
+        if named
+        else False
+    )
+    return named and subject and not terms[0] & terms[1]
+
+
+def _differ(title: str, other: str) -> bool:
+    return bool(title and other) and title != other
+
+
+def _written(sentence: SourceSentence, stretch: Sequence[Word]) -> str:
+    return sentence.text[stretch[0].start : stretch[-1].end] if stretch else sentence.text
+
+
+def _groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The connected statements of the pairs, in order."""
+    group: dict[int, list[int]] = {}
+    for a, b in pairs:
+        one, other = group.setdefault(a, [a]), group.setdefault(b, [b])
+        if one is not other:
+            one += other
+            group.update(dict.fromkeys(other, one))
+    return sorted({id(numbers): sorted(numbers) for numbers in group.values()}.values())
+
+
+def _conflict(group: list[Statement]) -> Conflict | None:
+    sides = _disjoint_sources(_sides(group))
     if len(sides) < 2:
         return None
+    topic = _topic(sides[0][0], sides[1][0])
     return Conflict(
         kind=sides[0][0].value.kind,
-        topic=sides[0][0].topic[:1].upper() + sides[0][0].topic[1:],
+        topic=topic[:1].upper() + topic[1:],
         description=" · ".join(side[0].written for side in sides),
         sides=tuple(ConflictSide(value=side[0].written, evidence=_distinct(side)) for side in sides),
     )
 
 
-def _distinct(side: list[Frame]) -> tuple[SourceSentence, ...]:
+def _topic(one: Statement, other: Statement) -> str:
+    """The words of the first statement that the second has too."""
+    text = one.sentence.text
+    shared = [
+        text[word.start : word.end]
+        for word in words(text, language_of(text))
+        if word.term in one.near and word.term in other.near and not one.value.start <= word.start < one.value.end
+    ]
+    return " ".join(dict.fromkeys(shared))
+
+
+def _distinct(side: Sequence[Statement]) -> tuple[SourceSentence, ...]:
     """The sentences of a side, of overlapping ones the first."""
     kept: list[SourceSentence] = []
-    for sentence in (frame.sentence for frame in side):
+    for sentence in (statement.sentence for statement in side):
         if not any(
             sentence.source_id == other.source_id and sentence.start < other.end and other.start < sentence.end
             for other in kept
@@ -70,42 +233,24 @@ def _distinct(side: list[Frame]) -> tuple[SourceSentence, ...]:
     return tuple(kept)
 
 
-def _sides(group: list[Frame]) -> list[list[Frame]]:
-    """Frames by value, the most precise first; a coarse value that fits two sides belongs to neither."""
-    sides: list[list[Frame]] = []
-    for frame in sorted(group, key=_coarseness):
-        fitting = [side for side in sides if all(agree(frame.value, other.value) for other in side)]
+def _sides(group: Sequence[Statement]) -> list[list[Statement]]:
+    """Statements by value, the most precise first; a coarse value that fits two sides belongs to neither."""
+    sides: list[list[Statement]] = []
+    for statement in sorted(group, key=lambda statement: statement.value.high - statement.value.low):
+        fitting = [side for side in sides if all(agree(statement.value, other.value) for other in side)]
         if not fitting:
-            sides.append([frame])
+            sides.append([statement])
         elif len(fitting) == 1:
-            fitting[0].append(frame)
-    order = {id(frame): position for position, frame in enumerate(group)}
+            fitting[0].append(statement)
+    order = {id(statement): position for position, statement in enumerate(group)}
     return sorted(
-        (sorted(side, key=lambda frame: order[id(frame)]) for side in sides), key=lambda side: order[id(side[0])]
+        (sorted(side, key=lambda statement: order[id(statement)]) for side in sides),
+        key=lambda side: order[id(side[0])],
     )
 
 
-def _coarseness(frame: Frame) -> tuple[int, float]:
-    date = frame.value.date
-    return (date.count(0) if frame.value.kind == "date" else int(frame.value.approximate), frame.value.place)
-
-
-def _disjoint_origins(sides: list[list[Frame]]) -> list[list[Frame]]:
-    """Sides without the origins that stand on several of them: who differs from themselves means two things."""
-    seen: dict[str, int] = {}
-    for side in sides:
-        for origin in {frame.sentence.origin for frame in side}:
-            seen[origin] = seen.get(origin, 0) + 1
-    kept = [[frame for frame in side if seen[frame.sentence.origin] == 1] for side in sides]
+def _disjoint_sources(sides: Sequence[Sequence[Statement]]) -> list[list[Statement]]:
+    """Sides without the sources that stand on several of them: who differs from themselves means two things."""
+    seen = Counter(source for side in sides for source in {statement.sentence.source_id for statement in side})
+    kept = [[statement for statement in side if seen[statement.sentence.source_id] == 1] for side in sides]
     return [side for side in kept if side]
-
-
-def _shares_title(frame: Frame, group: list[Frame]) -> bool:
-    """Whether a sentence without a name stands under a title that another source's sentence stands under as well."""
-    own = {word.lower() for word in words(frame.sentence.title) if word[0].isupper()}
-    others = [
-        {word.lower() for word in words(other.sentence.title) if word[0].isupper()}
-        for other in group
-        if other.sentence.origin != frame.sentence.origin
-    ]
-    return any(own and other and (own <= other or other <= own) for other in others)

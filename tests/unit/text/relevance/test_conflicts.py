@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.language.quantities import agree, values
-from graph_research.text.relevance.conflicts import Conflict, SourceSentence, find_contradictions
+from graph_research.text.relevance.conflicts import Conflict, find_contradictions
+from graph_research.text.relevance.statements import SourceSentence
 
 
-def said(*sentences: str, titles: Sequence[str] = (), origins: Sequence[str] = ()) -> list[SourceSentence]:
+def said(*sentences: str, titles: Sequence[str] = (), sources: Sequence[str] = ()) -> list[SourceSentence]:
     """Each sentence from a source of its own."""
     return [
         SourceSentence(
-            source_id=f"src-{number}",
-            origin=origins[number] if origins else f"origin-{number}",
+            source_id=sources[number] if sources else f"src-{number}",
             text=sentence,
             start=0,
             end=len(sentence),
@@ -34,12 +34,25 @@ def conflicts(*sentences: str) -> list[Conflict]:
 @pytest.mark.parametrize(
     ("one", "other", "values_"),
     [
-        ("The Alder Dam is 120 metres high.", "The Alder Dam stands 135 metres tall.", ["120 metres", "135 metres"]),
+        ("The Alder Dam is 120 metres high.", "The new Alder Dam is 135 metres high.", ["120 metres", "135 metres"]),
         ("The Alder Dam opened in 1962.", "The Alder Dam was opened in 1964.", ["1962", "1964"]),
         (
-            "Completed in 1964, the Alder Dam supplies three towns.",
-            "The Alder Dam was completed in 1962.",
-            ["1964", "1962"],
+            "Anna Alder (July 15, 1905 – March 2, 1977) was a judge.",
+            "Anna Alder (8 July 1900 – 2 March 1977) was a judge.",
+            ["July 15, 1905", "8 July 1900"],
+        ),
+        ("Alder Dam | Height: 120 m", "Alder Dam | Height: 95 m", ["120 m", "95 m"]),
+        ("The Alder Dam holds 100 to 120 boats.", "The Alder Dam holds 140 boats.", ["100 to 120 boats", "140 boats"]),
+        ("The Alder Dam holds over 200 boats.", "The Alder Dam holds 140 boats.", ["200 boats", "140 boats"]),
+        (
+            "The Alder Dam holds about 400 boats.",
+            "The Alder Dam holds 300 boats.",
+            ["400 boats", "300 boats"],
+        ),
+        (
+            "Das Kraftwerk Erlenbach liefert 240 Megawatt Strom.",
+            "Das Kraftwerk Erlenbach liefert 4,2 Megawatt Strom.",
+            ["240 Megawatt", "4,2 Megawatt"],
         ),
         (
             "With a reservoir of 40 hectares, the Alder Dam is small.",
@@ -54,7 +67,7 @@ def conflicts(*sentences: str) -> list[Conflict]:
         (
             "According to the union, the Alder Mill employs two hundred people.",
             "The Alder Mill employs 140 people.",
-            ["two hundred people", "140 people"],
+            ["two hundred", "140"],
         ),
         (
             "The Alder Dam cost 86,977 euros, a large sum then.",
@@ -103,7 +116,7 @@ def test_two_values_for_one_attribute_of_one_subject_are_two_sides(one: str, oth
             id="negation",
         ),
         pytest.param("The Alder Dam holds more than 100 boats.", "The Alder Dam holds 140 boats.", id="bound"),
-        pytest.param("The Alder Dam holds 100 to 120 boats.", "The Alder Dam holds 140 boats.", id="range"),
+        pytest.param("The Alder Dam holds 100 to 120 boats.", "The Alder Dam holds 110 boats.", id="range"),
         pytest.param(
             "The wall of the Alder Dam is 9.6 kilometres long.",
             "The wall of the Alder Dam is 9,600 metres long.",
@@ -129,15 +142,12 @@ def test_two_values_for_one_attribute_of_one_subject_are_two_sides(one: str, oth
             id="change",
         ),
         pytest.param(
-            "In 2018 the Alder Dam published a report.", "In 2019 the Alder Dam published a report.", id="repeated"
-        ),
-        pytest.param(
             "The Alder Dam is 120 metres high, compared with 90 metres for others.",
             "The Alder Dam is 120 metres high.",
             id="compared",
         ),
         pytest.param(
-            "The Alder Dam cost 86,977 euros.", "The Alder Dam cost 83,126 euros, not counting the harbour.", id="part"
+            "The Alder Dam cost 86,977 euros.", "The Alder Dam cost 83,126 euros excluding the harbour.", id="part"
         ),
         pytest.param(
             "The Alder Dam cost 14 million euros.", "The Alder Dam cost 18 million euros including interest.", id="all"
@@ -170,8 +180,8 @@ def test_a_year_that_fits_two_dates_takes_neither_side() -> None:
     assert [side.value for side in found.sides] == ["2 May 2016", "14 March 2016"]
 
 
-def test_sentences_of_one_origin_never_contradict_each_other() -> None:
-    sentences = said("The Alder Dam has 14 gates.", "The Alder Dam has 16 gates.", origins=["agency", "agency"])
+def test_sentences_of_one_source_never_contradict_each_other() -> None:
+    sentences = said("The Alder Dam has 14 gates.", "The Alder Dam has 16 gates.", sources=["agency", "agency"])
     assert find_contradictions(sentences) == []
 
 
@@ -187,34 +197,6 @@ def test_the_topic_is_made_of_words_of_the_first_sentence() -> None:
     assert (found.kind, found.description) == ("number", "14 steel gates · 16 steel gates")
 
 
-@pytest.mark.parametrize(
-    ("text", "unit", "amount"),
-    [
-        ("it weighs 1,200 tonnes", "mass", 1.2e6),
-        ("it cost $4.5 million", "money:dollar", 4.5e6),
-        ("it cost £5m", "money:pound", 5e6),
-        ("it is 5 m long", "length", 5.0),
-        ("it was 4.2 per cent", "percent", 4.2),
-        ("it has twenty-five rooms", "count:room", 25.0),
-        ("it covers 11.5 square kilometres", "area", 11.5e6),
-    ],
-)
-def test_a_number_is_read_with_its_unit(text: str, unit: str, amount: float) -> None:
-    (value,) = values(text)
-    assert (value.unit, value.amount) == (unit, pytest.approx(amount))
-
-
-@pytest.mark.parametrize("text", ["turbine 7 failed", "see section 3.2", "at 04:10", "version 3.11.2", "CEC-2016-31"])
-def test_names_with_numbers_are_no_values(text: str) -> None:
-    assert values(text) == []
-
-
-@given(st.integers(min_value=1, max_value=10**9))
-def test_a_value_agrees_with_itself_however_it_is_grouped(number: int) -> None:
-    plain, grouped = values(f"it has {number} rooms"), values(f"it has {number:,} rooms")
-    assert agree(plain[0], grouped[0])
-
-
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_an_error(text: str) -> None:
     assert find_contradictions(said(text, text)) == []
@@ -224,4 +206,91 @@ def test_the_dam_is_the_one_that_the_title_names() -> None:
     pair = ("The dam is 120 metres high.", "The Alder Dam is 135 metres high.")
     assert len(find_contradictions(said(*pair, titles=["Alder Dam", "A day out"]))) == 1
     assert find_contradictions(said(*pair, titles=["Birch Dam", "A day out"])) == []
-    assert find_contradictions(said(*pair, titles=["Alder Dam and Birch Dam", "A day out"])) == []
+
+
+def test_titles_of_two_things_of_one_kind_keep_their_sentences_apart() -> None:
+    pair = ("It was created by Royal Order on 17 May 2001.", "It was created by Royal Order on 3 June 2002.")
+    assert find_contradictions(said(*pair, titles=["Alder Valley Council", "Birch Valley Council"])) == []
+
+
+def test_sources_that_differ_in_most_of_what_they_say_speak_of_two_things_of_one_name() -> None:
+    one = [
+        "Alder Valley had a population of 219 people.",
+        "Alder Valley has 11 chapels.",
+        "The literacy rate of Alder Valley is 51 percent.",
+    ]
+    other = [
+        "Alder Valley had a population of 175 people.",
+        "Alder Valley has 14 chapels.",
+        "The literacy rate of Alder Valley is 32 percent.",
+    ]
+    sources = ["src-0"] * 3 + ["src-1"] * 3
+    assert find_contradictions(said(*one, *other, sources=sources)) == []
+    assert len(find_contradictions(said(one[0], other[0]))) == 1
+
+
+def test_copies_of_a_text_disagree_where_one_has_another_value() -> None:
+    text = "The Alder Dam was built by the Birch family in {} and raised by two metres in 1951."
+    (found,) = find_contradictions(said(text.format(1902), text.format(1885), text.format(1902)))
+    assert [(side.value, len(side.evidence)) for side in found.sides] == [("1902", 2), ("1885", 1)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "values_"),
+    [
+        (
+            "The council of Alder has approved the purchase of the old mill.",
+            "The council of Alder has not approved the purchase of the old mill.",
+            ["The council of Alder has approved the purchase of the old mill.", "not"],
+        ),
+        (
+            "The Alder treaty increased the tariff on imported copper wire.",
+            "The Alder treaty reduced the tariff on imported copper wire.",
+            ["increased", "reduced"],
+        ),
+        (
+            "The house was owned by the Brank family and stands in Cloutierville beside the river.",
+            "The house was owned by the Brank family and stands in Natchitoches beside the river.",
+            ["Cloutierville", "Natchitoches"],
+        ),
+    ],
+)
+def test_sentences_that_differ_in_a_denial_an_opposite_or_a_name_are_two_sides(
+    one: str, other: str, values_: list[str]
+) -> None:
+    (found,) = conflicts(one, other)
+    assert (found.kind, [side.value for side in found.sides]) == ("statement", values_)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(
+            "Alder Mill was owned by the old family beside the river.",
+            "Birch Mill was owned by the old family beside the river.",
+            id="other subject",
+        ),
+        pytest.param(
+            "The council of Alder has approved the purchase of the old mill.",
+            "In the opinion of our group, the council of Alder has not approved the purchase of the old mill.",
+            id="an opinion",
+        ),
+        pytest.param(
+            "The council of Alder has bought the old copper mill.",
+            "The council of Alder has purchased the old copper mill.",
+            id="another word",
+        ),
+    ],
+)
+def test_sentences_that_differ_elsewhere_are_no_contradiction(one: str, other: str) -> None:
+    assert conflicts(one, other) == []
+
+
+def test_five_thousand_sentences_are_compared_in_linear_time() -> None:
+    number = iter(range(10_000))
+    sentences = said(
+        *(f"Station {next(number)} of Alder{n % 900} delivers {n} megawatts of power." for n in range(5_000))
+    )
+    started = time.process_time()
+    find_contradictions(sentences)
+    assert time.process_time() - started < 30

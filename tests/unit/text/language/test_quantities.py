@@ -1,0 +1,87 @@
+"""Numbers and dates in sentences as intervals."""
+
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.text.language.quantities import agree, values
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "low", "high"),
+    [
+        ("it weighs 1,200 tonnes", "mass", 1.2e6, 1.2e6),
+        ("it cost $4.5 million", "money:dollar", 4.5e6, 4.5e6),
+        ("it cost £5m", "money:pound", 5e6, 5e6),
+        ("it is 5 m long", "length", 5.0, 5.0),
+        ("it was 4.2 per cent", "percent", 4.2, 4.2),
+        ("it has twenty-five rooms", "", 25.0, 25.0),
+        ("it covers 11.5 square kilometres", "area", 11.5e6, 11.5e6),
+        ("it takes 35 to 40 minutes", "time", 2100.0, 2400.0),
+        ("between 10 and 12 km", "length", 1e4, 1.2e4),
+        ("it cost 1.2 to 1.4 million euros", "money:euro", 1.2e6, 1.4e6),
+        ("more than 100 boats", "", 100.0, inf),
+        ("up to 100 boats", "", 0.0, 100.0),
+        ("die Glocke wiegt 4,2 Tonnen", "mass", 4.2e3, 4.2e3),
+        ("温度は68度です", "celsius", 68.0, 68.0),
+    ],
+)
+def test_a_number_is_read_with_its_unit_and_bounds(text: str, unit: str, low: float, high: float) -> None:
+    (value,) = values(text)
+    assert (value.unit, value.low, value.high) == (unit, pytest.approx(low), pytest.approx(high))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("3 March 1742", "the 3rd of March, 1742"),
+        ("14 March 2016", "March 2016"),
+        ("2016-03-14", "2016"),
+        ("am 14. März 2016", "14 March 2016"),
+        ("2016年3月14日", "March 14, 2016"),
+        ("el 14 de marzo de 2016", "14 March 2016"),
+        ("about 1835", "1838"),
+        ("8.7 km", "8,699 m"),
+        ("about 150 boats", "155 boats"),
+        ("0.24 GW", "240 MW"),
+    ],
+)
+def test_two_ways_to_write_a_value_agree(one: str, other: str) -> None:
+    (a,), (b,) = values(one), values(other)
+    assert agree(a, b)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("3 March 1742", "13 March 1742"), ("1835", "1838"), ("62 km", "68 km"), ("4 boats", "5 boats"), ("5 m", "5 kg")],
+)
+def test_values_that_exclude_each_other_do_not_agree(one: str, other: str) -> None:
+    (a,), (b,) = values(one), values(other)
+    assert not agree(a, b)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the Zone 5 ticket",
+        "at 04:10",
+        "version 3.11.2",
+        "CEC-2016-31",
+        "COVID-19",
+        "[14]",
+        "No. 3",
+        "on 9 May",
+        "the 1989 Cannes Festival",
+        "staff fell from 81 to 74",
+    ],
+)
+def test_names_notes_times_and_changes_are_no_values(text: str) -> None:
+    assert values(text) == []
+
+
+@given(st.integers(min_value=1, max_value=10**9).filter(lambda number: not 1000 <= number <= 2099))
+def test_a_value_agrees_with_itself_however_it_is_grouped(number: int) -> None:
+    plain, grouped = values(f"it has {number} rooms"), values(f"it has {number:,} rooms")
+    assert agree(plain[0], grouped[0])

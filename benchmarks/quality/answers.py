@@ -16,7 +16,7 @@ from graph_research.text.relevance.short_answer import within_budget
 
 _FOUND_DOCUMENTS = 10
 _EACH_OFF_TOPIC = 4  # of the other sets' questions every fourth is asked
-_LEFT_OUT = 0.953  # the share of off-topic questions that the threshold leaves out
+_LEFT_OUT = 0.96  # the share of off-topic questions that the threshold leaves out
 _SPLITS = ("check", "tune")
 
 
@@ -105,13 +105,13 @@ def cases(one: Set, sets: Sequence[Set]) -> Iterator[Judged]:
 def coefficients(sets: list[Set]) -> dict[str, float]:
     """Fitted on the tuning halves, where each kind of question of each set has the same weight; and the threshold."""
     known = [case for one in sets for case in cases(one, sets) if case.split == "tune"]
-    rows = [[1.0, c.features.matched, c.features.document, c.features.density] for c in known]
+    rows = [[1.0, c.features.matched, c.features.document] for c in known]
     sizes: dict[tuple[str, bool], int] = {}
     for case in known:
         sizes[case.kind, case.answerable] = sizes.get((case.kind, case.answerable), 0) + 1
     weights = [1_000.0 / sizes[case.kind, case.answerable] for case in known]
     found = logistic.fit(rows, [case.answerable for case in known], weights, ridge=1.0)
-    fitted = dict(zip(("constant", "matched", "document", "density"), found, strict=True))
+    fitted = dict(zip(("constant", "matched", "document"), found, strict=True))
     other = [_logit(row, found) for row, case in zip(rows, known, strict=True) if case.kind.endswith("off-topic")]
     return {**fitted, "FOUND": logistic.probability(sorted(other)[int(_LEFT_OUT * len(other))])}
 

@@ -1,4 +1,4 @@
-"""The foreign texts hold what their README promises: marked strings, counts, two halves."""
+"""The foreign texts hold what their README promises, and the methods reach their floors on them."""
 
 import json
 import re
@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from graph_research.text.readers import MEDIA_TYPES, READERS
+from graph_research.text.relevance.answerability import FOUND, features, is_beside
 from graph_research.text.relevance.conflicts import find_contradictions
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.statements import SourceSentence
 from graph_research.text.relevance.support import SUPPORTED, support
 
@@ -159,3 +162,52 @@ def test_what_only_looks_like_a_conflict_is_not_called_so(pair: dict[str, Any]) 
 def test_of_the_conflicts_near_copies_with_another_value_are_found() -> None:
     """The other seven are told in quite other words; see docs/explanation/citations.md."""
     assert all(is_flagged(row) for row in CONFLICTS if row["conflict"] and row["kind"] == "near copy")
+
+
+@cache
+def whole_library() -> Pool:
+    documents = {name: (LIBRARY / name).read_text(encoding="utf-8") for name in DOCUMENTS}
+    return Pool({name: READERS[MEDIA_TYPES[Path(name).suffix]](text) for name, text in documents.items()})
+
+
+def share_in_first_five(question: dict[str, Any]) -> float:
+    """The share of an answer's marked strings, of the set that is best found, in the first five units."""
+    first = [" ".join(item.unit.text.split()) for item in rank(whole_library(), parse(question["question"]))[:5]]
+    return max(
+        sum(any(shares(marked, text) for text in first) for marked in answer) / len(answer)
+        for answer in question["answers"]
+    )
+
+
+def shares(marked: str, unit: str) -> bool:
+    cells = BETWEEN_CELLS.join(re.escape(" ".join(cell.split())) for cell in marked.split(" | "))
+    return re.search(cells, unit) is not None or (len(unit) > 15 and unit in " ".join(marked.split()))
+
+
+def is_found(question: dict[str, Any]) -> bool:
+    asked = parse(question["question"])
+    return any(
+        features(whole_library(), part).score >= FOUND and not is_beside(whole_library(), part) for part in asked.parts
+    )
+
+
+@pytest.mark.parametrize(("split", "least"), [("tune", 0.65), ("check", 0.5)])
+def test_marked_sentences_are_among_the_first_five_of_the_library(split: str, least: float) -> None:
+    found = [share_in_first_five(question) for question in ANSWERABLE if question["split"] == split]
+    assert sum(found) / len(found) >= least
+
+
+def test_questions_are_answered_in_each_language() -> None:
+    for language in ("de", "ja"):
+        found = [share_in_first_five(question) for question in ANSWERABLE if question["language"] == language]
+        assert sum(found) / len(found) >= 0.5, language
+
+
+def test_most_questions_with_an_answer_are_found() -> None:
+    assert sum(is_found(question) for question in ANSWERABLE) >= 48
+
+
+def test_questions_about_something_else_are_not() -> None:
+    """Those near what the library holds share its words, so that most of them count as found."""
+    assert sum(is_found(question) for question in UNANSWERABLE if question["shape"] == "far") <= 1
+    assert sum(is_found(question) for question in UNANSWERABLE if question["shape"] == "near") <= 13

@@ -9,8 +9,6 @@ from graph_research.text.language.words import language_of, words
 
 _MOST_CHARS = 50_000
 _MOST_TERMS = 48
-_LEAST_WEIGHT = 0.3
-"""Of a word used once in 2,000. Looking for commoner ones takes a third of a search's time and finds nothing better."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ def folder_term(folder: int) -> str:
 
 def _rarest(text: str, language: str) -> dict[str, float]:
     """The terms that a document in `language` may have, without those as common in the question's own language."""
-    telling = {word.start for word in words(text, language_of(text)) if word.weight > _LEAST_WEIGHT}
+    telling = {word.start for word in words(text, language_of(text)) if word.weight > 0.0}
     weights = {word.term: word.weight * (word.start in telling) for word in words(text, language)}
-    rare = {term: weight for term, weight in weights.items() if weight > _LEAST_WEIGHT} or dict.fromkeys(weights, 1.0)
+    rare = {term: weight for term, weight in weights.items() if weight > 0.0} or dict.fromkeys(weights, 1.0)
     return dict(sorted(rare.items(), key=lambda item: -item[1])[:_MOST_TERMS])

@@ -62,6 +62,7 @@ _LANGUAGES_OF = {
     word: [language for language, other in _FREQUENT.items() if word in other.split()]
     for text in _FREQUENT.values()
     for word in text.split()
+    if len(word) > 1  # letters are the names of variables and initials as often
 }
 _SAMPLE_CHARS = 3_000
 _LEAST_FREQUENT = 0.08  # of a text's words are its language's commonest; lists of names and formulas have fewer
@@ -144,8 +145,11 @@ def _language_of(sample: str) -> str:
         return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
     if len(_CYRILLIC.findall(sample)) * 4 > len(sample):
         return "ru"
-    written = [word for word in _WORD.findall(sample.lower()) if len(word) > 1]
-    counts = Counter(language for word in written if word in _LANGUAGES_OF for language in _LANGUAGES_OF[word])
+    written = _WORD.findall(sample.lower())
+    counts: Counter[str] = Counter()
+    for word, count in Counter(filter(_LANGUAGES_OF.__contains__, written)).items():
+        for language in _LANGUAGES_OF[word]:
+            counts[language] += count
     likeliest = max(_FREQUENT, key=lambda language: (counts[language], language == "en"))
     return likeliest if counts[likeliest] > len(written) * _LEAST_FREQUENT else "en"
 

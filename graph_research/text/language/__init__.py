@@ -1,1 +1,1 @@
-"""What depends on a language: stop words, stems, lexicon, numbers and dates."""
+"""What depends on a language: words with stems and weights, numbers, dates, negations and words of scope."""

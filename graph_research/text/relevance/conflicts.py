@@ -14,8 +14,8 @@ from typing import Literal
 from graph_research.text.language.opposites import NEGATIONS, opposites
 from graph_research.text.language.quantities import agree, values
 from graph_research.text.language.words import Word, language_of, words
-from graph_research.text.relevance.statements import SourceSentence as SourceSentence
 from graph_research.text.relevance.statements import (
+    SourceSentence,
     Statement,
     further_values,
     is_name,
@@ -43,12 +43,14 @@ class Conflict:
     sides: tuple[ConflictSide, ...]
 
 
-_MOST_COMPARED = 50
 _RAREST = 6
+_MOST_COMPARED = 50
+"""By how many of its rarest terms a statement is compared, and with how many others at most."""
 _LEAST_TALLIED = 3.0
 _MOST_WORDS = 6
-_LEAST_REPEATED = 6.0
 _LEAST_BEFORE = 3
+_LEAST_REPEATED = 6.0
+"""The words of a stretch at most, those before it at least, and the weight of all that two sentences repeat."""
 
 
 def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:

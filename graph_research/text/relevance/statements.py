@@ -116,11 +116,6 @@ def statements(sentence: SourceSentence) -> list[Statement]:
     return result
 
 
-def about_same(one: Statement, other: Statement) -> bool:
-    """Whether two statements speak of the same thing, whatever value each gives."""
-    return sameness(one, other) >= least_sameness(one, other)
-
-
 def sameness(one: Statement, other: Statement) -> float:
     """How much two statements share, by rarity and nearness; 0 where they do not speak of the same thing.
 

@@ -7,6 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 UV := $(shell command -v uv 2>/dev/null)
 DEMO := demo
 PYTEST_ARGS ?=
+DATA ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check format lint type imports schemas docs bench clean lock
@@ -46,11 +47,13 @@ schemas: $(VENV)/.dev ## write the JSON Schemas that are generated from models
 docs: $(VENV)/.dev ## check that every example and link of the docs holds
 	@$(BIN)/python -m pytest -q tests/docs
 
-bench: $(VENV)/.dev $(VENV)/bench/.done ## the project's own measurements
+bench: $(VENV)/.dev $(VENV)/bench/.done ## measure speed; with DATA=FOLDER of judged texts, quality too
 	@$(BIN)/python benchmarks/everyday.py
 	@PYTHONPATH=$(VENV)/bench $(BIN)/python benchmarks/engine.py
 	@$(BIN)/python benchmarks/pipeline.py
 	@$(BIN)/python benchmarks/kills.py
+	@if test -n "$(DATA)"; then $(BIN)/python benchmarks/evidence.py --data "$(DATA)"; \
+	else echo "quality was not measured: that needs a folder of judged texts (make bench DATA=FOLDER)"; fi
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(DEMO) research dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
 PACKAGES = {str(file.parent.relative_to(ROOT)) + "/" for file in (ROOT / "graph_research").rglob("__init__.py")}
-PATHS = sorted(set(re.findall(r"`((?:graph_research|tests|graphs|prompts|schemas)/[\w/.]*)`", PAGE)))
+PATHS = sorted(set(re.findall(r"`((?:benchmarks|graph_research|tests|graphs|prompts|schemas)/[\w/.]*)`", PAGE)))
 
 
 def test_the_map_has_a_row_for_every_package() -> None:

@@ -18,11 +18,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.quality import answers, library, ranking, support
+from benchmarks.quality import answers, conflicts, library, ranking, support
 from benchmarks.quality.sets import sets_in
 from benchmarks.quality.table import show
 
-_PARTS = {"library": library.lines, "ranking": ranking.lines, "answers": answers.lines, "support": support.lines}
+_PARTS = {
+    "library": library.lines,
+    "ranking": ranking.lines,
+    "answers": answers.lines,
+    "support": support.lines,
+    "conflicts": conflicts.lines,
+}
 
 
 def main() -> int:

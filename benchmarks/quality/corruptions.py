@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from graph_research.text.language.dates import MONTHS
 from graph_research.text.language.words import weight
 
-_MONTHS = [month.title() for month in MONTHS]
+_MONTHS = list(calendar.month_name)[1:]
 _MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})(?= \d)")
 _YEAR = re.compile(r"(?<![\d,.-])(1[5-9]\d\d|20[0-3]\d)(?![\d,%-]|\.\d)")
 _NUMBER = re.compile(r"(?<![\w.,/:-])\d{1,3}(?:,\d{3})+(?:\.\d+)?\b|(?<![\w.,/:-])\d+(?:\.\d+)?(?![\w/:-]|[.,]\d)")

@@ -48,10 +48,6 @@ class PdfExtraction:
     def text(self) -> str:
         return self.document.text
 
-    @property
-    def page_offsets(self) -> tuple[int, ...]:
-        return self.document.pages
-
 
 class PdfExtractor:
     """Extracts one PDF after the other in one child process, which is replaced when it has to be ended.

@@ -57,7 +57,7 @@ async def test_a_pdf_becomes_pages_with_headings_paragraphs_and_furniture() -> N
     document = extraction.document
     assert extraction.warnings == ()
     assert document.title == "Annual Report 2021"
-    assert len(extraction.page_offsets) == 3
+    assert len(extraction.document.pages) == 3
     assert "\n\n---PAGE 2---\n\n" in extraction.text
     second = [
         (one.kind, document.text[one.start : one.end])
@@ -107,7 +107,7 @@ async def test_what_gives_no_text_gives_a_warning(data: bytes, limits: PdfLimits
 async def test_pages_and_characters_beyond_the_limit_are_left_out_with_a_warning() -> None:
     async with PdfExtractor(PdfLimits(pages=2)) as extractor:
         extraction = await extractor.extract(report())
-    assert len(extraction.page_offsets) == 2
+    assert len(extraction.document.pages) == 2
     assert extraction.warnings == ("read the first 2 of 3 pages",)
     async with PdfExtractor(PdfLimits(chars=100)) as extractor:
         extraction = await extractor.extract(report())

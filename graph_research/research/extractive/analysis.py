@@ -21,7 +21,7 @@ from graph_research.text.relevance.statements import SourceSentence
 from graph_research.text.relevance.units import MOST_CHARS
 
 MOST_FINDINGS = 30
-_LEAST_OF_BEST = 0.5
+_LEAST_OF_BEST = 0.55
 _MOST_PER_SOURCE = 7
 _MOST_CANDIDATES = 240
 _MOST_COMPARED = 1_500

@@ -41,12 +41,9 @@ class Outline:
 def outline(analysis: Analysis) -> Outline:
     """Sections by likeness. A quotation that stands alone goes to the rest, unless that leaves too few sections."""
     page = list(analysis.groups[:_MOST_ON_PAGE])
-    subject = (
-        frozenset(terms(analysis.query.names[0], analysis.query.language)) if analysis.query.names else frozenset()
-    )
-    clusters = cluster(
-        [_vector(group, subject) for group in page], largest=_LARGEST, least_similarity=_LEAST_SIMILARITY
-    )
+    subject = frozenset(terms(analysis.query.subject, analysis.query.language))
+    vectors = [_vector(group, subject) for group in page]
+    clusters = cluster(vectors, largest=_LARGEST, least_similarity=_LEAST_SIMILARITY)
     several = [[page[index] for index in members] for members in clusters if len(members) > 1]
     kept = sorted(several, key=lambda groups: -max(group.lead.score for group in groups))[:_MOST_SECTIONS]
     alone = [[page[members[0]]] for members in clusters if len(members) == 1]

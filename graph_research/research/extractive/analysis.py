@@ -24,6 +24,7 @@ MOST_FINDINGS = 30
 _LEAST_OF_BEST = 0.55
 _MOST_PER_SOURCE = 7
 _MOST_CANDIDATES = 240
+_MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
 _ALIKE = 88.0
 _CONTAINED = 0.9
@@ -116,7 +117,7 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     parts = [_judged(pool, part) for part in query.parts]
     whole = rank(pool, query)
     ranked = [rank(pool, part.query) if len(parts) > 1 else whole for part in parts]
-    candidates = _in_turn(ranked, [part.query for part in parts], pool)
+    candidates = _in_turn(ranked, [part.query for part in parts], pool) or _openings(pool)
     return Analysis(
         query=query,
         sources=sources,
@@ -165,6 +166,22 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
         quotes = [quoted(i, parts[number], pool, tuple(share.get(_place(i), 0.0) for share in shares)) for i in fit]
         queues.append([quote for quote in quotes if quote.part == number])
     return _capped([queue[turn] for turn in range(_MOST_CANDIDATES) for queue in queues if turn < len(queue)])
+
+
+def _openings(pool: Pool) -> list[Quote]:
+    """The first unit of each source, for a question that shares no word with any."""
+    firsts = [(source, doc.units[0]) for source, doc in pool.read.items() if doc.units][:_MOST_OPENINGS]
+    return [
+        Quote(
+            source_id=source,
+            start=unit.start,
+            end=unit.end,
+            text=unit.text,
+            heading=unit.heading,
+            title=pool.documents[source].title,
+        )
+        for source, unit in firsts
+    ]
 
 
 def _is_of_namesake(text: str, query: Query) -> bool:

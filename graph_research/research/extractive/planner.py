@@ -7,7 +7,7 @@ from typing import Any
 
 from graph_research.research.extractive.analysis import shared_phrases
 from graph_research.research.extractive.sources import question_of
-from graph_research.text.language.words import terms
+from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.wording import shortened
 
@@ -99,7 +99,11 @@ def _nearby(query: Query, shared: Sequence[tuple[str, int]]) -> list[tuple[str, 
 
 
 def _subject(query: Query) -> str:
-    return query.subject or query.text
+    """The question's subject, else its two rarest words."""
+    if query.subject:
+        return query.subject
+    rarest = sorted(words(query.text, query.language), key=lambda word: -word.weight)[:2]
+    return " ".join(query.text[word.start : word.end] for word in sorted(rarest, key=lambda word: word.start))
 
 
 def _distinct(rows: Sequence[tuple[str, str]], most: int) -> list[dict[str, Any]]:

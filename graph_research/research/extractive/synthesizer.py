@@ -22,6 +22,7 @@ NOTICE = (
 )
 _DISPUTED = "For figures and dates on which the sources differ, see the contradictions, where each side is quoted."
 _NEAREST = "The sources do not answer the question as asked. These passages are the nearest to it."
+_UNRELATED = "No passage in the sources shares a word with the question. These are among what the search came upon."
 _NOTHING = "No passage in the sources is near the question."
 _MOST_MORE = 12
 _MOST_NEAREST = 4
@@ -62,11 +63,13 @@ def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Map
 
 def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Draft:
     nearest = analysis.groups[:_MOST_NEAREST]
+    related = any(group.lead.score > 0.0 for group in nearest)
+    opening = _NEAREST if related else _UNRELATED if nearest else _NOTHING
     return Draft(
         notice=NOTICE,
         found=False,
         searched=_searched(material),
-        summary=[_plain(_NEAREST if nearest else _NOTHING), *(_quote(group, ids) for group in nearest)],
+        summary=[_plain(opening), *(_quote(group, ids) for group in nearest)],
         more=[_quote(group, ids) for group in analysis.groups[_MOST_NEAREST : _MOST_NEAREST + _MOST_MORE]],
     )
 

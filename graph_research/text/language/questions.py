@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-_QUESTION_WORDS = {
+QUESTION_WORDS = {
     "en": "what which who whom whose when where why how",
     "de": "was wer wen wem wessen wann wo wohin woher warum weshalb wieso wie welche welcher welches welchen welchem",
     "es": "qué quién quiénes cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas por",
@@ -15,7 +15,7 @@ _QUESTION_WORDS = {
     "nl": "wat wie waar wanneer waarom hoe welk welke hoeveel",
     "pt": "que quem qual quais quando onde como quanto quanta quantos quantas",
 }
-_YES_NO = {
+YES_NO = {
     "en": "is are was were do does did has have had can could will would shall should may might must",
     "de": "ist sind war waren hat haben hatte hatten kann können konnte wird werden wurde darf muss soll sollte gibt",
     "es": "es son fue está están ha han hay puede pueden debe deben",
@@ -38,11 +38,11 @@ _JOINING = {
 def is_yes_no(question: str, language: str) -> bool:
     """Whether the question's first word asks for yes or no."""
     first = re.match(r"\W*([^\W\d_]+)", question)
-    return first is not None and first[1].lower() in _YES_NO.get(language, "").split()
+    return first is not None and first[1].lower() in YES_NO.get(language, "").split()
 
 
 def is_question_word(word: str, language: str) -> bool:
-    return word.lower() in _QUESTION_WORDS.get(language, "").split()
+    return word.lower() in QUESTION_WORDS.get(language, "").split()
 
 
 def clauses(question: str, language: str) -> list[str]:
@@ -70,7 +70,7 @@ def _pieces(parts: Iterable[str]) -> list[str]:
 
 @cache
 def _clause_ends(language: str) -> re.Pattern[str]:
-    joining, asking = _either(_JOINING, language), _either(_QUESTION_WORDS, language)
+    joining, asking = _either(_JOINING, language), _either(QUESTION_WORDS, language)
     ends = r"[?!;？！。]+|(?<=\w\w)\.\s"
     if asking:
         ends += rf"|(?:[,:]\s+(?:(?:{joining})\s+)?|\s(?:{joining})\s+)(?=(?:[^\W\d_]+\s+){{0,2}}(?:{asking})\b)"

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import snowballstemmer
 
+from graph_research.text.language.questions import QUESTION_WORDS, YES_NO
+
 COMMON_ZIPF = 6.0
 """A word of this Zipf frequency (one in a thousand words) or above has weight 0: `the`, `what`, `and`."""
 
@@ -58,10 +60,14 @@ _FREQUENT = {
     "sv": "och i att det är en som på av för med den till inte har de ett om var från",
     "tr": "ve bir bu da de için ile olan olarak çok daha gibi en ne ama var kadar olduğu",
 }
+_TELLING = {
+    language: frozenset(f"{text} {QUESTION_WORDS.get(language, '')} {YES_NO.get(language, '')}".split())
+    for language, text in _FREQUENT.items()
+}
 _LANGUAGES_OF = {
-    word: [language for language, other in _FREQUENT.items() if word in other.split()]
-    for text in _FREQUENT.values()
-    for word in text.split()
+    word: [language for language, others in _TELLING.items() if word in others]
+    for telling in _TELLING.values()
+    for word in sorted(telling)
     if len(word) > 1  # letters are the names of variables and initials as often
 }
 _SAMPLE_CHARS = 3_000

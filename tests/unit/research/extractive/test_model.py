@@ -11,7 +11,7 @@ from graph_research.app.definitions import schema_resolver
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.llm.base import ModelRequest
-from graph_research.research.extractive import analyzer, planner, reviews
+from graph_research.research.extractive import analyzer, planner, reviews, synthesizer
 from graph_research.research.extractive.model import ExtractiveModel
 from tests.support.research.extractive_sources import PLANTED, analysed, demo_material, written
 
@@ -208,3 +208,19 @@ def test_without_sources_the_report_says_that_nothing_is_near() -> None:
     answer = analyzer.find(handoff)
     assert answer["findings"] == []
     assert [gap["priority"] for gap in answer["gaps"]] == [1]
+
+
+def test_a_question_without_a_word_of_the_sources_shows_what_was_come_upon() -> None:
+    handoff = written(["The Alder Dam has 14 gates.", "Eels pass at night."])
+    handoff["question"] = "Was kostet die Lagune?"
+    answer = analyzer.find(handoff)
+    assert [row["content"] for row in answer["findings"]] == ["The Alder Dam has 14 gates.", "Eels pass at night."]
+    assert {row["confidence"] for row in answer["findings"]} == {"speculation"}
+    draft = synthesizer.answer(analysed(handoff, answer))
+    assert draft["found"] is False
+    assert draft["summary"][0]["text"].startswith("No passage in the sources shares a word with the question.")
+
+
+def test_a_question_without_a_name_is_widened_by_its_rarest_words() -> None:
+    queries = [row["query"] for row in planner.plan({"question": "how do beavers build lodges?"})["sub_queries"]]
+    assert queries == ["how do beavers build lodges?", "beavers lodges overview"]

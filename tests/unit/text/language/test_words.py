@@ -32,6 +32,8 @@ def test_terms_are_stems_without_the_commonest_words() -> None:
         ("水泵由市政府支付。", "zh"),
         ("Насос оплачивает город, а не жители.", "ru"),
         ("TaskGroup 3.11", "en"),
+        ("how do beavers build lodges?", "en"),
+        ("Wann darf gebaut werden?", "de"),
     ],
 )
 def test_language_is_told_by_script_and_common_words(text: str, language: str) -> None:

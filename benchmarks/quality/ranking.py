@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from benchmarks.quality.plain import BM25, best, mean
 from benchmarks.quality.sets import Row, Set
 from benchmarks.quality.table import Line
+from graph_research.text.relevance.embedding import Embedder
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import STANDARD, Pool, Weights, rank
 
@@ -25,8 +26,9 @@ class Case:
     plain: float
 
 
-def lines(sets: list[Set]) -> Iterator[Line[Case]]:
-    """Evidence recall@5 in the right documents and in the ten that are found, then what each part gains."""
+def lines(sets: list[Set], embedder: Embedder | None = None) -> Iterator[Line[Case]]:
+    """Evidence recall@5 in the right documents and in the ten that are found, then what each part gains, and what an
+    embedder gains."""
     for one in sets:
         asked = [query for query in one.queries if one.gold(query)]
         if not asked or not any(len(text.sents) > 1 for text in one.texts) or "answerable" in asked[0]:
@@ -46,7 +48,14 @@ def lines(sets: list[Set]) -> Iterator[Line[Case]]:
                     over_plain=True,
                 )
         standard = measure.ours(STANDARD, True)
+        if embedder:
+            cases = _cases(asked, measure.ours(STANDARD, True, embedder), standard)
+            for split in ("check", "tune"):
+                kept = [case for case in cases if case.split == split]
+                yield Line(f"{one.name}, {split}: with the embedder (plain: without it)", kept, _ours, _plain)
         for part in fields(Weights):
+            if part.name == "meaning":
+                continue
             cases = _cases(asked, measure.ours(replace(STANDARD, **{part.name: 0.0}), True), standard)
             yield Line(f"{one.name}: without `{part.name}` (plain: with it)", cases, _ours, _plain)
 
@@ -78,11 +87,11 @@ class _Measure:
             recalls.append(_recall({self._places[unit] for unit in first}, self._set.gold(query)))
         return recalls
 
-    def ours(self, weights: Weights, found: bool) -> list[float]:
+    def ours(self, weights: Weights, found: bool, embedder: Embedder | None = None) -> list[float]:
         recalls = []
         for query in self._asked:
             numbers = self.texts(query, found=found)
-            pool = Pool({str(number): self._set.texts[number].document for number in numbers})
+            pool = Pool({str(number): self._set.texts[number].document for number in numbers}, embedder)
             first = rank(pool, parse(query["text"]), weights)[:_FIRST]
             hit = {place for item in first for place in self._hit(int(item.source), item.unit.start, item.unit.end)}
             recalls.append(_recall(hit, self._set.gold(query)))

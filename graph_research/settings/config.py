@@ -202,6 +202,12 @@ class Settings(BaseModel):
         (), description="search providers, all of which are asked; empty: those with documents and with their keys set"
     )
     library: Specs = Field((), description="folders that `local` searches; empty: the whole index")
+    embedding_model: str | None = Field(
+        None,
+        min_length=1,
+        max_length=4_096,
+        description="embedding model by which `extractive` ranks too: a folder or an installed package",
+    )
     max_iterations: Whole = Field(3, ge=1, le=20, description="rounds of gathering and writing at most")
     max_sub_queries: Whole = Field(5, ge=1, le=8, description="sub-queries of a plan at most")
     max_sources_per_query: Whole = Field(

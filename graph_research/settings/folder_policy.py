@@ -57,6 +57,7 @@ _SPECS = frozenset(
 
 _MAY_NOT = {
     "library": "data paths",
+    "embedding_model": "data paths",
     "model_keys": "keys",
     "cli_commands": "command lines",
     "model_price_overrides": "prices",

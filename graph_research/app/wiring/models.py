@@ -17,11 +17,13 @@ from graph_research.research.llm.model_router import ModelRouter
 from graph_research.settings.config import Settings
 
 
-def _extractive(_spec: ModelSpec, _clients: Clients) -> Model:
+def _extractive(_spec: ModelSpec, clients: Clients) -> Model:
     """Imported with its first use: most commands ask no model, and its stemmer takes long to load."""
     from graph_research.research.extractive.model import ExtractiveModel
+    from graph_research.text.relevance.embedding import load_embedder
 
-    return ExtractiveModel()
+    named = clients.settings.embedding_model
+    return ExtractiveModel(load_embedder(named) if named else None)
 
 
 MODELS: Mapping[str, ModelProviderSpec] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from graph_research.research.extractive.sources import SourceFacts, question_of, read_sources
+from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, question_of, read_sources
 from graph_research.text.language.words import language_of, words
 from graph_research.text.relevance.answerability import FOUND, absent_words, features, is_beside
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -113,7 +113,8 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     query = parse(question or question_of(material))
     sources = read_sources(material)
     documents = material.get("documents") or {}
-    pool = Pool({key: documents[key] for key, facts in sources.items() if key in documents and not facts.flagged})
+    allowed = {key: documents[key] for key, facts in sources.items() if key in documents and not facts.flagged}
+    pool = Pool(allowed, material.get(EMBEDDER))
     parts = [_judged(pool, part) for part in query.parts]
     whole = rank(pool, query)
     ranked = [rank(pool, part.query) if len(parts) > 1 else whole for part in parts]

@@ -58,13 +58,13 @@ def _readable(material: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if isinstance(text, str) and text.strip():
         document = plain_document(text)
         source = Source(id=_TEXT_ID, title=document.title, tier=Tier.SECONDARY, archive_hash=text_hash(document.text))
-        return {"sources": [source.to_json()], "documents": {_TEXT_ID: document}}
+        return {**material, "sources": [source.to_json()], "documents": {_TEXT_ID: document}}
     rows = material.get("sources")
     if not isinstance(rows, list):
         return None
     documents: Mapping[str, Document] = material.get("documents") or {}
     known = [row for row in rows if isinstance(row, Mapping) and row.get("id") in documents]
-    return {"sources": known, "documents": documents} if known or not rows else None
+    return {**material, "sources": known, "documents": documents} if known or not rows else None
 
 
 def _quotes(selection: Selection, schema: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -15,6 +15,9 @@ TIER_RANK: Mapping[str, int] = {tier.value: rank for rank, tier in enumerate(Tie
 
 _AUTHORITATIVE = frozenset({Tier.PRIMARY_SOURCE.value, Tier.AUTHORITATIVE.value})
 
+EMBEDDER = "embedder"
+"""Where the model puts its embedder, or None, beside what the handoff holds."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFacts:

@@ -10,11 +10,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from operator import mul
 
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, terms
+from graph_research.text.relevance.embedding import Embedder
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import Unit, units
 
@@ -29,17 +31,20 @@ class Weights:
     its document. `linked`: for a document whose title stands in one of the best three units of other documents, as a
     share of that unit's score. `pool`: which part of a term's weight is its rarity in the pool, the rest its rarity in
     the language. `length`: for each natural logarithm of the unit's words, since a lone word is rarely an answer.
+    `meaning`: for the cosine of the query's and the unit's vectors above 0.3, in a pool with an embedder.
     """
 
     around: float = 0.5
     document: float = 0.8
     linked: float = 0.3
     length: float = 0.5
+    meaning: float = 8.0
     pool: float = 0.5
 
 
 STANDARD = Weights()
 _LINKING = 3
+_UNRELATED = 0.3  # the cosine that texts about different things may have
 _SCALE = 1.15  # brings weights of the language (0 to 3.5) to the size of the pool's logarithms
 
 
@@ -92,9 +97,10 @@ class Ranked:
 
 @dataclass
 class Pool:
-    """The documents that compete, by source id."""
+    """The documents that compete, by source id. With an `embedder` they compete by meaning too."""
 
     documents: Mapping[str, Document]
+    embedder: Embedder | None = None
     read: dict[str, Analysed] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -122,9 +128,27 @@ class Pool:
             if doc.totals[term]
         )
 
+    def cosines(self, query: Query) -> dict[str, list[float]]:
+        """Of each document's units, behind its title, with the query; nothing without an embedder."""
+        if self.embedder is None:
+            return {}
+        (asked,) = self.embedder.vectors([query.text])
+        return {source: [sum(map(mul, asked, unit)) for unit in made] for source, made in self._vectors.items()}
+
+    @cached_property
+    def _vectors(self) -> dict[str, list[list[float]]]:
+        if self.embedder is None:
+            return {}
+        texts = {
+            source: [f"{self.documents[source].title}. {unit.text}" for unit in doc.units]
+            for source, doc in self.read.items()
+        }
+        return {source: self.embedder.vectors(given) for source, given in texts.items()}
+
 
 def rank(pool: Pool, query: Query, weights: Weights = STANDARD) -> list[Ranked]:
-    """Every unit of the pool that shares a term with the query, itself or by what stands around it, best first.
+    """Every unit of the pool that shares a term with the query, itself or by what stands around it, or is near it in
+    meaning, best first.
 
     Ties go to the source that comes first and then to the earlier unit. Nothing is left out for how it looks.
     """
@@ -133,6 +157,9 @@ def rank(pool: Pool, query: Query, weights: Weights = STANDARD) -> list[Ranked]:
     scores: dict[str, list[float]] = {}
     for source, doc in pool.read.items():
         scores[source] = _unit_scores(pool, source, by_language[doc.language], weights)
+    for source, cosines in pool.cosines(query).items() if weights.meaning else ():
+        near = (weights.meaning * max(0.0, cosine - _UNRELATED) for cosine in cosines)
+        scores[source] = [sum(both) for both in zip(scores[source], near, strict=True)]
     ordered = _ordered(pool, query, scores)
     if weights.linked and ordered:
         for source, gain in _links(pool, query, ordered).items():

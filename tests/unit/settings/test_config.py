@@ -90,6 +90,7 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "runtime_overhead": {10: None},
     "search_providers": SEARCHES,
     "library": {"/etc": "data paths"},
+    "embedding_model": {"wordllama": "data paths"},
     "max_iterations": {2: None},
     "max_sub_queries": {2: None},
     "max_sources_per_query": {2: None},

@@ -5,8 +5,8 @@
 FOLDER holds judged sets as `benchmarks/quality/sets.py` describes them. Each line prints our figure, the plain method's
 (BM25 over stemmed words, shared words), the 95 % bootstrap interval of the difference, the number of items, and the
 bound where there is one. What was fitted was fitted on the halves called `tune` (`benchmarks/fit_evidence.py`); `check`
-was only measured. `--embed` takes what the setting `embedding_model` takes, and adds lines that compare ranking and
-"not found" with it and without it. Ends with 1 where a bound is missed.
+was only measured. `--embed` takes what the setting `embedding_model` takes, and adds lines that compare ranking with
+it and without it. Ends with 1 where a bound is missed.
 """
 
 from __future__ import annotations

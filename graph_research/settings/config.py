@@ -296,9 +296,8 @@ class Configuration:
     def role_specs(self) -> dict[str, tuple[str, ...]]:
         """The model specs of each role, and of each phase, that has its own."""
         suffix = "_model"
-        fields = [field for field in Settings.model_fields if field.endswith(suffix)]
-        named = {field.removesuffix(suffix): getattr(self.settings, field) for field in fields}
-        return {name: specs for name, specs in named.items() if specs}
+        named = {field.removesuffix(suffix): specs for field, specs in self.settings if field.endswith(suffix)}
+        return {name: specs for name, specs in named.items() if specs and name != "embedding"}
 
     def rows(self) -> list[dict[str, Any]]:
         """`{name, value, origin, description}` for each setting."""

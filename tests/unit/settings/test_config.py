@@ -130,6 +130,11 @@ DECIDED: dict[str, dict[Any, str | None]] = {
 """By setting, values and what of them a folder's file may not set; None where it may."""
 
 
+def test_the_embedding_model_is_no_model_of_a_role() -> None:
+    settings = Settings(embedding_model="wordllama", report_model=("extractive",))
+    assert Configuration(settings=settings, origins={}).role_specs() == {"report": ("extractive",)}
+
+
 def test_of_every_setting_it_is_decided_whether_a_folder_may_set_it() -> None:
     assert list(DECIDED) == list(Settings.model_fields)
 

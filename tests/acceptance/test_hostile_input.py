@@ -259,7 +259,7 @@ def test_a_terminal_that_cannot_redraw_gets_lines(kelda: User) -> None:
     os.close(ours)
 
     assert code == 0
-    assert "[1] gather: 1/1 sub-queries" in shown
+    assert "[1] gather: 2/2 sub-queries" in shown
     assert "\x1b[" not in shown
 
 

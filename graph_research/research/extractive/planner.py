@@ -47,7 +47,7 @@ def decompose(material: Mapping[str, Any]) -> dict[str, Any]:
 def clarify(material: Mapping[str, Any]) -> dict[str, Any]:
     """Asks back only where there is nothing to search for; otherwise restates the question and its parts."""
     query = parse(question_of(material))
-    if not query.weights(query.language):
+    if not terms(query.text, query.language):
         return {"need_clarification": True, "question": _ASK, "verification": ""}
     asked = f"The question is taken as written: “{shortened(query.text, _SHOWN_CHARS)}”."
     parts = [part.own for part in query.parts] if len(query.parts) > 1 else []

@@ -11,7 +11,7 @@ from graph_research.research.extractive.analysis import Analysis, analyze
 from graph_research.research.extractive.analyzer import opposing
 from graph_research.research.extractive.short_answer import short_answer
 from graph_research.text.language.quantities import Value
-from graph_research.text.language.words import language_of, words
+from graph_research.text.language.words import language_of, terms, words
 from graph_research.text.relevance.conflicts import find_contradictions
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.statements import SourceSentence, statements
@@ -21,6 +21,7 @@ from graph_research.text.wording import counted
 _CLAIM = "the claim"
 _MOST_OF_A_SIDE = 3
 _MOST_OTHERS = 2
+_STATED = 0.9
 _POINTS_BACK = re.compile(
     r"^(?:and|but|so|what about)\b|\b(?:it|its|they|their|them|there|this|that|these|those)\b", re.IGNORECASE
 )
@@ -101,7 +102,7 @@ def select_for_claim(claim: str, material: Mapping[str, Any]) -> Selection:
         if conflicts:
             value = next(s.value for s in conflicts[0].sides if s.evidence[0].source_id != _CLAIM)
             differing.setdefault(quote.source_id, _contrary(value, found))
-        elif support(claim, [quote.text]).score >= SUPPORTED:
+        elif _states(quote.text, claim):
             stating.setdefault(quote.source_id, _selected(quote.source_id, quote.text, quote.start, claim))
     quotes = [*list(stating.values())[:_MOST_OF_A_SIDE], *list(differing.values())[:_MOST_OF_A_SIDE]]
     why = (
@@ -118,6 +119,12 @@ def _in_context(question: str, earlier: Sequence[str]) -> str:
     return f"{named[0]}: {question}" if named else question
 
 
+def _states(text: str, claim: str) -> bool:
+    """Whether a sentence has nearly all words of the claim, and nothing in it tells against the claim."""
+    found = support(claim, [text])
+    return found.score >= SUPPORTED and found.features["coverage"] >= _STATED
+
+
 def _contrary(value: str, sentence: SourceSentence) -> Selected:
     return Selected(
         source_id=sentence.source_id, text=sentence.text, start=sentence.start, stance="contradicts", value=value
@@ -129,9 +136,11 @@ def _selected(source_id: str, text: str, start: int, question: str) -> Selected:
 
 
 def _value(text: str, question: str) -> str:
-    """The value in a sentence that stands nearest to the words that it shares with the question."""
-    asked = parse(question).weights(language_of(text))
-    places = [word.start for word in words(text, language_of(text)) if word.term in asked]
+    """The value in a sentence nearest to the words that it shares with the question, but those of names."""
+    query, language = parse(question), language_of(text)
+    named = set(terms(" ".join((*query.names, query.subject)), language))
+    asked = query.weights(language).keys() - named
+    places = [word.start for word in words(text, language) if word.term in asked]
     found = statements(SourceSentence(source_id="", text=text, start=0, end=len(text)))
     best = min(found, key=lambda statement: _distance(statement.value, places), default=None)
     return best.written.strip() if best else ""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from graph_research.research.extractive.analysis import Analysis, Group
+from graph_research.text.language.scope import SCOPES
+from graph_research.text.language.words import language_of
 from graph_research.text.relevance.short_answer import within_budget
+
+_SAME_ORIGIN, _OTHER_SCOPE, _LESS_HELD = 0.1, 0.2, 1.0
 
 
 def short_answer(analysis: Analysis) -> list[Group]:
@@ -15,7 +20,7 @@ def short_answer(analysis: Analysis) -> list[Group]:
         return list(dict.fromkeys(_best_for(number, analysis.groups) for number in answered if analysis.groups))
     if not answered:
         return []
-    ordered = _other_origins_first(analysis)
+    ordered = _ordered(analysis)
     picked = within_budget(analysis.query, [g.lead.text for g in ordered], [g.lead.covered for g in ordered])
     return [ordered[position] for position in picked]
 
@@ -24,12 +29,20 @@ def _best_for(part: int, groups: Sequence[Group]) -> Group:
     return max(groups, key=lambda group: group.lead.shares[part] if part < len(group.lead.shares) else 0.0)
 
 
-def _other_origins_first(analysis: Analysis) -> list[Group]:
-    """The groups by rank, a further one of the same origin a tenth lower."""
+def _ordered(analysis: Analysis) -> list[Group]:
+    """The groups by rank, lower where they hold less of the question than another, where the origin was taken before,
+    and where they speak of a plan, a rate or a part ("scheduled to begin") and the question does not."""
+    most = max((group.lead.covered for group in analysis.groups), default=0.0) or 1.0
     seen: set[str] = set()
     ranked = []
     for group in sorted(analysis.groups, key=lambda group: -group.lead.score):
         origin = analysis.sources[group.lead.source_id].origin
-        ranked.append((group.lead.score - (0.1 if origin in seen else 0.0), group))
+        lowered = _LESS_HELD * (1.0 - group.lead.covered / most) + _SAME_ORIGIN * (origin in seen)
+        elsewhere = _scopes(group.lead.text) - _scopes(analysis.query.text)
+        ranked.append((group.lead.score - lowered - _OTHER_SCOPE * bool(elsewhere), group))
         seen.add(origin)
     return [group for _, group in sorted(ranked, key=lambda pair: -pair[0])]
+
+
+def _scopes(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[^\W\d_]+", text)} & SCOPES.get(language_of(text), frozenset())

@@ -37,8 +37,12 @@ class Unit:
 
 
 def units(document: Document, language: str = "en") -> tuple[Unit, ...]:
-    """Every unit in order: all text that holds a letter or digit, but the title, short headings and boilerplate."""
-    return tuple(unit for unit in _units(document, language) if unit.text != document.title)
+    """Every unit in order: all text that holds a letter or digit, but the title, short headings and boilerplate.
+
+    A document that holds nothing but its title has the title as a unit.
+    """
+    found = tuple(_units(document, language))
+    return tuple(unit for unit in found if unit.text != document.title) or found
 
 
 def _units(document: Document, language: str) -> Iterator[Unit]:

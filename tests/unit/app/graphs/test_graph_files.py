@@ -80,7 +80,7 @@ async def test_the_fact_checker_decides_by_proved_quotes(workspace: Workspace, c
 
 
 async def test_the_conversation_goes_on_with_what_the_person_asks(workspace: Workspace) -> None:
-    answers = ["And how much did it cost to build?", "Who invented the telephone?", ""]
+    answers = ["And what was its construction cost?", "Who invented the telephone?", ""]
     result = await run(
         workspace, "document-qa", answers, question="How many turbines does the Marrow Bay tidal lagoon have?"
     )

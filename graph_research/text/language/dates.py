@@ -30,22 +30,21 @@ MONTH_NUMBERS |= {name[:3]: number for name, number in MONTH_NUMBERS.items()} | 
 
 _MOST_CHARS = 1_000
 _ISO = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
-_NAME = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
+_NAME = "|".join(sorted(MONTH_NUMBERS.keys() - {"out", "set", "ago"}, key=len, reverse=True))
 _YEAR = r"(?:1\d|20)\d\d"
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_MONTH = r"(?:0?[1-9]|1[0-2])"
 _DATE = re.compile(
-    rf"(?<![\w.,:/])(?<!\w-)(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|\.|º)?\s(?:of\s|de\s)?(?P<m1>{_NAME})\b\.?,?\s(?:del?\s)?(?P<y1>{_YEAR})"
-    rf"|(?P<m2>{_NAME})\.?\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s?,?\s(?P<y2>{_YEAR})"
+    rf"(?<![\w.,:/])(?<!\w-)(?:(?P<d1>{_DAY})(?:st|nd|rd|th|er|\.|º)?\s(?:of\s|de\s)?(?P<m1>{_NAME})\b"
+    rf"(?:\.?,?\s(?:of\s|del?\s)?(?P<y1>{_YEAR}))?"
+    rf"|(?P<m2>{_NAME})\.?\s(?P<d2>{_DAY})(?:st|nd|rd|th)?(?:\s?,?\s(?P<y2>{_YEAR}))?"
     rf"|(?P<m3>{_NAME})\.?,?\s(?:of\s|de\s)?(?P<y3>{_YEAR})"
-    rf"|(?P<y4>{_YEAR})-(?P<m4>[01]\d)-(?P<d4>[0-3]\d)"
-    rf"|(?P<y5>{_YEAR}))(?![\w/%]|[.,:]\d)"
-    r"|(?<!\d)(?P<y6>\d{4})年(?:(?P<m6>\d\d?)月(?:(?P<d6>\d\d?)日)?)?",
+    rf"|(?P<y4>{_YEAR})[-/](?P<m4>{_MONTH})[-/](?P<d4>{_DAY})"
+    rf"|(?P<d5>{_DAY})[./](?P<m5>{_MONTH})[./](?P<y5>{_YEAR})"
+    rf"|(?P<y6>{_YEAR}))(?![\w/%]|[.,:]\d)"
+    rf"|(?<!\d)(?P<y7>\d{{4}})年(?:(?P<m7>{_MONTH})月(?:(?P<d7>{_DAY})日)?)?|(?<!\d)(?P<m8>{_MONTH})月(?P<d8>{_DAY})日",
     re.IGNORECASE,
 )
-_OF_A_NAME = re.compile(
-    r"\b[Tt]he\s$|(?<!^)(?<![.!?]\s)\b[A-Z]\w+\s$"
-)  # "the 1989 Cannes Film Festival" says which festival, not when
-DATED_MONTH = re.compile(rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+({_NAME})\b|({_NAME})\.?,?\s+\d)", re.IGNORECASE)
-"""A day of a month, with or without its year."""
 
 
 def iso_date(value: object) -> str | None:
@@ -99,7 +98,7 @@ def moment(text: str | None) -> datetime | None:
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenDate:
-    """A date at `sentence[start:end]`; month and day are 0 where it does not give them."""
+    """A date at `text[start:end]`; what it does not give is 0."""
 
     start: int
     end: int
@@ -108,20 +107,17 @@ class WrittenDate:
     day: int
 
 
-def dates_in(sentence: str) -> Iterator[WrittenDate]:
-    """The dates in a sentence in order, and every number from 1000 to 2099 that may be a year."""
-    for match in _DATE.finditer(sentence):
-        groups = {name: text for name, text in match.groupdict().items() if text}
-        month = next((text for name, text in groups.items() if name[0] == "m"), "")
-        named = _OF_A_NAME.search(sentence[: match.start()]) and re.match(r"\s[A-Z]", sentence[match.end() :])
-        if not month and named:
-            continue
+def dates_in(text: str) -> Iterator[WrittenDate]:
+    """The dates in a text in order, with a year, a day of a month or both, and numbers that may be a year."""
+    for match in _DATE.finditer(text):
+        parts = {name[0]: written for name, written in match.groupdict().items() if written}
+        month = parts.get("m", "0").lower()
         yield WrittenDate(
             start=match.start(),
             end=match.end(),
-            year=int(next(text for name, text in groups.items() if name[0] == "y")),
-            month=int(month) if month.isdigit() else MONTH_NUMBERS.get(month.lower(), 0),
-            day=int(next((text for name, text in groups.items() if name[0] == "d"), 0)),
+            year=int(parts.get("y", 0)),
+            month=int(month) if month.isdigit() else MONTH_NUMBERS[month],
+            day=int(parts.get("d", 0)),
         )
 
 

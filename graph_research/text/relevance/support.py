@@ -10,8 +10,8 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from graph_research.text.language.figures import figures, has_date, has_number
 from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, QUANTIFIERS, TURNING, opposites
+from graph_research.text.language.quantities import figures, states
 from graph_research.text.language.words import MOST_WEIGHT, Word, language_of, words
 from graph_research.text.sentences import sentence_spans
 
@@ -178,14 +178,10 @@ class _Comparison:
             for start, end in sentence_spans(quote, language=language)
         ]
         self.lacks: list[tuple[Lack, str]] = []
-        numbers, dates = figures(claim)
-        theirs = [figures(quote) for quote in quotes] if numbers or dates else []
-        all_numbers = [number for found, _ in theirs for number in found]
-        all_dates = [date for _, found in theirs for date in found]
-        self.numbers = {number: has_number(number, all_numbers) for number in numbers}
-        self.dates = {date: has_date(date, all_dates) for date in dates}
-        spans = [(number.start, number.end) for number, matched in self.numbers.items() if matched]
-        spans += [(date.start, date.end) for date, matched in self.dates.items() if matched]
+        wanted = figures(claim)
+        theirs = [figure for quote in quotes for figure in figures(quote)] if wanted else []
+        self.figures = {figure: any(states(other, figure) for other in theirs) for figure in wanted}
+        spans = [(figure.start, figure.end) for figure, stated in self.figures.items() if stated]
         literal = {term for sentence in self.sentences for term in sentence.places}
         self.content = [
             word
@@ -252,8 +248,8 @@ class _Comparison:
 
     def _missing_figures(self) -> float:
         text = self.claim.text
-        lacks = [(Lack.NUMBER, text[number.start : number.end]) for number, there in self.numbers.items() if not there]
-        lacks += [(Lack.DATE, text[date.start : date.end]) for date, there in self.dates.items() if not there]
+        missing = [figure for figure, stated in self.figures.items() if not stated]
+        lacks = [(Lack.DATE if f.date and f.date.month else Lack.NUMBER, text[f.start : f.end]) for f in missing]
         self.lacks += lacks
         return 1.0 if lacks else 0.0
 

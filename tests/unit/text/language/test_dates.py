@@ -44,5 +44,6 @@ def test_no_text_breaks_a_date(written: str) -> None:
 
 
 def test_dates_are_found_in_sentences() -> None:
-    found = [(one.year, one.month, one.day) for one in dates_in("Opened 14 March 2019, closed in Sept. 2020.")]
-    assert found == [(2019, 3, 14), (2020, 9, 0)]
+    text = "Opened 14 March 2019, closed in Sept. 2020 for 7 out of 10, on 3/5/2021 and 4月2日, every 9 May."
+    found = [(one.year, one.month, one.day) for one in dates_in(text)]
+    assert found == [(2019, 3, 14), (2020, 9, 0), (2021, 5, 3), (0, 4, 2), (0, 5, 9)]

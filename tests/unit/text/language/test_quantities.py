@@ -3,10 +3,10 @@
 from math import inf
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_research.text.language.quantities import agree, values
+from graph_research.text.language.quantities import agree, figures, states, values
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,10 @@ def test_a_number_is_read_with_its_unit_and_bounds(text: str, unit: str, low: fl
         ("8.7 km", "8,699 m"),
         ("about 150 boats", "155 boats"),
         ("0.24 GW", "240 MW"),
+        ("14.03.2016", "14 March 2016"),
+        ("27.400 Besucher", "27,400 visitors"),
+        ("1.200.000 Euro", "1.2 million euros"),
+        ("5 has", "5"),
     ],
 )
 def test_two_ways_to_write_a_value_agree(one: str, other: str) -> None:
@@ -85,3 +89,65 @@ def test_names_notes_times_and_changes_are_no_values(text: str) -> None:
 def test_a_value_agrees_with_itself_however_it_is_grouped(number: int) -> None:
     plain, grouped = values(f"it has {number} rooms"), values(f"it has {number:,} rooms")
     assert agree(plain[0], grouped[0])
+
+
+def stand_in(claim: str, quote: str) -> bool:
+    return all(any(states(other, one) for other in figures(quote)) for one in figures(claim))
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("It has 16 turbines.", "Sixteen bulb turbines turn."),
+        ("It cost 1,200,000 euros.", "The price was 1.2 million euros."),
+        ("About 5% die.", "Mortality was 5 percent."),
+        ("It weighs 1.5 kg.", "It weighs 1500000 milligrams."),
+        ("The ratio was 8.7.", "The ratio was 8.699."),
+        ("Roughly 300 mm fell.", "In all 298 mm fell."),
+        ("Some 31,000 signed.", "It bore 31,200 names."),
+        ("It opened on 14 March 2019.", "Opened 2019-03-14."),
+        ("It opened on 2019-03-14.", "It was opened on March 14th, 2019."),
+        ("It opened in March 2019.", "Am 14. März 2019 wurde es eröffnet."),
+        ("It opened on 14.03.2019.", "El 14 de marzo de 2019 abrió."),
+        ("2019年3月14日に開いた。", "It opened on 14 March 2019."),
+        ("Es kamen 27.400 Besucher.", "There were 27,400 visitors."),
+        ("CO2, PM2.5, IL-6, COVID-19 and OCT3/4 fell.", "Pollution fell."),
+        ("In May the birds come.", "The birds come in spring."),
+        ("Python 3.11.2 has it.", "Since v3.11.2 it is there."),
+        ("It opened in 2019.", "It opened on 14 March 2019."),
+        ("It opened on 14 March 2019.", "In 2019, it opened on 14 March."),
+        ("It rose to 74.", "It rose from 81 to 74."),
+        ("It is one of the largest.", "It is large."),
+    ],
+)
+def test_a_figure_may_be_written_in_another_way(claim: str, quote: str) -> None:
+    assert stand_in(claim, quote)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("It has 17 turbines.", "Sixteen bulb turbines turn."),
+        ("It cost 3 million.", "It cost 3 euros."),
+        ("It cost 3 euros.", "It cost 3 dollars."),
+        ("It is 16 GiB large.", "It is 16 MiB large."),
+        ("The ratio was 8.699.", "The ratio was 8.7."),
+        ("Exactly 300 mm fell.", "In all 298 mm fell."),
+        ("It opened on 14 March 2019.", "It opened on 14 April 2019."),
+        ("It opened on 14 March 2019.", "It opened on 15 March 2019."),
+        ("It opened on 14 March 2019.", "It opened on 14 March 2018."),
+        ("It opened about 1990.", "It opened in 1980."),
+        ("Version v3.12 has it.", "Version v3.11 has it."),
+        ("It opened in 2019.", "It opened on 14 March."),
+        ("It opened in March 2019.", "It opened in 2019."),
+        ("More than 150 boats came.", "More than 100 boats came."),
+    ],
+)
+def test_another_figure_is_told_apart(claim: str, quote: str) -> None:
+    assert not stand_in(claim, quote)
+
+
+@given(st.text(alphabet="0123456789.,- ekm%€May年月日/", max_size=40))
+@settings(deadline=None)
+def test_a_text_always_has_its_own_figures(text: str) -> None:
+    assert stand_in(text, text)

@@ -35,13 +35,13 @@ _YEAR = r"(?:1\d|20)\d\d"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _MONTH = r"(?:0?[1-9]|1[0-2])"
 _DATE = re.compile(
-    rf"(?<![\w.,:/])(?<!\w-)(?:(?P<d1>{_DAY})(?:st|nd|rd|th|er|\.|º)?\s(?:of\s|de\s)?(?P<m1>{_NAME})\b"
+    rf"(?<![\w.,:/])(?<!\w-)(?:(?:(?P<d1>{_DAY})(?:st|nd|rd|th|er|\.|º)?\s(?:of\s|de\s)?(?P<m1>{_NAME})\b"
     rf"(?:\.?,?\s(?:of\s|del?\s)?(?P<y1>{_YEAR}))?"
-    rf"|(?P<m2>{_NAME})\.?\s(?P<d2>{_DAY})(?:st|nd|rd|th)?(?:\s?,?\s(?P<y2>{_YEAR}))?"
+    rf"|(?P<m2>{_NAME})\.?\s(?P<d2>{_DAY})(?:st|nd|rd|th)?\b(?:\s?,?\s(?P<y2>{_YEAR}))?"
     rf"|(?P<m3>{_NAME})\.?,?\s(?:of\s|de\s)?(?P<y3>{_YEAR})"
     rf"|(?P<y4>{_YEAR})[-/](?P<m4>{_MONTH})[-/](?P<d4>{_DAY})"
-    rf"|(?P<d5>{_DAY})[./](?P<m5>{_MONTH})[./](?P<y5>{_YEAR})"
-    rf"|(?P<y6>{_YEAR}))(?![\w/%]|[.,:]\d)"
+    rf"|(?P<d5>{_DAY})[./](?P<m5>{_MONTH})[./](?P<y5>{_YEAR}))(?![\d/%]|[.,:]\d)"
+    rf"|(?P<y6>{_YEAR})(?![\w/%]|[.,:]\d))"
     rf"|(?<!\d)(?P<y7>\d{{4}})年(?:(?P<m7>{_MONTH})月(?:(?P<d7>{_DAY})日)?)?|(?<!\d)(?P<m8>{_MONTH})月(?P<d8>{_DAY})日",
     re.IGNORECASE,
 )

@@ -185,9 +185,9 @@ def states(other: Value, one: Value) -> bool:
     """Whether one of two `figures` is the other, as exactly as it is written; a unit may be missing."""
     a, b = one.date, other.date
     if a and b:
-        near = max(one.low, other.low) - min(one.high, other.high) <= one.slack
-        same = a.month == b.month if a.month else bool(b.year)
-        return near and same and (a.day == b.day or not a.day * b.day)
+        if a.month:  # its year is among the figures too
+            return a.month == b.month and (a.day == b.day or not a.day * b.day)
+        return bool(b.year) and max(one.low, other.low) - min(one.high, other.high) <= one.slack
     if a or b:  # a year may be read as a bare number
         year, number = (a, other) if a else (b, one)
         return bool(year and not (a and a.month) and not number.unit and number.low == year.year)

@@ -44,6 +44,8 @@ def test_no_text_breaks_a_date(written: str) -> None:
 
 
 def test_dates_are_found_in_sentences() -> None:
-    text = "Opened 14 March 2019, closed in Sept. 2020 for 7 out of 10, on 3/5/2021 and 4月2日, every 9 May."
+    text = (
+        "Opened 14 March 2019, closed Sept. 2020 for 7 out of 10, on 3/5/2021 and 4月2日, on 9 May, 30 JUN 2018Updated."
+    )
     found = [(one.year, one.month, one.day) for one in dates_in(text)]
-    assert found == [(2019, 3, 14), (2020, 9, 0), (2021, 5, 3), (0, 4, 2), (0, 5, 9)]
+    assert found == [(2019, 3, 14), (2020, 9, 0), (2021, 5, 3), (0, 4, 2), (0, 5, 9), (2018, 6, 30)]

@@ -92,13 +92,11 @@ class Part:
 class Analysis:
     """Everything that the analyzer, the writer of the report and the steps of a user's own graph share.
 
-    `score` is how likely the sources answer the question, 0 to 1. `groups` are best first, at most 30; where the
-    question is not answered they are the passages nearest to it.
+    `groups` are best first, at most 30; where the question is not answered they are the passages nearest to it.
     """
 
     query: Query
     sources: Mapping[str, SourceFacts]
-    score: float
     parts: Sequence[Part]
     groups: Sequence[Group]
     conflicts: Sequence[Conflict] = field(default=())
@@ -122,7 +120,6 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     return Analysis(
         query=query,
         sources=sources,
-        score=features(pool, query).score,
         parts=parts,
         groups=grouped(candidates, sources)[:MOST_FINDINGS],
         conflicts=find_contradictions([sentence(item, pool) for item in whole[:_MOST_COMPARED]]),
@@ -152,8 +149,8 @@ def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *,
 def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: Pool) -> list[Quote]:
     """The best of each part, then the second of each, so that no part crowds out another; of a source only some.
 
-    A quotation belongs to the part for which it ranks highest. One that holds less than half as much of its part as
-    another one is left out: its document is about the question, but it is not.
+    A quotation belongs to the part for which it ranks highest. One that holds much less of its part than another one is
+    left out: its document is about the question, but it is not.
     """
     shares = [_shares(items) for items in ranked]
     queues: list[list[Quote]] = []

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rapidfuzz import fuzz
 
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, question_of, read_sources
-from graph_research.text.language.words import language_of, words
+from graph_research.text.language.words import language_of, term_weights, words
 from graph_research.text.relevance.answerability import FOUND, absent_words, features, is_beside
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
@@ -93,13 +93,19 @@ class Analysis:
     """Everything that the analyzer, the writer of the report and the steps of a user's own graph share.
 
     `groups` are best first, at most 30; where the question is not answered they are the passages nearest to it.
+    `sentences` are what `conflicts` are looked for in, the best ranked units.
     """
 
     query: Query
     sources: Mapping[str, SourceFacts]
     parts: Sequence[Part]
     groups: Sequence[Group]
-    conflicts: Sequence[Conflict] = field(default=())
+    sentences: Sequence[SourceSentence] = ()
+
+    @cached_property
+    def conflicts(self) -> Sequence[Conflict]:
+        """Where the sources disagree. Not every reader of an analysis asks for them, and to find them takes long."""
+        return find_contradictions(self.sentences)
 
     @property
     def found(self) -> bool:
@@ -122,7 +128,7 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
         sources=sources,
         parts=parts,
         groups=grouped(candidates, sources)[:MOST_FINDINGS],
-        conflicts=find_contradictions([sentence(item, pool) for item in whole[:_MOST_COMPARED]]),
+        sentences=[sentence(item, pool) for item in whole[:_MOST_COMPARED]],
     )
 
 
@@ -259,14 +265,9 @@ def _alike(one: Quote, other: Quote) -> bool:
         return False
     if fuzz.token_sort_ratio(one.text, other.text, score_cutoff=_ALIKE) > 0.0:
         return True
-    fewer, more = sorted((_weights(one.text), _weights(other.text)), key=lambda weights: sum(weights.values()))
+    fewer, more = sorted((term_weights(one.text), term_weights(other.text)), key=lambda weights: sum(weights.values()))
     shared = sum(weight for term, weight in fewer.items() if term in more)
     return bool(numbers) and shared >= _CONTAINED * sum(fewer.values())
-
-
-@lru_cache(maxsize=1024)
-def _weights(text: str) -> dict[str, float]:
-    return {word.term: word.weight for word in words(text, language_of(text))}
 
 
 def sentence(item: Ranked, pool: Pool) -> SourceSentence:

@@ -6,9 +6,10 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from threading import Lock
+from types import MappingProxyType
 from typing import NamedTuple
 
 import snowballstemmer
@@ -124,6 +125,12 @@ def words(text: str, language: str = "en") -> list[Word]:
 def terms(text: str, language: str = "en") -> list[str]:
     """The terms of `words` in order, without those of weight 0."""
     return [word.term for word in words(text, language) if word.weight > 0.0]
+
+
+@lru_cache(maxsize=4096)
+def term_weights(text: str) -> Mapping[str, float]:
+    """The terms of a short text that weigh something, with their weights, in the text's own language."""
+    return MappingProxyType({word.term: word.weight for word in words(text, language_of(text)) if word.weight > 0.0})
 
 
 def index_text(text: str, language: str) -> str:

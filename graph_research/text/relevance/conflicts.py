@@ -172,12 +172,11 @@ def _turned(
         and all(s.text[word.start].isupper() for word in stretch if word.weight > 0)
         for s, stretch in sides
     )
-    subject = (
-        any(is_name(one.text, word, language) for word in words(one.text[: stretches[0][0].start], language))
-        if named
-        else False
+    return (
+        named
+        and not terms[0] & terms[1]
+        and any(is_name(one.text, word, language) for word in words(one.text[: stretches[0][0].start], language))
     )
-    return named and subject and not terms[0] & terms[1]
 
 
 def _differ(title: str, other: str) -> bool:

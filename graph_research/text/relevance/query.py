@@ -33,7 +33,7 @@ class Query:
         """The query's terms for texts in `language`, with the weight that its own language gives them."""
         return _weights(self, language)
 
-    @property
+    @cached_property
     def own_terms(self) -> frozenset[str]:
         """The terms of the part itself, in the question's language; all of them where it is the whole question."""
         return frozenset(word.term for word in words(self.own, self.language) if word.weight > 0.0)

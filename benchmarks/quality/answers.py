@@ -122,9 +122,6 @@ def _logit(row: Sequence[float], coefficients: Sequence[float]) -> float:
 
 def _answers(one: Set) -> Iterator[Answer]:
     sentences = BM25(sentence for text in one.texts for sentence in text.sentences)
-    firsts = [0]
-    for text in one.texts:
-        firsts.append(firsts[-1] + len(text.sents))
     for query in one.queries:
         references = query.get("answers") or ([query["long_answer"]] if query.get("long_answer") else [])
         numbers = [one.number[row["doc_id"]] for row in one.judged[query["id"]]]
@@ -132,8 +129,8 @@ def _answers(one: Set) -> Iterator[Answer]:
             continue
         text = one.texts[numbers[0]]
         scores = sentences.scores(query["text"])
-        two = sorted(best(scores, range(firsts[numbers[0]], firsts[numbers[0] + 1]), 2))
-        plain = " ".join(text.sentences[unit - firsts[numbers[0]]] for unit in two)
+        two = sorted(best(scores, range(one.firsts[numbers[0]], one.firsts[numbers[0] + 1]), 2))
+        plain = " ".join(text.sentences[unit - one.firsts[numbers[0]]] for unit in two)
         asked = parse(query["text"])
         ranked = rank(Pool({text.id: text.document}), asked)
         picked = within_budget(asked, [item.unit.text for item in ranked], [item.covered for item in ranked])
@@ -162,10 +159,7 @@ def _has_evidence(one: Set, query: Row) -> bool:
 
 def _best_sentence(one: Set, numbers: Sequence[int], sentences: BM25, question: str) -> float:
     scores = sentences.scores(question)
-    firsts = {0: 0}
-    for number, text in enumerate(one.texts):
-        firsts[number + 1] = firsts[number] + len(text.sents)
-    units = [unit for number in numbers for unit in range(firsts[number], firsts[number + 1])]
+    units = [unit for number in numbers for unit in range(one.firsts[number], one.firsts[number + 1])]
     return max((scores.get(unit, 0.0) for unit in units), default=0.0) / sentences.most(question)
 
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,11 @@ class Set:
     @cached_property
     def number(self) -> dict[str, int]:
         return {text.id: number for number, text in enumerate(self.texts)}
+
+    @cached_property
+    def firsts(self) -> list[int]:
+        """The number of each text's first sentence among all sentences of the set, and behind the last their count."""
+        return list(accumulate((len(text.sents) for text in self.texts), initial=0))
 
     def relevant(self, query: Row) -> list[int]:
         """Numbers of the texts that are judged relevant."""

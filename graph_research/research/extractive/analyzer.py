@@ -26,7 +26,7 @@ def find(material: Mapping[str, Any]) -> dict[str, Any]:
         "quality_updates": [
             {"source_id": source_id, "quality": "low"} for source_id in analysis.sources if source_id not in cited
         ],
-        "contradictions": [_contradiction(conflict) for conflict in analysis.conflicts],
+        "contradictions": [_contradiction(conflict, analysis.groups) for conflict in analysis.conflicts],
     }
 
 
@@ -73,13 +73,15 @@ def _addressed(material: Mapping[str, Any], gaps: Sequence[Mapping[str, Any]]) -
     return [str(gap["id"]) for gap in earlier if gap.get("description") not in still_open]
 
 
-def _contradiction(conflict: Conflict) -> dict[str, Any]:
+def _contradiction(conflict: Conflict, groups: Sequence[Group]) -> dict[str, Any]:
+    """The conflict by the quotations of the findings that hold its sentences: one place is one piece of evidence."""
+    quotes = [quote for group in groups for quote in group.quotes]
     return {
         "kind": conflict.kind,
         "topic": conflict.topic,
         "description": conflict.description,
         "sides": [
-            {"value": side.value, "evidence": [_evidence(sentence) for sentence in side.evidence]}
+            {"value": side.value, "evidence": [_evidence(_holding(sentence, quotes)) for sentence in side.evidence]}
             for side in conflict.sides
         ],
     }
@@ -101,4 +103,12 @@ def _claim(group: Group, analysis: Analysis, positions: Mapping[str, int]) -> di
 
 
 def _is_in(group: Group, sentence: SourceSentence) -> bool:
-    return any(q.source_id == sentence.source_id and q.start <= sentence.start < q.end for q in group.quotes)
+    return any(_holds(quote, sentence) for quote in group.quotes)
+
+
+def _holding(sentence: SourceSentence, quotes: Sequence[Quote]) -> Quote | SourceSentence:
+    return next((quote for quote in quotes if _holds(quote, sentence)), sentence)
+
+
+def _holds(quote: Quote, sentence: SourceSentence) -> bool:
+    return quote.source_id == sentence.source_id and quote.start <= sentence.start < quote.end

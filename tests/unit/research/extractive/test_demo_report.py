@@ -39,6 +39,12 @@ def test_every_planted_disagreement_is_found_with_all_its_sides(
     assert any(wanted <= sides(found) for found in analysis["contradictions"])
 
 
+def test_a_sentence_that_is_quoted_with_the_one_beside_it_is_one_piece_of_evidence(analysis: dict[str, Any]) -> None:
+    found = {quote["quote"] for row in analysis["findings"] for quote in row["evidence"]}
+    disputed = {quote["quote"] for row in analysis["contradictions"] for s in row["sides"] for quote in s["evidence"]}
+    assert not [one for one in disputed if any(one != other and one in other for other in found)]
+
+
 def test_nothing_else_is_called_a_contradiction(analysis: dict[str, Any]) -> None:
     assert len(analysis["contradictions"]) == len(PLANTED["disagreements"])
 

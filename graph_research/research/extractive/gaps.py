@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graph_research.research.extractive.analysis import Analysis, Part
-from graph_research.text.language.words import terms
+from graph_research.research.retrieval.query_novelty import asked_before
 
 _MOST_GAPS = 3
 _SHORTEST_QUERY = 10
@@ -32,13 +32,10 @@ def description(part: Part) -> str:
 
 
 def new_queries(candidates: Sequence[str], asked: Sequence[str]) -> list[str]:
-    """The candidates of at least ten characters whose words were not asked before, in whatever order and form."""
-    known = {frozenset(terms(query)) for query in asked}
+    """The candidates of at least ten characters that ask something new."""
     kept: list[str] = []
     for query in candidates:
-        stems = frozenset(terms(query))
-        if len(query) >= _SHORTEST_QUERY and stems and stems not in known:
-            known.add(stems)
+        if len(query) >= _SHORTEST_QUERY and not asked_before(query, [*asked, *kept]):
             kept.append(query)
     return kept
 

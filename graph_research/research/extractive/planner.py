@@ -7,6 +7,7 @@ from typing import Any
 
 from graph_research.research.extractive.analysis import shared_phrases
 from graph_research.research.extractive.sources import question_of
+from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.wording import shortened
@@ -107,15 +108,18 @@ def _subject(query: Query) -> str:
 
 
 def _distinct(rows: Sequence[tuple[str, str]], most: int) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    seen: list[frozenset[str]] = []
+    kept: list[tuple[str, str]] = []
     for query, rationale in rows:
-        stems = frozenset(terms(query))
-        padded = query if len(query) >= _SHORTEST_QUERY else f"{query} overview"
-        if stems not in seen and len(found) < most:
-            seen.append(stems)
-            found.append({"query": padded[:_LONGEST_QUERY], "rationale": rationale, "priority": len(found) + 1})
-    return found
+        if len(kept) < most and not asked_before(query, [earlier for earlier, _ in kept]):
+            kept.append((query, rationale))
+    return [
+        {
+            "query": (query if len(query) >= _SHORTEST_QUERY else f"{query} overview")[:_LONGEST_QUERY],
+            "rationale": rationale,
+            "priority": priority,
+        }
+        for priority, (query, rationale) in enumerate(kept, start=1)
+    ]
 
 
 def _brief(query: Query) -> str:

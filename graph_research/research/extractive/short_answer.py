@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from graph_research.research.extractive.analysis import Analysis, Group
-from graph_research.text.language.scope import SCOPES
-from graph_research.text.language.words import language_of
 from graph_research.text.relevance.short_answer import within_budget
 
-_SAME_ORIGIN, _OTHER_SCOPE, _LESS_HELD = 0.1, 0.2, 1.0
+_SAME_ORIGIN = 0.1
 
 
 def short_answer(analysis: Analysis) -> list[Group]:
@@ -30,19 +27,11 @@ def _best_for(part: int, groups: Sequence[Group]) -> Group:
 
 
 def _ordered(analysis: Analysis) -> list[Group]:
-    """The groups by rank, lower where they hold less of the question than another, where the origin was taken before,
-    and where they speak of a plan, a rate or a part ("scheduled to begin") and the question does not."""
-    most = max((group.lead.covered for group in analysis.groups), default=0.0) or 1.0
+    """The groups by rank, lower where the origin was taken before."""
     seen: set[str] = set()
     ranked = []
     for group in sorted(analysis.groups, key=lambda group: -group.lead.score):
         origin = analysis.sources[group.lead.source_id].origin
-        lowered = _LESS_HELD * (1.0 - group.lead.covered / most) + _SAME_ORIGIN * (origin in seen)
-        elsewhere = _scopes(group.lead.text) - _scopes(analysis.query.text)
-        ranked.append((group.lead.score - lowered - _OTHER_SCOPE * bool(elsewhere), group))
+        ranked.append((group.lead.score - _SAME_ORIGIN * (origin in seen), group))
         seen.add(origin)
     return [group for _, group in sorted(ranked, key=lambda pair: -pair[0])]
-
-
-def _scopes(text: str) -> set[str]:
-    return {word.lower() for word in re.findall(r"[^\W\d_]+", text)} & SCOPES.get(language_of(text), frozenset())

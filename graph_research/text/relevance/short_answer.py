@@ -11,7 +11,7 @@ _YES_NO_WORDS = 50
 _MOST_WORDS = 80
 _MOST = 3
 _LEAST_COVERED = 0.5
-_WHOLE = 0.9
+_WHOLE = 0.95
 
 
 def within_budget(query: Query, texts: Sequence[str], covered: Sequence[float]) -> list[int]:

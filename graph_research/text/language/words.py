@@ -89,6 +89,7 @@ _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_MOST_REMEMBERED = 100_000  # words
 _ONE_AT_A_TIME = Lock()  # a Snowball stemmer keeps the word that it works on, and answers are made in threads
 
 MOST_STEMMED_CHARS = 64
@@ -135,12 +136,30 @@ def term_weights(text: str) -> Mapping[str, float]:
 
 def index_text(text: str, language: str) -> str:
     """The terms of `words`, those of weight 0 too, joined by spaces; faster than `words`, since places do not count."""
-    return " ".join([_joined_terms(written, language) for written in _WORD.findall(text)])
+    return " ".join(map(_joined_terms(language).__getitem__, _WORD.findall(text)))
 
 
-@lru_cache(maxsize=100_000)
-def _joined_terms(written: str, language: str) -> str:
-    return " ".join(term for term, _, _, _ in _forms(written, language))
+@cache
+def _joined_terms(language: str) -> _JoinedTerms:
+    return _JoinedTerms(language)
+
+
+class _JoinedTerms(dict[str, str]):
+    """The terms of written words, made at the first look: a dictionary, since a cached function takes twice as long."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, written: str) -> str:
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
+        if _is_spaced(written):
+            made = " ".join([_stem(form, self._language) for form in _folded_forms(written)])
+        else:
+            made = " ".join([term for term, _, _, _ in _pairs(written)])
+        self[written] = made
+        return made
 
 
 def weight(word: str, language: str = "en") -> float:
@@ -161,32 +180,38 @@ def language_of(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _language_of(sample: str) -> str:
-    unspaced = sum(len(run) for run in _UNSPACED.findall(sample))
-    if unspaced * 4 > len(sample):
-        return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
-    if len(_CYRILLIC.findall(sample)) * 4 > len(sample):
-        return "ru"
+    if not sample.isascii():
+        unspaced = sum(len(run) for run in _UNSPACED.findall(sample))
+        if unspaced * 4 > len(sample):
+            return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
+        if len(_CYRILLIC.findall(sample)) * 4 > len(sample):
+            return "ru"
     written = _WORD.findall(sample.lower())
-    counts: Counter[str] = Counter()
+    counts = dict.fromkeys(("en", *_FREQUENT), 0)  # of equal counts the first one wins
     for word, count in Counter(filter(_LANGUAGES_OF.__contains__, written)).items():
         for language in _LANGUAGES_OF[word]:
             counts[language] += count
-    likeliest = max(_FREQUENT, key=lambda language: (counts[language], language == "en"))
+    likeliest = max(counts, key=counts.__getitem__)
     return likeliest if counts[likeliest] > len(written) * _LEAST_FREQUENT else "en"
 
 
 def _forms(written: str, language: str) -> Sequence[_Form]:
-    if written.isascii() or not _UNSPACED.search(written):
-        return _spaced_forms(written, language)
-    return tuple(_pairs(written))
+    return _spaced_forms(written, language) if _is_spaced(written) else tuple(_pairs(written))
 
 
-@lru_cache(maxsize=100_000)
+def _is_spaced(written: str) -> bool:
+    return written.isascii() or not _UNSPACED.search(written)
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
 def _spaced_forms(written: str, language: str) -> Sequence[_Form]:
     """A word, then its parts where it is written in camel case; each at the place of the whole."""
+    return tuple((_stem(form, language), form, 0, len(written)) for form in _folded_forms(written))
+
+
+def _folded_forms(written: str) -> list[str]:
     parts = _HUMPS.findall(written) if written[1:].lower() != written[1:] and len(written) <= MOST_STEMMED_CHARS else []
-    folded = [_folded(part) for part in (written, *(parts if len(parts) > 1 else ()))]
-    return tuple((_stem(form, language), form, 0, len(written)) for form in folded)
+    return [_folded(part) for part in (written, *(parts if len(parts) > 1 else ()))]
 
 
 def _pairs(run: str) -> Iterator[_Form]:
@@ -210,7 +235,7 @@ def _folded(word: str) -> str:
     return (word if word.isascii() else unicodedata.normalize("NFKC", word)).lower()
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=_MOST_REMEMBERED)
 def _weight(term: str, form: str, language: str) -> float:
     if _UNSPACED.match(form):
         # Hiragana mostly writes endings and particles, so a pair of it says little.
@@ -234,7 +259,11 @@ def _stem(form: str, language: str) -> str:
 
 @cache
 def _stemmer(language: str) -> snowballstemmer.stemmer | None:
-    return snowballstemmer.stemmer(_STEMMERS[language]) if language in _STEMMERS else None
+    if language not in _STEMMERS:
+        return None
+    stemmer = snowballstemmer.stemmer(_STEMMERS[language])
+    stemmer.maxCacheSize = 0  # words are remembered here, and its own memory takes longer than a stem does
+    return stemmer
 
 
 @cache

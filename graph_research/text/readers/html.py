@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -39,29 +40,35 @@ def html_document(source: str) -> Document:
     `DocumentUnreadable` for a page with more than `MAX_TAGS` tags.
     """
     parser = LexborHTMLParser(bound_nesting(source).encode("utf-8", "replace"))
-    node = parser.css_first(":not(svg) > title")
+    written = source.lower()
+    node = parser.css_first(":not(svg) > title") if "<title" in written else None
     title = canonical_text(node.text()) if node is not None else ""
     body = parser.body or parser.root
     builder = DocumentBuilder()
     if body is not None:
-        _prune(body)
+        _prune(body, written)
         _Reader(builder, _main(body)).read(body)
     heading = builder.first_heading()
     only_adds_the_site = bool(heading) and title.startswith(heading)
     return builder.document(heading if only_adds_the_site else title)
 
 
-def _prune(body: LexborNode) -> None:
+def _prune(body: LexborNode, written: str) -> None:
     """Take out what no reader sees as text, the signs beside headings that link to the heading itself, and the tags
-    that make no difference to where words end."""
-    body.strip_tags(sorted(DROPPED_TAGS))
+    that make no difference to where words end. `written` is the page's source in lower case: to look for a tag in the
+    tree takes much longer."""
+    body.strip_tags(_present(DROPPED_TAGS, written))
     for node in body.css(_DROPPED_CLASSES):
         node.decompose()
     for link in body.css("a[href^='#']"):
         if _is_anchor(link):
             link.decompose()
-    body.unwrap_tags(sorted(INLINE_TAGS))
+    body.unwrap_tags(_present(INLINE_TAGS, written))
     body.merge_text_nodes()
+
+
+def _present(tags: Iterable[str], written: str) -> list[str]:
+    return sorted(tag for tag in tags if f"<{tag}" in written)
 
 
 def _main(body: LexborNode) -> LexborNode | None:

@@ -52,10 +52,11 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
 
     for folder, names, files in os.walk(root, onerror=note):
         names[:] = sorted(name for name in names if not name.startswith(".") and name not in _COPIES)
+        within = Path(folder).relative_to(root).as_posix()
         for name in sorted(files):
             path = Path(folder, name)
             if path.suffix.lower() in MEDIA_TYPES and not name.startswith("."):
-                yield _found(path, path.relative_to(root).as_posix(), root)
+                yield _found(path, name if within == "." else f"{within}/{name}", root)
             elif name != CATALOG_NAME and not name.startswith("."):
                 yield _unsupported(path)
     yield from failures
@@ -64,8 +65,11 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
 def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
     try:
         url.encode()
-        target = path.resolve(strict=True)
-        facts = target.stat()
+        facts = path.lstat()
+        target = path  # the folders above it are no links
+        if stat.S_ISLNK(facts.st_mode):
+            target = path.resolve(strict=True)
+            facts = target.stat()
     except UnicodeEncodeError:
         return Failure(path=os.fsencode(path).decode(errors="replace"), reason="its name is not valid UTF-8")
     except OSError as error:
@@ -95,7 +99,8 @@ def read_bytes(file: FoundFile) -> bytes:
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(file.path, flags), "rb") as stream:  # noqa: PTH123 -- a descriptor has no pathlib form
-            return stream.read(MAX_BYTES + 1)[: MAX_BYTES + 1]
+            data = stream.read(file.size + 1)  # no more, since memory is taken for all that is asked for
+            return data if len(data) <= file.size else data + stream.read(MAX_BYTES - file.size)
     except OSError as error:
         raise DocumentUnreadable(_reason(error)) from error
 

@@ -16,11 +16,12 @@ from graph_research.graph.definition.identity import definition, detailed_change
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, NodeStarted, RunEnded, RunResumed, RunStarted
 from graph_research.graph.execution.event_channel import EventChannel
-from graph_research.graph.execution.graph_start import load_graph_run, refuse_unstorable, start_graph_run
+from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.node_result import Suspended
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.history.fork import fork
+from graph_research.graph.state.inputs import refuse_unstorable
 from graph_research.graph.state.rows import RunPatch, RunRow
 from graph_research.graph.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import unstorable
@@ -222,13 +223,12 @@ class Runtime:
         """Run to the end or to a stop, polling for a request to cancel."""
         watcher = asyncio.create_task(self._watch(loop))
         limits = [seconds for seconds in (self._timeout_seconds, self.graph.spec.limits.seconds) if seconds is not None]
-        loop.limit(min(limits, default=None))
         run_id = loop.graph_run.session.run_id
         self._driven[run_id] = loop
         if self._starting.pop(run_id, False):
             loop.interrupt(Cause.TIMEOUT)
         try:
-            await loop.run()
+            await loop.run(min(limits, default=None))
         except Suspended as stop:
             await self._suspend(loop.graph_run.session, stop)
             if stop.refused is not None:
@@ -276,7 +276,7 @@ class Runtime:
             parent=None,
             seed=session.run_id,
         )
-        return RunLoop(await start_graph_run(self.graph, session, given, new=row))
+        return RunLoop(await GraphRun.start(self.graph, session, given, new=row))
 
     async def _reopen(
         self, session: RunSession, answer: Any, accept_changes: bool, metadata: Mapping[str, Any] | None
@@ -290,7 +290,7 @@ class Runtime:
             changes = await detailed_changes(self.checkpointer.text, row.definition, self.graph)
             raise _changed(row, ", ".join(map(str, changes)) or "its definition differs")
         await session.recall()
-        graph_run = await load_graph_run(self.graph, session, "")
+        graph_run = await GraphRun.load(self.graph, session)
         cancelled = await self.checkpointer.cancel_requested(session.run_id)
         if graph_run is None or not graph_run.resumable:
             raise InputInvalid(f"run {row.run_id} ended {row.status} by its own edges", help="fork it, or start anew")

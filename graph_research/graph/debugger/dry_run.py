@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.checkpoint.parents import parent_rows, recorded_answers
 from graph_research.graph.context import Clock
 from graph_research.graph.debugger.call_stack import Level
 from graph_research.graph.debugger.stops import NotPossible
@@ -16,7 +17,6 @@ from graph_research.graph.execution.fan_out import item_scope, items_of
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_visit import NodeVisit
-from graph_research.graph.execution.recorded_answers import ParentJournals, ancestors
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import Address
@@ -93,7 +93,8 @@ async def _node_visit(
     session = RunSession(store=store, run_id=run_id, clock=clock, interactive=interactive)
     row = await store.run_row(run_id)
     session.seed = row.seed
-    session.answer_source = first_call = _FirstCall(store, [run_id, *await ancestors(store, row)])
+    first_call = _FirstCall(store, [run_id, *await parent_rows(store, row)])
+    session.inherited, session.refuse = first_call.recorded, first_call.refuse
     folded = await fold(store, run_id, level.namespace, level.step)
     assert folded is not None, "a level of the stack has begun"
     graph_run = GraphRun(level.graph, session, level.namespace, folded, loaded=False)
@@ -114,10 +115,11 @@ class _FirstCall:
     def __init__(self, store: Checkpointer, run_ids: Sequence[str]) -> None:
         self.kind: str | None = None
         self.request: Any = None
-        self._recorded = ParentJournals(store, run_ids)
+        self._store = store
+        self._run_ids = run_ids
 
     async def recorded(self, key: str) -> Sequence[CallRow]:
-        return [row for row in await self._recorded.recorded(key) if row.kind == "now"]
+        return [row for row in await recorded_answers(self._store, self._run_ids, key) if row.kind == "now"]
 
     async def refuse(self, _: Address, kind: str, request: Any, __: CallRow | None) -> None:
         if self.kind is None:

@@ -12,7 +12,7 @@ from graph_research.graph.errors import NodeFailed, StoreDamaged
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Suspended, Unrecorded, failure_of
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
-from graph_research.graph.execution.recorded_answers import Replay
+from graph_research.graph.execution.run_session import Replay
 from graph_research.graph.messages import type_name
 from graph_research.graph.statuses import Cause, StepStatus
 
@@ -38,7 +38,7 @@ async def run_attempts(
     attempt, used = next_attempt(visit, item) if visit.earlier else (1, 0)
     while True:
         context = JournalContext(session, visit.address(item, attempt), visit.spec.role)
-        if session.earlier_call_keys or session.answer_source is not None:
+        if session.earlier_call_keys or session.inherited is not None:
             await context.recall()
         seconds = visit.spec.timeout_seconds
         timeout = None if seconds is None or replay is not None else asyncio.timeout(seconds)

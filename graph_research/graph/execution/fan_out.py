@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.events import ItemFinished
 from graph_research.graph.execution.attempts import first_of, run_attempts
+from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.node_result import Failure, Suspended, Unrecorded
-from graph_research.graph.execution.node_visit import FAILED, FINISHED, GaveUp, NodeVisit
+from graph_research.graph.execution.node_visit import FAILED, FINISHED, Child, GaveUp, NodeVisit
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.statuses import StepStatus
 
@@ -47,20 +49,21 @@ def item_scope(visit: NodeVisit, index: int, item: Any) -> Mapping[str, Any]:
     return {**visit.scope, visit.spec.item_name: item, "index": index}
 
 
-async def finished_items(visit: NodeVisit) -> Delta | None:
-    """The update of the items that have finished so far; None if there are none, or if the update cannot be made
-    without the others."""
-    finished: dict[int, bytes] = {}
-    for row in visit.earlier:
-        if row.item is not None and row.delta is not None and row.status == FINISHED:
-            finished[row.item] = row.delta
-    outputs = [await visit.session.value(finished[item]) for item in sorted(finished)]
-    if not outputs:
-        return None
-    try:
-        return visit.delta(visit.program.update({**visit.scope, "outputs": outputs, "errors": []}))
-    except GraphResearchError:
-        return None
+async def finished_items(graph_run: GraphRun, child: Child) -> list[Delta]:
+    """The updates of the items that have finished so far, one for each active node that has some; a node whose update
+    cannot be made without its other items is left out."""
+    deltas = []
+    for active in graph_run.position.active:
+        if active.done or graph_run.graph.programs[active.node].each is None:
+            continue
+        visit = NodeVisit(graph_run, child, active, await graph_run.rows_of(active))
+        rows = (row for row in visit.earlier if row.status == FINISHED)
+        finished = {row.item: row.delta for row in rows if row.item is not None and row.delta is not None}
+        outputs = [await visit.session.value(finished[item]) for item in sorted(finished)]
+        if outputs:
+            with suppress(GraphResearchError):
+                deltas.append(_joined(visit, outputs, []))
+    return deltas
 
 
 async def run_items(visit: NodeVisit) -> tuple[Delta, Sequence[bytes]]:
@@ -103,8 +106,12 @@ async def run_items(visit: NodeVisit) -> tuple[Delta, Sequence[bytes]]:
         if end.failure is not None
     ]
     outputs = [end.output for end in in_order if end.failure is None]
-    update = visit.program.update({**visit.scope, "outputs": outputs, "errors": errors})
-    return visit.delta(update), [end.hash for end in in_order]
+    return _joined(visit, outputs, errors), [end.hash for end in in_order]
+
+
+def _joined(visit: NodeVisit, outputs: Sequence[Any], errors: Sequence[Mapping[str, Any]]) -> Delta:
+    """The update of a node, made of what its items have given."""
+    return visit.delta(visit.program.update({**visit.scope, "outputs": outputs, "errors": errors}))
 
 
 async def _ended_before(visit: NodeVisit) -> dict[int, _EndedItem]:

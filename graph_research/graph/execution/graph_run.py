@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import starmap
+from typing import Any, Self
 
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import EdgeSpec
-from graph_research.graph.errors import GuardFailed, NodeFailed
-from graph_research.graph.events import Draft, EdgeTaken, NodeStarted, RunPaused
+from graph_research.graph.errors import GraphChanged, GuardFailed, NodeFailed
+from graph_research.graph.events import Draft, EdgeTaken, NodeStarted, RunPaused, RunStarted
 from graph_research.graph.execution import transitions
-from graph_research.graph.execution.graph_state import Ended, GraphState
+from graph_research.graph.execution.graph_state import ROW_BYTES, Ended, GraphState
 from graph_research.graph.execution.node_result import Failure, NodeResult, Suspended
+from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.execution.transitions import Loops, NoEdge, TakenEdge
-from graph_research.graph.state.address import key_of
-from graph_research.graph.state.position import ActiveNode, Position
-from graph_research.graph.state.reducers import Delta
-from graph_research.graph.state.rows import StepRow
+from graph_research.graph.state.address import key_of, path_of
+from graph_research.graph.state.inputs import first_values
+from graph_research.graph.state.position import ActiveNode, Position, digest
+from graph_research.graph.state.reducers import Delta, State
+from graph_research.graph.state.rows import RunRow, StepRow
+from graph_research.graph.state.state_at import Folded, fold
 from graph_research.graph.statuses import Cause, RunStatus, StepStatus
 
 _UNHANDLED = {Cause.TIMEOUT: StepStatus.TIMEOUT_UNHANDLED, Cause.CANCELLED: StepStatus.CANCELLED_UNHANDLED}
@@ -24,6 +29,48 @@ _UNHANDLED = {Cause.TIMEOUT: StepStatus.TIMEOUT_UNHANDLED, Cause.CANCELLED: Step
 
 class GraphRun(GraphState):
     """A graph that supersteps move, each of them durable before the next begins."""
+
+    @classmethod
+    async def start(
+        cls,
+        graph: Graph,
+        session: RunSession,
+        given: Mapping[str, Any],
+        *,
+        namespace: str = "",
+        chain: bytes = b"",
+        new: RunRow | None = None,
+    ) -> Self:
+        """A new graph run, stored with its first values; the root graph is stored with `new`, the row of the whole
+        run. Raises `InputInvalid`."""
+        values = first_values(graph, given)
+        data = session.encode({"replace": values})
+        step = session.next_step()
+        position = Position(active=(ActiveNode(graph.spec.start, 1, step),), chain=digest(chain, data))
+        tail = len(data) + ROW_BYTES
+        folded = Folded(state=State(values), position=position, step=step, tail_bytes=tail, snapshot_bytes=0)
+        run = cls(graph, session, namespace, folded, loaded=False)
+        opening = [] if new is None else [{"type": RunStarted.type, "graph": graph.spec.name}]
+        row = run.mark(StepStatus.STARTED, data)
+        await session.write(steps=[row], events=[*opening, *run.node_events()], new=new)
+        if run.ended and not namespace:
+            await run.write_end()
+        return run
+
+    @classmethod
+    async def load(cls, graph: Graph, session: RunSession, namespace: str = "") -> Self | None:
+        """A graph run as it was stored; None if it never started. Raises `GraphChanged` if it stands on a node that
+        the graph no longer has."""
+        folded = await fold(session.store, session.run_id, namespace)
+        if folded is None:
+            return None
+        for active in folded.position.standing:
+            if active.node not in graph.spec.nodes:
+                raise GraphChanged(
+                    f'run {session.run_id} stands on node "{path_of(namespace)}{active.node}", which is gone',
+                    help="put the node back, or start a new run",
+                )
+        return cls(graph, session, namespace, folded, loaded=True)
 
     def advance(self, results: Sequence[NodeResult]) -> Awaitable[None]:
         """Finish a superstep: reduce the updates of its nodes, take the edges out of them, and commit."""
@@ -123,11 +170,8 @@ class GraphRun(GraphState):
 
     def node_events(self) -> list[Draft]:
         """The events that the active nodes start."""
-        return [
-            {"type": NodeStarted.type, "path": self.path + node.node, "visit": node.visit, "node": node.node}
-            for node in self.position.active
-            if node.node not in self.routes.ends
-        ]
+        ends = self.routes.ends
+        return [self.event(NodeStarted, node, node=node.node) for node in self.position.active if node.node not in ends]
 
     def _edge_for(self, active: ActiveNode, failure: Failure, loops: Loops) -> tuple[TakenEdge, Loops]:
         return transitions.event_edge(active, failure, self.routes, self.scope_values, loops)
@@ -183,19 +227,12 @@ class GraphRun(GraphState):
         return self.commit(own, ())
 
     def _pausing(self, active: ActiveNode, when: str) -> Suspended:
-        event = {"type": RunPaused.type, "path": self.path + active.node, "visit": active.visit, "when": when}
-        return Suspended(RunStatus.PAUSED, key_of(self.namespace, active.node, active.visit), event)
+        key = key_of(self.namespace, active.node, active.visit)
+        return Suspended(RunStatus.PAUSED, key, self.event(RunPaused, active, when=when))
 
     def _taken_event(self, source: ActiveNode, edge: EdgeSpec, failure: Failure | None) -> Draft:
-        return {
-            "type": EdgeTaken.type,
-            "path": self.path + source.node,
-            "visit": source.visit,
-            "source": source.node,
-            "target": edge.target,
-            "loop": edge.loop,
-            "on": None if failure is None else failure.event,
-        }
+        on = None if failure is None else failure.event
+        return self.event(EdgeTaken, source, source=source.node, target=edge.target, loop=edge.loop, on=on)
 
 
 def _own(results: Sequence[NodeResult]) -> NodeResult | None:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.events import Draft, RunEnded
+from graph_research.graph.events import Draft, Event, RunEnded
 from graph_research.graph.execution.node_result import NodeResult
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import path_of
@@ -139,6 +139,10 @@ class GraphState:
                     return Ended(status=status)
                 return Ended(status=status, cause=position.interruption.cause, error=position.interruption.error)
         return None
+
+    def event(self, kind: type[Event], active: ActiveNode, **data: Any) -> Draft:
+        """An event of a visit of a node."""
+        return {"type": kind.type, "path": self.path + active.node, "visit": active.visit, **data}
 
     async def rows_of(self, active: ActiveNode, upto: int | None = None) -> list[StepRow]:
         """The rows of a visit so far, or up to a step."""

@@ -46,8 +46,8 @@ class JournalContext:
         if self.address.key in session.earlier_call_keys:
             rows = await session.store.call_rows(session.run_id, self.address.key)
             self._recorded = _by_request(row for row in rows if row.status == CallStatus.ANSWERED)
-        if session.answer_source is not None:
-            self._inherited = _by_request(await session.answer_source.recorded(self.address.key))
+        if session.inherited is not None:
+            self._inherited = _by_request(await session.inherited(self.address.key))
 
     @cached_property
     def path(self) -> str:
@@ -60,8 +60,8 @@ class JournalContext:
     async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
         key = self._next_key(kind, hashlib.sha256(canonical(request)).digest())
         recorded = self._answer_to(key)
-        if recorded is None and self._session.answer_source is not None:
-            await self._session.answer_source.refuse(self.address, kind, request, self._inherited.get(key))
+        if recorded is None and self._session.refuse is not None:
+            await self._session.refuse(self.address, kind, request, self._inherited.get(key))
         if recorded is not None and recorded.answer is not None:
             self._events.append(self._call_event(kind, recorded.seconds, reused=True))
             return await self._session.value(recorded.answer)

@@ -27,8 +27,10 @@ class NodeRun(NodeVisit):
 
     async def run(self) -> NodeResult:
         """Run the node to its end. Raises `Suspended` when it has to wait for a human."""
-        if self.earlier and (stored := await self._stored_result()) is not None:
-            return stored
+        if self.active[:2] in self.graph_run.resumed:
+            self.earlier = await self.graph_run.rows_of(self.active)
+            if (stored := await self._stored_result()) is not None:
+                return stored
         clock = self.session.clock
         began = clock.monotonic()
         context: JournalContext | None = None
@@ -87,8 +89,7 @@ class NodeRun(NodeVisit):
             hashed = self.hash(None, data, orjson.dumps(position.loops, None, orjson.OPT_SORT_KEYS), *parts)
             if not self.program.makes_json:
                 delta = decode(data, texts)
-            node, visit = self.active[:2]
-            event = {"type": NodeFinished.type, "path": self.path, "visit": visit, "node": node, "seconds": seconds}
+            event = self.graph_run.event(NodeFinished, self.active, node=self.active.node, seconds=seconds)
         row = self.row(None, attempt, status, seconds, hashed, data)
         if texts:
             self.session.keep_texts(texts)
@@ -128,6 +129,5 @@ class NodeRun(NodeVisit):
 
     def _asking(self, key: str, refused: InputInvalid | None = None) -> Suspended:
         assert self.program.ask is not None
-        question = self.program.ask.evaluate(self.scope)
-        event = {"type": InputRequested.type, "path": self.path, "visit": self.active.visit, "question": question}
+        event = self.graph_run.event(InputRequested, self.active, question=self.program.ask.evaluate(self.scope))
         return Suspended(RunStatus.AWAITING_INPUT, key, event, refused)

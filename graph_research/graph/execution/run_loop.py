@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from graph_research.graph.errors import NodeFailed
@@ -11,14 +12,11 @@ from graph_research.graph.execution.attempts import first_of
 from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancelled
 from graph_research.graph.execution.fan_out import finished_items
 from graph_research.graph.execution.graph_run import GraphRun
-from graph_research.graph.execution.graph_start import load_graph_run, start_graph_run
 from graph_research.graph.execution.graph_state import Ended
 from graph_research.graph.execution.node_result import Cancelled, Failure, NodeResult, Suspended, Unrecorded, failure_of
 from graph_research.graph.execution.node_run import NodeRun
-from graph_research.graph.execution.node_visit import NodeVisit
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode
-from graph_research.graph.state.reducers import Delta
 from graph_research.graph.statuses import FAILURES, Cause
 
 _LONGEST_TURN_SECONDS = 0.01
@@ -26,7 +24,7 @@ _LONGEST_TURN_SECONDS = 0.01
 
 
 class RunLoop:
-    """Drives `graph_run` to its end; `limit` and `interrupt` end it early from outside."""
+    """Drives `graph_run` to its end; `interrupt` ends it early from outside."""
 
     def __init__(self, graph_run: GraphRun) -> None:
         self.graph_run = graph_run
@@ -36,23 +34,20 @@ class RunLoop:
         self._scope: CancelScope | None = None
         self._deadline: float | None = None
 
-    def limit(self, seconds: float | None) -> None:
-        """Give the graph `seconds` from now."""
-        self._deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
-
     def interrupt(self, cause: Cause) -> None:
         """Cancel the nodes that run, and take the edge for `cause`."""
         self._cause = cause
         if self._scope is not None:
             self._scope.cancel()
 
-    async def run(self) -> Ended:
-        """Run to the end. Raises `Suspended` at a question or a pause."""
+    async def run(self, seconds: float | None = None) -> Ended:
+        """Run to the end, or for `seconds`. Raises `Suspended` at a question or a pause."""
         event_loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         self._scope = scope = CancelScope(task)
-        timer = None if self._deadline is None else event_loop.call_at(self._deadline, self._on_deadline)
         turn_began = event_loop.time()
+        self._deadline = None if seconds is None else turn_began + seconds
+        timer = None if self._deadline is None else event_loop.call_at(self._deadline, self._on_deadline)
         try:
             while self.graph_run.ended is None:
                 await self._superstep(scope)
@@ -68,25 +63,23 @@ class RunLoop:
         """Run the nodes that wait to run, then move the graph on; or interrupt it."""
         run = self.graph_run
         waiting = [active for active in run.position.active if not active.done]
-        if (interruption := self._interruption(waiting)) is not None:
-            await self._interrupt(interruption)
-            return
-        if run.routes.pausing:
-            for active in waiting:
+        if (interruption := self._interruption(waiting)) is None:
+            for active in waiting if run.routes.pausing else ():
                 if run.graph.spec.nodes[active.node].pause == "before" and not active.passed:
                     await run.pause_before(active)
-        try:
-            with scope:
-                results = [await self._run_node(waiting[0])] if len(waiting) == 1 else await self._run_together(waiting)
-        except ScopeCancelled:
-            await self._interrupt(self._ended_early())
-            return
-        except Unrecorded:
-            if (interruption := self._recorded_interruption()) is None:
-                raise
+            try:
+                with scope:
+                    alone = len(waiting) == 1
+                    results = [await self._run_node(waiting[0])] if alone else await self._run_together(waiting)
+            except ScopeCancelled:
+                interruption = self._ended_early()
+            except Unrecorded:
+                if (interruption := self._recorded_interruption()) is None:
+                    raise
+        if interruption is None:
+            await run.advance(results)
+        else:
             await self._interrupt(interruption)
-            return
-        await run.advance(results)
 
     def _interruption(self, waiting: Sequence[ActiveNode]) -> Failure | None:
         """What keeps the nodes from running: `limits.steps`, a request to cancel, or the time limit."""
@@ -121,18 +114,9 @@ class RunLoop:
         """Move the graph over the edge for an interruption, keeping what the items of a fan-out have given: the run
         that is resumed returns to the state before, and reduces all items when all have ended."""
         self._cause = self._deadline = None
-        if await self.graph_run.interrupt(failure, self._finished_items):
+        if await self.graph_run.interrupt(failure, partial(finished_items, self.graph_run, self.child)):
             self._cause = None  # a request to cancel that came meanwhile is this one
             self.interruptions_handled += 1
-
-    async def _finished_items(self) -> Sequence[Delta]:
-        run = self.graph_run
-        deltas = []
-        for active in run.position.active:
-            if run.graph.programs[active.node].each is not None and not active.done:
-                visit = NodeVisit(run, self.child, active, await run.rows_of(active))
-                deltas.append(await finished_items(visit))
-        return [delta for delta in deltas if delta is not None]
 
     async def _run_together(self, waiting: Sequence[ActiveNode]) -> Sequence[NodeResult]:
         try:
@@ -157,21 +141,13 @@ class RunLoop:
         return result._replace(written=True)
 
     def _run_node(self, active: ActiveNode) -> Awaitable[NodeResult]:
-        if self.graph_run.resumed and active[:2] in self.graph_run.resumed:
-            return self._resume_node(active)
         return NodeRun(self.graph_run, self.child, active).run()
-
-    async def _resume_node(self, active: ActiveNode) -> NodeResult:
-        return await NodeRun(self.graph_run, self.child, active, await self.graph_run.rows_of(active)).run()
 
     async def child(self, name: str, handoff: Mapping[str, Any], address: Address) -> tuple[dict[str, Any], bytes]:
         """Run a subgraph to its end, from where it stands if it had started: its output and its chain of hashes."""
         graph = self.graph_run.graph.subgraphs[name]
         run = await self._child_run(name, handoff, address)
-        loop = RunLoop(run)
-        if run.session.replay is None:
-            loop.limit(graph.spec.limits.seconds)
-        await loop.run()
+        await RunLoop(run).run(graph.spec.limits.seconds if run.session.replay is None else None)
         if not run.completed:
             assert run.ended is not None
             error = run.ended.error
@@ -184,7 +160,7 @@ class RunLoop:
         """The subgraph's run: that of the attempt if it can go on, else that of a next attempt."""
         graph, session = self.graph_run.graph.subgraphs[name], self.graph_run.session
         while (namespace := f"{address.key}/") in session.earlier_visits:
-            run = await load_graph_run(graph, session, namespace)
+            run = await GraphRun.load(graph, session, namespace)
             assert run is not None
             if run.ended is not None and not await self._failed_since(address, run.step):
                 return run
@@ -192,7 +168,7 @@ class RunLoop:
                 await run.rewind()
                 return run
             address = address._replace(attempt=address.attempt + 1)
-        return await start_graph_run(graph, session, handoff, namespace=namespace, chain=self.graph_run.position.chain)
+        return await GraphRun.start(graph, session, handoff, namespace=namespace, chain=self.graph_run.position.chain)
 
     async def _failed_since(self, address: Address, end: int) -> bool:
         """Whether the node of a subgraph that ended at step `end` has failed since; if not, that end counts."""

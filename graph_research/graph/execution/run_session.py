@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from graph_research.graph.checkpoint.base import Checkpointer
+from graph_research.graph.checkpoint.parents import parent_rows, recorded_answers
 from graph_research.graph.context import Clock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Draft, Event, event_of, packed_events
 from graph_research.graph.execution.event_channel import EventChannel
-from graph_research.graph.execution.recorded_answers import AnswerSource, ParentJournals, Replay, ancestors
 from graph_research.graph.execution.routing import Routes
+from graph_research.graph.state.address import Address
 from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
-from graph_research.graph.statuses import CLEARS_FAILURES
+from graph_research.graph.statuses import CLEARS_FAILURES, Cause
 from graph_research.graph.values.codec import decode, encode, references
+from graph_research.graph.values.text_cache import TextCache
 
 
 @dataclass(slots=True)
@@ -26,6 +29,27 @@ class _Batch:
 
     events: Sequence[Event]
     durable: bool = False
+
+
+class Replay(Protocol):
+    """The recorded run that a replay follows: what interrupted it, where its attempts ended. No time passes."""
+
+    def interruption(self, namespace: str) -> Cause | None:
+        """What interrupted the graph run at the point that the replay has reached, each interruption once."""
+        ...
+
+    def begin_attempt(self, address: Address, *, nested: bool) -> bool:
+        """An attempt begins, `nested` if it runs a subgraph. Returns whether the recorded one ran out of time. Raises
+        `Unrecorded` if it did not end."""
+        ...
+
+    def check_end(self, address: Address) -> None:
+        """A node is about to end. Raises `Unrecorded` if it did not."""
+        ...
+
+    def in_order(self, items: Sequence[Address]) -> Sequence[Address]:
+        """The items of a fan-out in the order of their next recorded steps; last those that have none."""
+        ...
 
 
 class RunSession:
@@ -51,7 +75,11 @@ class RunSession:
         """Attempts of earlier processes, by `Address.key`, whose calls the journal holds."""
         self.seed = run_id
         """What ids and random numbers derive from."""
-        self.answer_source: AnswerSource | None = None
+        self.inherited: Callable[[str], Awaitable[Sequence[CallRow]]] | None = None
+        """Returns the journal entries of an attempt (`Address.key`) in the runs whose answers this one uses."""
+        self.refuse: Callable[[Address, str, Any, CallRow | None], Awaitable[None]] | None = None
+        """Called before an outside call is made, with its kind, request and inherited entry without an answer: raises
+        if it may not be made."""
         self.replay: Replay | None = None
         """The recorded run that is replayed, which takes the place of time; None where time passes."""
         self.answers: dict[str, Any] = {}
@@ -83,8 +111,8 @@ class RunSession:
         self._seq = await self.store.last_seq(self.run_id)
         run = await self.store.run_row(self.run_id)
         self.seed = run.seed
-        if self.answer_source is None and (parents := await ancestors(self.store, run)):
-            self.answer_source = ParentJournals(self.store, list(parents))
+        if self.inherited is None and (parents := await parent_rows(self.store, run)):
+            self.inherited = partial(recorded_answers, self.store, list(parents))
 
     async def value(self, data: bytes) -> Any:
         """A stored value with its texts."""
@@ -184,27 +212,3 @@ class RunSession:
             events = self._batches.popleft().events
             if self.event_channel.open:
                 self.event_channel.send(events)
-
-
-class TextCache:
-    """Texts by hash, at most `most_chars` together; the one that was not read for the longest goes first."""
-
-    def __init__(self, most_chars: int = 4_000_000) -> None:
-        self._most_chars = most_chars
-        self._chars = 0
-        self._texts: OrderedDict[str, str] = OrderedDict()
-
-    def get(self, name: str) -> str | None:
-        """The text, if it is still here."""
-        if name in self._texts:
-            self._texts.move_to_end(name)
-        return self._texts.get(name)
-
-    def add(self, name: str, text: str) -> None:
-        """Keep a text as the last that was asked for."""
-        if self.get(name) is not None:
-            return
-        self._texts[name] = text
-        self._chars += len(text)
-        while self._chars > self._most_chars:
-            self._chars -= len(self._texts.popitem(last=False)[1])

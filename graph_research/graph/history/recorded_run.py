@@ -56,7 +56,7 @@ class Differs(StoreDamaged):
 
 
 class RecordedRun:
-    """The log of the run that is replayed (`execution.recorded_answers.Replay`), with the steps that are still to come.
+    """The log of the run that is replayed (`execution.run_session.Replay`), with the steps that are still to come.
 
     What interrupted the run is read from it: an attempt that did not end before the next interruption of a graph around
     it is not made, and the graph is interrupted when all that was recorded before has come.

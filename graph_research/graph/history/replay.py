@@ -15,7 +15,6 @@ from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.execution.graph_run import GraphRun
-from graph_research.graph.execution.graph_start import load_graph_run, start_graph_run
 from graph_research.graph.execution.node_result import Suspended, Unrecorded
 from graph_research.graph.execution.run_loop import RunLoop
 from graph_research.graph.execution.run_session import RunSession
@@ -78,7 +77,8 @@ async def replay(
     scratch = _Scratch(store, recorded, progress)
     session = RunSession(store=scratch, run_id=run_id, clock=clock or SystemClock(), interactive=interactive)
     session.seed = row.seed
-    session.answer_source = _RecordedCalls(store, run_id, recorded, failures or {}, progress)
+    calls = _RecordedCalls(store, run_id, recorded, failures or {}, progress)
+    session.inherited, session.refuse = calls.recorded, calls.refuse
     session.replay = recorded
     session.answers = await _answers(store, graph, log)
     try:
@@ -187,7 +187,7 @@ async def _drive(
         run = await _loaded(session, graph)
     else:
         given = decode(row.input, await scratch.texts(references(row.input)))
-        run = await start_graph_run(graph, session, given, new=begun)
+        run = await GraphRun.start(graph, session, given, new=begun)
     reached = None
     while run is not None and recorded.progress != reached:
         reached = recorded.progress
@@ -203,7 +203,7 @@ async def _drive(
 
 async def _loaded(session: RunSession, graph: Graph) -> GraphRun | None:
     await session.recall()
-    run = await load_graph_run(graph, session, "")
+    run = await GraphRun.load(graph, session)
     if run is None or not run.resumable:
         return None
     await run.rewind()

@@ -1,4 +1,4 @@
-"""The texts that a run has at hand."""
+"""A run reads the texts that it has just written from memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.context import Context
-from graph_research.graph.execution.run_session import TextCache
 from tests.support.graph.harness import graph_of, runtime
 
 GRAPH = """
@@ -35,41 +34,17 @@ class _CountingStore(MemoryCheckpointer):
         return await super().texts(names)
 
 
-def test_what_was_asked_for_last_is_kept() -> None:
-    texts = TextCache(most_chars=10)
-    texts.add("a", "aaaa")
-    texts.add("b", "bbbb")
-    assert texts.get("a") == "aaaa"
-    texts.add("c", "cccc")
-    assert (texts.get("a"), texts.get("b"), texts.get("c")) == ("aaaa", None, "cccc")
-
-
-def test_a_text_that_is_too_long_is_not_kept() -> None:
-    texts = TextCache(most_chars=3)
-    texts.add("a", "aaaa")
-    texts.add("b", "bbb")
-    assert (texts.get("a"), texts.get("b")) == (None, "bbb")
-
-
-def test_a_text_added_twice_counts_once() -> None:
-    texts = TextCache(most_chars=8)
-    texts.add("a", "aaaa")
-    texts.add("a", "aaaa")
-    texts.add("b", "bbbb")
-    assert texts.get("a") == "aaaa"
-
-
 async def test_a_text_that_a_run_has_just_written_is_not_read_back_for_each_node() -> None:
     store = _CountingStore()
-    told: list[str] = []
+    read_texts: list[str] = []
 
     async def write(handoff: Mapping[str, Any], ctx: Context) -> str:
         return ctx.put_text("a long page")
 
     async def read(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
-        told.append(await ctx.get_text(handoff["name"]))
+        read_texts.append(await ctx.get_text(handoff["name"]))
         return {}
 
     result = await runtime(graph_of(GRAPH, write=write, read=read), store).run({}, run_id="r")
-    assert (result.status, told) == ("completed", ["a long page"] * 2)
+    assert (result.status, read_texts) == ("completed", ["a long page"] * 2)
     assert store.read == []

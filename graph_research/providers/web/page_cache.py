@@ -47,9 +47,10 @@ class KeptPages(AbstractAsyncContextManager["KeptPages"]):
                 self.keep(call.request["url"], page)
 
     def keep(self, url: str, page: Page) -> None:
-        """Cache a page."""
-        if len(self._kept) < _MOST_PAGES:
-            self._kept[url] = page
+        """Cache a page under the address that was asked for and under the one that it led to."""
+        for address in (url, page.url):
+            if len(self._kept) < _MOST_PAGES:
+                self._kept.setdefault(address, page)
 
     async def read(self, url: str) -> Page:
         """The page, from the cache if possible."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ Form = Literal["text/plain", "text/markdown", "text/html"]
 
 _URL_CHARS = 2_000
 _SNIPPET_CHARS = 500
+_MOST_REMEMBERED = 128  # documents; one may be a whole page
 MOST_AUTHORS = 50
 
 
@@ -112,7 +114,9 @@ def _make_hit(provider: str, query: str, raw: RawHit, relevance: float) -> Searc
     )
 
 
+@lru_cache(maxsize=_MOST_REMEMBERED)
 def _document(body: str, form: Form) -> Document:
+    """Searches for parts of one question find the same texts."""
     try:
         return READERS[form](body)
     except DocumentUnreadable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -70,6 +70,22 @@ async def test_a_page_that_was_out_of_reach_is_tried_again_and_a_refused_one_is_
                 await pages.read(URL)
 
     assert len(shelf.read_urls) == 2
+
+
+class Moved(Shelf):
+    """Every address leads to `URL`."""
+
+    async def read(self, url: str) -> Page:
+        return replace(await super().read(url), url=URL)
+
+
+async def test_a_page_that_another_address_led_to_is_not_read_again() -> None:
+    shelf = Moved()
+    async with KeptPages(shelf) as pages:
+        await pages.read("https://example.org/old")
+        await pages.read(URL)
+
+    assert shelf.read_urls == ["https://example.org/old"]
 
 
 @dataclass(frozen=True)

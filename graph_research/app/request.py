@@ -11,7 +11,8 @@ from graph_research.app.clock import parse_timestamp
 from graph_research.app.workspace import Workspace, is_file_name
 from graph_research.errors import Action, Hint, UserMistake, suggestion
 from graph_research.providers.llm.catalog import default_models, default_roles
-from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.providers.llm.model_spec import EXTRACTIVE, SCRIPTED
+from graph_research.providers.search.base import LOCAL
 from graph_research.research.models.phase import PHASES
 from graph_research.settings.config import ROLES
 
@@ -72,7 +73,7 @@ class RunRequest:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     models: tuple[str, ...] = (EXTRACTIVE,)
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    search: tuple[str, ...] = ("local",)
+    search: tuple[str, ...] = (LOCAL,)
     skipped: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -216,7 +217,7 @@ def _absolute_specs(specs: Sequence[str], folder: Path) -> tuple[str, ...]:
 
 def _absolute_spec(spec: str, folder: Path) -> str:
     kind, _, rest = spec.partition(":")
-    return f"{kind}:{_absolute(rest, folder)}" if kind == "scripted" and rest else spec
+    return f"{kind}:{_absolute(rest, folder)}" if kind == SCRIPTED and rest else spec
 
 
 def _graph_name(name: str, folder: Path) -> str:

@@ -73,6 +73,7 @@ def _validate(name: Name, json: Json = False) -> None:
     Every finding is told at once with its place and a remedy. Exit code 2 on any error.
     """
     from graph_research.app.graphs.catalog import validate
+    from graph_research.graph.errors import Severity
 
     findings = validate(open_here(reads_only=True), name)
     if json:
@@ -80,7 +81,7 @@ def _validate(name: Name, json: Json = False) -> None:
     else:
         for finding in findings:
             show(f"{finding.severity}: {finding}")
-    errors = sum(finding.severity == "error" for finding in findings)
+    errors = sum(finding.severity == Severity.ERROR for finding in findings)
     if errors:
         say(f"graph-research: {name}: {errors} error{'s' if errors > 1 else ''} in the definition")
         raise CommandEnded(INVALID)

@@ -87,6 +87,9 @@ def _diff(
 
 
 def _show_differences(differences: Differences) -> None:
+    from graph_research.graph.history.state_diff import ChangeType
+
+    signs = {ChangeType.ADDED: "+", ChangeType.REMOVED: "-", ChangeType.CHANGED: "~"}
     old, new = differences.old, differences.new
     sides = (f"{side['run_id']} step {side['step']} ({side['status']})" for side in (old, new))
     show(f"from {' to '.join(sides)}")
@@ -95,12 +98,12 @@ def _show_differences(differences: Differences) -> None:
         kinds = Counter(change["change"] for change in changes)
         show(f"  {channel}: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}")
         for change in changes[:_CHANGES_SHOWN]:
-            show(f"    {_SIGNS[change['change']]} {change['path']}{_values_of(change)}")
+            show(f"    {signs[change['change']]} {change['path']}{_values_of(change)}")
         if len(changes) > _CHANGES_SHOWN:
             show(f"    and {len(changes) - _CHANGES_SHOWN} more; --json has all")
     show(f"claims: {_count(differences.claims, 'difference')}")
-    for change in (claim for claim in differences.claims if claim["change"] != "changed"):
-        show(f"  {_SIGNS[change['change']]} {_short(change['path'])}")
+    for change in (claim for claim in differences.claims if claim["change"] != ChangeType.CHANGED):
+        show(f"  {signs[change['change']]} {_short(change['path'])}")
     calls = differences.calls
     show(f"calls: {calls['same']} the same, {len(calls['only_old'])} only before, {len(calls['only_new'])} only after")
     for sign, name in (("-", "only_old"), ("+", "only_new")):
@@ -115,13 +118,12 @@ def _by_channel(changes: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[
     return channels
 
 
-_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
-
-
 def _values_of(change: Any) -> str:
-    if change["change"] == "changed":
+    from graph_research.graph.history.state_diff import ChangeType
+
+    if change["change"] == ChangeType.CHANGED:
         return f": {_short(change['old'])} → {_short(change['new'])}"
-    return f": {_short(change['new'] if change['change'] == 'added' else change['old'])}"
+    return f": {_short(change['new'] if change['change'] == ChangeType.ADDED else change['old'])}"
 
 
 def _count(changes: Any, word: str) -> str:

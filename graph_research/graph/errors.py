@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any
 
 from graph_research.errors import Action, GraphResearchError, Hint, UserMistake
 from graph_research.graph.source import Place
+
+
+class Severity(StrEnum):
+    """A definition with an error is not run; a warning does not keep it from that."""
+
+    ERROR = "error"
+    WARNING = "warning"
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -21,7 +29,7 @@ class Finding:
     line: int
     column: int
     code: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = Severity.ERROR
     message: str = ""
     help: str = ""
 
@@ -33,7 +41,7 @@ class Finding:
             line=place.line,
             column=place.column,
             code=code,
-            severity="warning" if warning else "error",
+            severity=Severity.WARNING if warning else Severity.ERROR,
             message=message,
             help=help,
         )
@@ -51,7 +59,7 @@ class GraphInvalid(UserMistake):
     """A definition with at least one finding of severity `error`; `findings` holds all of them, warnings too."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
-        first = next((finding for finding in findings if finding.severity == "error"), findings[0])
+        first = next((finding for finding in findings if finding.severity == Severity.ERROR), findings[0])
         super().__init__(first.message, help=first.help, file=first.file, line=first.line, column=first.column)
         self.findings = tuple(findings)
 

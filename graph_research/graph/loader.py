@@ -10,7 +10,7 @@ from typing import Any
 from graph_research.graph.definition.compiler import Graph, compile_graph
 from graph_research.graph.definition.parser import read_spec, read_text
 from graph_research.graph.definition.spec import GraphSpec
-from graph_research.graph.errors import Finding, GraphInvalid
+from graph_research.graph.errors import Finding, GraphInvalid, Severity
 from graph_research.graph.graph_cache import GraphCache
 from graph_research.graph.messages import did_you_mean
 from graph_research.graph.registry import Handler, Registry
@@ -51,7 +51,7 @@ def load_graph(
     file = str(path)
     graph, findings = _CACHE.load(read, file, extended, lambda recording: _Loader(recording).load(read, file, ()))
     findings = sorted(set(findings))
-    if graph is None or any(finding.severity == "error" for finding in findings):
+    if graph is None or any(finding.severity == Severity.ERROR for finding in findings):
         raise GraphInvalid(findings)
     return replace(graph, warnings=tuple(findings))
 

@@ -83,6 +83,18 @@ FAILURES = frozenset({StepStatus.FAILED, StepStatus.RETRIED})
 """Rows of failed attempts; their `delta` is the failure."""
 
 
+class InnerCall(StrEnum):
+    """Kinds of journal entries that the engine makes itself: they are not calls to the outside."""
+
+    NOW = "now"
+    """A time that was read."""
+    NOTE = "note"
+    """An event that a handler emitted."""
+
+
+INNER_CALLS = frozenset(InnerCall)
+
+
 class CallStatus(StrEnum):
     """The status of a journal entry."""
 

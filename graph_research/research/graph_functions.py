@@ -6,16 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from graph_research.graph.statuses import Cause
 from graph_research.research import quality_gates
 from graph_research.research.llm.context_windows import model_windows, token_limit_retries
 from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.plan import SubQueryStatus
+from graph_research.research.models.source import Quality
 from graph_research.research.retrieval.deduplication import Identity, Seen
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
-_CAUSE_OF_ERROR: Mapping[str, str] = {"Cancelled": "cancelled", "TimeoutError": "timeout"}
+_CAUSE_OF_ERROR: Mapping[str, Cause] = {"Cancelled": Cause.CANCELLED, "TimeoutError": Cause.TIMEOUT}
 """The engine's names for a run that was cancelled and for a time that was over; all else is an error."""
 
 
@@ -220,7 +222,8 @@ def gathering_metrics(sources: Rows, sub_queries: Rows) -> dict[str, Any]:
         "sub_queries_completed": sum(1 for row in sub_queries if row["status"] == SubQueryStatus.COMPLETED),
         "sub_queries_failed": len(failed(sub_queries)),
         "quality_distribution": {
-            quality: count_quality(sources, quality) for quality in ("high", "medium", "low", "unknown")
+            quality.value: count_quality(sources, quality)
+            for quality in (Quality.HIGH, Quality.MEDIUM, Quality.LOW, Quality.UNKNOWN)
         },
     }
 
@@ -261,8 +264,8 @@ def refinement_metrics(gaps: Rows, should_iterate: bool) -> dict[str, Any]:
 
 def abort_record(error: Row, iteration: int) -> dict[str, Any]:
     """What an aborted run keeps in `metadata`: the cause, the phase and the iteration."""
-    cause = _CAUSE_OF_ERROR.get(str(error["type"]), "error")
+    cause = _CAUSE_OF_ERROR.get(str(error["type"]), Cause.ERROR)
     node = str(error["node"])
     phase = phase_of_node(node) or node.removeprefix("review_")
-    record = {cause: True, "abort_phase": phase, "abort_iteration": iteration}
-    return {**record, "abort_reason": error["message"]} if cause == "error" else record
+    record = {cause.value: True, "abort_phase": phase, "abort_iteration": iteration}
+    return {**record, "abort_reason": error["message"]} if cause == Cause.ERROR else record

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from graph_research.research.models.finding import Confidence
 from graph_research.research.models.plan import SubQueryStatus
+from graph_research.research.models.source import Quality
 
-HIGH_CONFIDENCE = frozenset({"high", "confirmed"})
+HIGH_CONFIDENCE = frozenset({Confidence.HIGH, Confidence.CONFIRMED})
 """A confirmed finding was high before its claim was scored, so the gate counts both."""
 
 Rows = Sequence[Mapping[str, Any]]
@@ -46,7 +48,7 @@ def source_gate(sources: Rows, sub_queries: Rows) -> ValidationResult:
     issues = []
     if len(sources) < 3:
         issues.append("Insufficient sources (minimum: 3)")
-    if sources and not any(row["quality"] == "high" for row in sources):
+    if sources and not any(row["quality"] == Quality.HIGH for row in sources):
         issues.append("No high-quality sources found")
     completed = sum(1 for row in sub_queries if row["status"] == SubQueryStatus.COMPLETED)
     if completed < len(sub_queries) * 0.5:

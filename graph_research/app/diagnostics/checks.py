@@ -30,6 +30,7 @@ from graph_research.errors import GraphResearchError
 from graph_research.providers.http.client import Http
 from graph_research.providers.llm.catalog import default_models, default_roles, why_default
 from graph_research.providers.llm.model_data import listed_prices, listed_windows
+from graph_research.providers.search.base import LOCAL
 from graph_research.providers.search.mcp.pins import HomePins
 from graph_research.research.models.phase import PHASES
 from graph_research.research.report.formats import REPORT_FORMATS
@@ -101,7 +102,7 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
     settings = workspace.settings
     own = {name: dict(rates) for name, rates in settings.model_price_overrides.items()}
     searches = workspace.searches
-    served = ("local", *searches.names, *mcp_names(workspace))
+    served = (LOCAL, *searches.names, *mcp_names(workspace))
     return {
         "models": {name: f"{spec.usage}: {spec.summary}; needs {spec.needs}" for name, spec in MODELS.items()},
         "roles": role_models(workspace),

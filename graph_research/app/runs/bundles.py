@@ -21,6 +21,7 @@ from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.history.bundle import Packed, pack, unpack
 from graph_research.graph.history.replay import Replayed
 from graph_research.providers.call_kind import CallKind
+from graph_research.providers.search.base import LOCAL
 from graph_research.research.report.verification import Verification, verify
 
 
@@ -45,9 +46,7 @@ async def export_run(workspace: Workspace, run_id: str, target: Path) -> Exporte
     async with open_store(workspace.home) as store:
         await store.run(run_id)
         local = sum(
-            call.kind == CallKind.SEARCH
-            and isinstance(call.request, Mapping)
-            and call.request.get("provider") == "local"
+            call.kind == CallKind.SEARCH and isinstance(call.request, Mapping) and call.request.get("provider") == LOCAL
             for call in await store.calls(run_id)
         )
         with tempfile.TemporaryFile() as file:

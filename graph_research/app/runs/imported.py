@@ -10,13 +10,15 @@ from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import ProviderRefused
+from graph_research.providers.llm.model_spec import EXTRACTIVE, SCRIPTED
+from graph_research.providers.search.base import LOCAL
 from graph_research.providers.web.page_cache import KeptPages
 from graph_research.providers.web.page_reader import Page
 
 IMPORTED = "imported"
 """The mark in a run's metadata. `import-run` sets it, whatever the bundle says, and forks inherit it."""
 
-_INSIDE = ("extractive", "local", "scripted")
+_INSIDE = (EXTRACTIVE, LOCAL, SCRIPTED)
 """The kinds of models and searches that reach nothing beyond this machine."""
 
 

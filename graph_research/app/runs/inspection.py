@@ -19,6 +19,7 @@ from graph_research.graph.definition.spec import GraphSpec
 from graph_research.graph.errors import GraphInvalid
 from graph_research.graph.history.stored_definition import definition_texts
 from graph_research.graph.registry import Registry, Resolver
+from graph_research.graph.statuses import INNER_CALLS
 
 _BUNDLE = ".grb"
 _URL = re.compile(r"https?://[^\s\"'<>]+")
@@ -78,7 +79,7 @@ async def _bundle(workspace: Workspace, name: str) -> Inspection:
         specs = [*_texts(asked.get("models")), *(_texts(roles.values()) if isinstance(roles, Mapping) else ())]
         state = await store.state(packed.run_id)
         calls = await store.call_rows(packed.run_id, None)
-        kinds = Counter(call.kind for call in calls if call.kind not in ("now", "note"))
+        kinds = Counter(call.kind for call in calls if call.kind not in INNER_CALLS)
         sources = [source.get("url") for source in state.get("sources") or [] if isinstance(source, Mapping)]
         return Inspection(
             **fields,

@@ -19,7 +19,7 @@ from graph_research.graph.errors import NodeFailed
 from graph_research.graph.registry import Registry, Resolver
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
-from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.providers.llm.model_spec import EXTRACTIVE, SCRIPTED
 from graph_research.providers.search.base import SearchHit, SearchRequest, provider_name
 from graph_research.providers.web.page_reader import Page
 from graph_research.research.llm.model_router import ModelRouter
@@ -142,7 +142,7 @@ def _named_models(specs: Sequence[str], settings: Settings) -> tuple[_NamedModel
 def _model_name(spec: str) -> str:
     """A scripted model goes by its file's name alone, wherever the file lies."""
     kind, colon, rest = spec.partition(":")
-    return f"{kind}:{Path(rest).name}" if kind == "scripted" and colon else spec
+    return f"{kind}:{Path(rest).name}" if kind == SCRIPTED and colon else spec
 
 
 def _kinds(kind: type[ProviderError]) -> Iterator[type[ProviderError]]:

@@ -14,7 +14,7 @@ from graph_research.errors import suggestion
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http.endpoint import Endpoint
-from graph_research.providers.search.base import SOURCE_TYPES, SearchProvider
+from graph_research.providers.search.base import LOCAL, SOURCE_TYPES, SearchProvider
 from graph_research.providers.search.cache import CachedSearch
 from graph_research.providers.search.catalog import MCP, SCRIPTED
 from graph_research.providers.search.local import Library, LocalSearch
@@ -45,7 +45,7 @@ class Searches:
 
     def cached(self) -> Searches:
         """The same, but for searches over the network, which answer a request once."""
-        kept = [item if item.name == "local" else CachedSearch(provider=item) for item in self.providers]
+        kept = [item if item.name == LOCAL else CachedSearch(provider=item) for item in self.providers]
         return replace(self, providers=tuple(kept))
 
     async def prepare(self, workspace: Workspace, *, index: bool, on_index: Indexing | None = None) -> None:
@@ -75,7 +75,7 @@ async def select_searches(workspace: Workspace, names: Sequence[str], folders: S
     """
     _check_rates(workspace)
     if not names:
-        return Selection(names=("local",)) if folders else await _automatic(workspace)
+        return Selection(names=(LOCAL,)) if folders else await _automatic(workspace)
     lacking = {name: _lacking(workspace, name) for name in _spelled_out(workspace, names)}
     usable = tuple(name for name, without in lacking.items() if not without)
     skipped = tuple(_left_out(name, without) for name, without in lacking.items() if without)
@@ -91,7 +91,7 @@ async def select_searches(workspace: Workspace, names: Sequence[str], folders: S
 def build_searches(workspace: Workspace, names: Sequence[str], folders: Sequence[str], clients: Clients) -> Searches:
     """The providers that `names` mean, in that order; `folders` confine `local`. `NoProvider` names what is wrong."""
     resolved = tuple((workspace.folder / folder).resolve() for folder in folders)
-    library = open_library(workspace) if "local" in names else None
+    library = open_library(workspace) if LOCAL in names else None
     providers = tuple(_build(workspace, name, library, resolved, clients) for name in dict.fromkeys(names))
     return Searches(providers=providers, library=library, folders=resolved)
 
@@ -113,7 +113,7 @@ async def _automatic(workspace: Workspace) -> Selection:
     if not await count_documents(workspace):
         return Selection(names=usable, skipped=skipped)
     has_key = any(workspace.environ.get(key) for spec in web for key in spec.key_purposes)
-    return Selection(names=("local", *usable) if has_key else ("local",), skipped=skipped)
+    return Selection(names=(LOCAL, *usable) if has_key else (LOCAL,), skipped=skipped)
 
 
 def _spelled_out(workspace: Workspace, names: Sequence[str]) -> list[str]:
@@ -166,7 +166,7 @@ def _build(
 ) -> SearchProvider:
     _check(workspace, name)
     kind, _, rest = name.partition(":")
-    if library is not None and name == "local":
+    if library is not None and name == LOCAL:
         return LocalSearch(library, folders=folders)
     if kind == MCP:
         return build_mcp(workspace, name, clients.closing)

@@ -11,7 +11,7 @@ from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.debugger.call_stack import EdgeView, Level
 from graph_research.graph.debugger.dry_run import DryRun
 from graph_research.graph.debugger.stop_locations import edge_between
-from graph_research.graph.debugger.stops import Stop
+from graph_research.graph.debugger.stops import Stop, StopReason
 from graph_research.graph.events import (
     EdgeTaken,
     Event,
@@ -34,7 +34,7 @@ _MOST_CHARS = 20_000
 
 def stopped(stop: Stop, levels: Sequence[Level], run_id: str) -> Iterator[str]:
     """One line for where and why, and the lines of the graph around it."""
-    reasons = {"failure": "stopped at a failure", "pause": "held"}
+    reasons = {StopReason.FAILURE: "stopped at a failure", StopReason.PAUSE: "held"}
     why = ", ".join(str(breakpoint) for breakpoint in stop.hit if breakpoint.number) or reasons.get(stop.reason, "")
     parts = [run_id, _moment(stop.event), f"step {stop.event.step}", why, "" if stop.live else "history"]
     yield " · ".join(part for part in parts if part)

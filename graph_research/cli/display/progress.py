@@ -48,11 +48,13 @@ class Snapshot:
 
     def with_state(self, state: Mapping[str, Any]) -> Snapshot:
         """The counts of a committed state; channels it lacks count as empty."""
+        from graph_research.research.models.plan import SubQueryStatus
+
         sub_queries = state.get("sub_queries") or []
         return replace(
             self,
             iteration=state.get("iteration") or 1,
-            done=sum(query.get("status") != "pending" for query in sub_queries),
+            done=sum(query.get("status") != SubQueryStatus.PENDING for query in sub_queries),
             planned=len(sub_queries),
             sources=len(state.get("sources") or []),
             findings=len(state.get("findings") or []),

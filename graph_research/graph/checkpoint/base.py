@@ -11,10 +11,8 @@ from graph_research.graph.events import Event, event_from_json, unpacked_events
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.rows import RunRow
 from graph_research.graph.state.state_at import fold
+from graph_research.graph.statuses import INNER_CALLS
 from graph_research.graph.values.codec import references
-
-INNER_CALLS = frozenset({"now", "note"})
-"""Kinds of journal entries that are not calls to the outside."""
 
 
 class Checkpointer(RunLog, TextStore, Maintenance):

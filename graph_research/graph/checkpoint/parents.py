@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.errors import UnknownRun
 from graph_research.graph.state.rows import CallRow, RunRow
-from graph_research.graph.statuses import CallStatus
+from graph_research.graph.statuses import CallStatus, InnerCall
 
 
 async def parent_rows(store: Checkpointer, row: RunRow) -> Mapping[str, RunRow]:
@@ -27,6 +27,6 @@ async def recorded_answers(store: Checkpointer, run_ids: Sequence[str], attempt:
     entries: dict[tuple[str, bytes, int], CallRow] = {}
     for run_id in run_ids:
         for row in await store.call_rows(run_id, attempt):
-            if row.status == CallStatus.ANSWERED and row.kind != "note":
+            if row.status == CallStatus.ANSWERED and row.kind != InnerCall.NOTE:
                 entries.setdefault((row.kind, row.request_hash, row.ordinal), row)
     return list(entries.values())

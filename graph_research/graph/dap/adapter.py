@@ -129,7 +129,8 @@ class Adapter:
 
         async def begin() -> Stop:
             stop = await debugged.start()
-            held = bool(self._arguments.get("stopOnEntry")) or stop.reason != "entry" or not _is_new(self._arguments)
+            passes = stop.reason == StopReason.ENTRY and _is_new(self._arguments)
+            held = self._arguments.get("stopOnEntry") or not passes
             return stop if held else await debugged.debugger.proceed()
 
         self._move(begin)
@@ -303,7 +304,7 @@ class Adapter:
             raise NotPossible("only the state can be set", help="set a channel of the root graph")
         debugger = self._idle
         value = await debugger.inspector.evaluate(str(arguments["value"]), node.level)
-        if (stop := debugger.stop) is not None and stop.reason == "question" and node.path == QUESTION:
+        if (stop := debugger.stop) is not None and stop.reason == StopReason.QUESTION and node.path == QUESTION:
             stop = await debugger.answer(value)
         else:
             stop = await self._presenter.assign(node, str(arguments["name"]), value)

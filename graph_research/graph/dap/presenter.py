@@ -136,9 +136,9 @@ def stop_fields(stop: Stop, lines: set[int]) -> dict[str, Any]:
     """Reason, description and breakpoints of a `stopped` event; `lines` are the numbers of those on lines."""
     reason = _REASONS.get(stop.reason, stop.reason)
     numbers = [breakpoint.number for breakpoint in stop.hit if breakpoint.number]
-    if stop.reason == "breakpoint" and not numbers:
+    if stop.reason == StopReason.BREAKPOINT and not numbers:
         reason = "data breakpoint" if stop.hit else "step"
-    elif stop.reason == "breakpoint" and not lines & set(numbers):
+    elif stop.reason == StopReason.BREAKPOINT and not lines & set(numbers):
         reason = "function breakpoint"
     fields: dict[str, Any] = {"reason": reason, "description": event_line(stop.event)}
     if isinstance(stop.event, NodeFailed):

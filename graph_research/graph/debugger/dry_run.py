@@ -23,6 +23,7 @@ from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.rows import CallRow
 from graph_research.graph.state.state_at import fold
+from graph_research.graph.statuses import InnerCall
 from graph_research.graph.values.codec import duplicate
 
 
@@ -119,7 +120,7 @@ class _FirstCall:
         self._run_ids = run_ids
 
     async def recorded(self, key: str) -> Sequence[CallRow]:
-        return [row for row in await recorded_answers(self._store, self._run_ids, key) if row.kind == "now"]
+        return [row for row in await recorded_answers(self._store, self._run_ids, key) if row.kind == InnerCall.NOW]
 
     async def refuse(self, _: Address, kind: str, request: Any, __: CallRow | None) -> None:
         if self.kind is None:

@@ -14,10 +14,12 @@ from graph_research.graph.events import CallRecorded, Draft, Note, Progress
 from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.rows import CallRow
-from graph_research.graph.statuses import CallStatus
+from graph_research.graph.statuses import CallStatus, InnerCall
 from graph_research.graph.values.codec import canonical, decode, encode, text_hash
 
 _ID_DIGITS = 10
+_NOW, _NOTE = map(str, InnerCall)
+"""As plain strings, which SQLite binds faster."""
 
 _RequestKey = tuple[str, bytes, int]
 """Identifies a call: its kind, the hash of its request, and how many equal calls came before."""
@@ -71,7 +73,7 @@ class JournalContext:
         return await self._answered(sent, fn)
 
     def now(self) -> datetime:
-        key = self._next_key("now")
+        key = self._next_key(_NOW)
         recorded = self._answer_to(key)
         if recorded is not None and recorded.answer is not None:
             moment: datetime = decode(recorded.answer, {})
@@ -94,7 +96,7 @@ class JournalContext:
         return await self._session.text(text_hash.removeprefix("sha256:"))
 
     def emit(self, name: str, **data: Any) -> None:
-        key = self._next_key("note", hashlib.sha256(canonical([name, data])).digest())
+        key = self._next_key(_NOTE, hashlib.sha256(canonical([name, data])).digest())
         if key not in self._recorded:
             self._calls.append(self._row(key, CallStatus.ANSWERED))
             self._events.append({"type": Note.type, "path": self.path, "visit": self.visit, "name": name, "data": data})
@@ -121,7 +123,7 @@ class JournalContext:
         if recorded is not None and recorded.status == CallStatus.ANSWERED:
             self._calls.append(recorded._replace(seq=self._session.next_call()))
             return recorded
-        self._inherited = {other: row for other, row in self._inherited.items() if row.kind != "now"}
+        self._inherited = {other: row for other, row in self._inherited.items() if row.kind != _NOW}
         return None
 
     async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]]) -> Any:

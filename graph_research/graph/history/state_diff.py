@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from itertools import zip_longest
 from typing import Any
 
@@ -12,13 +13,21 @@ _BEFORE_CHARS = 20
 _PIECE_CHARS = 80
 
 
+class ChangeType(StrEnum):
+    """How a value differs."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One value that differs. `path` is dotted, with ids or places for entries of lists; `change` is `added`,
-    `removed` or `changed`, `old` and `new` are null where there is none."""
+    """One value that differs. `path` is dotted, with ids or places for entries of lists; `old` and `new` are
+    null where there is none."""
 
     path: str
-    change: str
+    change: ChangeType
     old: Any = None
     new: Any = None
 
@@ -32,19 +41,19 @@ def changes_between(old: Any, new: Any, path: str = "") -> Iterator[Change]:
     before, after = _entries(old), _entries(new)
     if before is None or after is None or isinstance(old, list) is not isinstance(new, list):
         if type(old) is not type(new) or old != new:
-            yield Change(path=path, change="changed", old=old, new=new)
+            yield Change(path=path, change=ChangeType.CHANGED, old=old, new=new)
         return
     for key, value in before.items():
         inner = f"{path}.{key}" if path else key
         if key in after:
             yield from changes_between(value, after[key], inner)
         else:
-            yield Change(path=inner, change="removed", old=value)
+            yield Change(path=inner, change=ChangeType.REMOVED, old=value)
     for key, value in after.items():
         if key not in before:
-            yield Change(path=f"{path}.{key}" if path else key, change="added", new=value)
+            yield Change(path=f"{path}.{key}" if path else key, change=ChangeType.ADDED, new=value)
     if list(before) != list(after) and before.keys() == after.keys() and isinstance(old, list):
-        yield Change(path=path, change="changed", old=list(before), new=list(after))
+        yield Change(path=path, change=ChangeType.CHANGED, old=list(before), new=list(after))
 
 
 def _entries(value: Any) -> Mapping[str, Any] | None:
@@ -75,8 +84,8 @@ def first_difference(old: Any, new: Any) -> str:
     if change is None:
         return ", only fewer like it"
     where = f"; a recorded one differs in {change.path}" if change.path else "; the recorded one is another"
-    if change.change != "changed":
-        return f"{where}, which is {'new' if change.change == 'added' else 'gone'}"
+    if change.change != ChangeType.CHANGED:
+        return f"{where}, which is {'new' if change.change == ChangeType.ADDED else 'gone'}"
     start = 0
     if isinstance(change.old, str) and isinstance(change.new, str):
         pairs = zip_longest(change.old, change.new)

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from graph_research.providers.errors import UnknownModel
-from graph_research.providers.llm.model_spec import CLI, ModelSpec, parse_spec
+from graph_research.providers.llm.model_spec import CLI, EXTRACTIVE, SCRIPTED, ModelSpec, parse_spec
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo
@@ -53,7 +53,7 @@ class Price:
 
 
 _FREE = Price(input=0.0, output=0.0)
-_FREE_KINDS = frozenset({"extractive", "scripted"})
+_FREE_KINDS = frozenset({EXTRACTIVE, SCRIPTED})
 
 
 @dataclass(frozen=True)

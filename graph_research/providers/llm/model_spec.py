@@ -13,11 +13,13 @@ from graph_research.providers.errors import UnknownModel
 CLI = "[cli]"
 EXTRACTIVE = "extractive"
 """The built-in model, which needs neither key nor network."""
+SCRIPTED = "scripted"
+"""A model that answers from a file."""
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """The efforts of reasoning that one provider or another knows."""
 
-_UNPARSED = (EXTRACTIVE, "scripted")
+_UNPARSED = (EXTRACTIVE, SCRIPTED)
 """The kinds whose spec holds neither options nor an address."""
 
 _AT_URL = re.compile(r"@(?=https?://)", re.IGNORECASE)

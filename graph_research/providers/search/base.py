@@ -9,6 +9,9 @@ from typing import Any, Protocol
 
 from graph_research.text.document import Document
 
+LOCAL = "local"
+"""The provider whose texts are the user's own; what it is asked stays on this machine."""
+
 SOURCE_TYPES = frozenset({"web", "academic", "news"})
 """The kinds of sources that a sub-query may ask for."""
 

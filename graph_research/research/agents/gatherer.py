@@ -11,7 +11,7 @@ import orjson
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
-from graph_research.providers.search.base import Extent, SearchHit
+from graph_research.providers.search.base import LOCAL, Extent, SearchHit
 from graph_research.research.llm.services import Services
 from graph_research.research.models.source import Source, Tier
 from graph_research.research.research_settings import ResearchSettings
@@ -20,7 +20,7 @@ from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.page_fetch import FetchedPages, PagePolicy, fetch_pages
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
-from graph_research.research.retrieval.search import LOCAL, Searched, mixed, search_everywhere
+from graph_research.research.retrieval.search import Searched, mixed, search_everywhere
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import preliminary_quality, tier_of_address
 from graph_research.text.document import source_id

@@ -7,7 +7,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.providers.search.base import SOURCE_TYPES
+from graph_research.providers.search.base import LOCAL, SOURCE_TYPES
 from graph_research.research import decision_log
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -15,7 +15,7 @@ from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
 from graph_research.research.retrieval.excerpts import excerpt_of
-from graph_research.research.retrieval.search import LOCAL, mixed, search_everywhere
+from graph_research.research.retrieval.search import mixed, search_everywhere
 
 _SECTIONS = (Section(name="background", noun="passage", text="text", keep=0),)
 

@@ -14,6 +14,7 @@ from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
+from graph_research.research.quality_gates import HIGH_CONFIDENCE
 from graph_research.research.retrieval.query_novelty import asked_before
 
 REPORT_EXCERPT_CHARS = 4_000
@@ -70,7 +71,7 @@ def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap]) -> dict[str,
         "has_report_draft": handoff["has_report_draft"],
         "report_excerpt": (handoff.get("report") or "")[:REPORT_EXCERPT_CHARS],
         "source_count": handoff.get("source_count", 0),
-        "high_confidence_count": sum(1 for row in findings if row["confidence"] in ("high", "confirmed")),
+        "high_confidence_count": sum(1 for row in findings if row["confidence"] in HIGH_CONFIDENCE),
         "guidance": handoff.get("guidance"),
         "max_sub_queries": handoff["max_sub_queries"],
     }

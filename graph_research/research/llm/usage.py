@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from graph_research.providers.llm.model_spec import EXTRACTIVE
+
 Price = Callable[[str, int, int, int], float | None]
 """USD of a call by model, input tokens, output tokens, and those of the input that were cached; None where the price is
 not known."""
@@ -50,7 +52,7 @@ def spending_of(answer: Any, price: Price | None = None) -> Spending | None:
     names = ("input_tokens", "output_tokens", "cached_input_tokens")
     input_tokens, output_tokens, cached_tokens = (int(answer.get(name) or 0) for name in names)
     model = str(answer.get("model") or "")
-    if model == "extractive" or not (input_tokens or output_tokens):
+    if model == EXTRACTIVE or not (input_tokens or output_tokens):
         cost: float | None = answer.get("cost_usd", 0.0)
     else:
         cost = answer.get("cost_usd") if price is None else price(model, input_tokens, output_tokens, cached_tokens)

@@ -13,10 +13,9 @@ from graph_research.graph.context import Context
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.http.telemetry import request_purpose
-from graph_research.providers.search.base import Extent, Passage, SearchHit
+from graph_research.providers.search.base import LOCAL, Extent, Passage, SearchHit
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.retrieval.rank_fusion import FusedHit, ranked_again
-from graph_research.research.retrieval.search import LOCAL
 from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence

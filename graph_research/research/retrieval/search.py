@@ -12,13 +12,10 @@ from graph_research.graph.context import Context
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.http.telemetry import request_purpose
-from graph_research.providers.search.base import Passage, SearchHit, SearchProvider, SearchRequest
+from graph_research.providers.search.base import LOCAL, Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.retrieval.query_privacy import LimitedQuery, PublicWords
 from graph_research.research.retrieval.rank_fusion import fuse
 from graph_research.text.document import Document
-
-LOCAL = "local"
-"""The provider whose texts are the user's own; what it is asked stays on this machine."""
 
 _HEAD = ("provider", "title", "url", "snippet", "relevance")
 _TAIL = ("tier", "publisher", "authors", "published_at", "doi", "content_type", "metadata")

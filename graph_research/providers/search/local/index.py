@@ -19,12 +19,12 @@ import orjson
 
 from graph_research.graph.checkpoint.sqlite_writer import connected
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.search.base import LOCAL
 from graph_research.providers.search.local.query import folder_term
 from graph_research.text.document import Document, source_id
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import passages
 
-PROVIDER = "local"
 _VERSION = 3  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
@@ -224,14 +224,14 @@ class Index:
         except sqlite3.DatabaseError as error:
             raise ProviderRefused(
                 f"{self._path} is not a usable index: {error}",
-                provider=PROVIDER,
+                provider=LOCAL,
                 help="delete it and add the folders again; the documents themselves are not in it",
             ) from error
 
     def _unavailable(self, reason: str) -> ProviderError:
         return ProviderUnavailable(
             f"the index {self._path} cannot be used: {reason}",
-            provider=PROVIDER,
+            provider=LOCAL,
             help="see that its folder exists, is writable and has space",
         )
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from graph_research.providers.search.base import SOURCE_TYPES, SearchHit, SearchRequest
-from graph_research.providers.search.local.index import PROVIDER
+from graph_research.providers.search.base import LOCAL, SOURCE_TYPES, SearchHit, SearchRequest
 from graph_research.providers.search.local.library import Library
 from graph_research.providers.search.local.records import FoundDocument
 
@@ -20,7 +19,7 @@ class LocalSearch:
 
     @property
     def name(self) -> str:
-        return PROVIDER
+        return LOCAL
 
     @property
     def serves(self) -> frozenset[str]:
@@ -38,7 +37,7 @@ def _hit(found: FoundDocument) -> SearchHit:
     facts = found.facts
     best = found.passages[0]
     return SearchHit(
-        provider=PROVIDER,
+        provider=LOCAL,
         title=facts.title,
         url=facts.url,
         snippet=found.document.text[best.start : best.end],

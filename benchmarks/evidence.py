@@ -41,7 +41,10 @@ def main() -> int:
     parser.add_argument("--embed", metavar="NAME", help="embedding model to measure too: a folder or a package")
     given = parser.parse_args()
     embedder = load_embedder(given.embed) if given.embed else None
-    parts = _PARTS | {"ranking": partial(ranking.lines, embedder=embedder)}
+    parts = _PARTS | {
+        "library": partial(library.lines, embedder=embedder),
+        "ranking": partial(ranking.lines, embedder=embedder),
+    }
     sets = sets_in(given.data)
     missed = 0
     for name in given.only:

@@ -34,6 +34,7 @@ from graph_research.providers.search.local.query import parse_query
 from graph_research.text.document import Document
 from graph_research.text.language.terms import STOP_WORDS
 from graph_research.text.readers.plain import plain_document
+from graph_research.text.relevance.embedding import Embedder
 
 _FEWEST_TEXTS = 10
 _MANY_DOCUMENTS = 5_000
@@ -48,14 +49,15 @@ _VARIANTS: dict[str, dict[str, Any]] = {
 _Item = dict[str, float]
 
 
-def lines(sets: Sequence[Set]) -> Iterator[Line[Any]]:
-    """nDCG@10 of each set with judged documents and what the method consists of, then times."""
+def lines(sets: Sequence[Set], embedder: Embedder | None = None) -> Iterator[Line[Any]]:
+    """nDCG@10 of each set with judged documents and what the method consists of, then times; and what an embedder
+    gains and takes."""
     judged = [known for known in sets if len(known.texts) >= _FEWEST_TEXTS and known.queries]
     with tempfile.TemporaryDirectory() as folder:
         for number, known in enumerate(judged):
-            yield from _ranking_lines(known, Path(folder, f"{number}.db"))
+            yield from _ranking_lines(known, Path(folder, f"{number}.db"), embedder)
         if judged:
-            yield from _speed_lines(judged, Path(folder))
+            yield from _speed_lines(judged, Path(folder), embedder)
 
 
 def large_lines(sets: Sequence[Set]) -> Iterator[Line[Any]]:
@@ -63,23 +65,25 @@ def large_lines(sets: Sequence[Set]) -> Iterator[Line[Any]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "large.db")
         passages = _index(path, _large_documents(sets), most_passages=_MANY_PASSAGES)
-        yield _p50(f"library: ms of a query among {passages:,} passages, p50", path, sets, bound=50.0)
+        yield _p50(f"library: ms of a query among {passages:,} passages, p50", Library(path), sets, bound=50.0)
 
 
-def _ranking_lines(known: Set, path: Path) -> Iterator[Line[Any]]:
+def _ranking_lines(known: Set, path: Path, embedder: Embedder | None) -> Iterator[Line[Any]]:
     _index(path, (_document(text) for text in known.texts))
     plain, whole = BM25(f"{text.title} {text.text}" for text in known.texts), _fts5(known)
     first_of: dict[str, int] = {}
     same_text = [first_of.setdefault(text.text, number) for number, text in enumerate(known.texts)]
     items: dict[str, list[_Item]] = defaultdict(list)
+    libraries = {"ours": Library(path)}
+    if embedder:
+        libraries["with the embedder"] = Library(path, embedder=embedder)
     with sqlite3.connect(path) as connection:
         for query in known.queries:
             if relevant := {same_text[number] for number in known.relevant(query)}:
                 text = query["text"]
-                found = asyncio.run(Library(path).find(text, limit=10))
                 scores = plain.scores(text)
                 ranked = {
-                    "ours": [int(document.facts.url) for document in found],
+                    **{name: _found(library, text) for name, library in libraries.items()},
                     "BM25": best(scores, scores, _FOUND),
                     "FTS5": whole(text),
                     **{name: _variant(connection, text, **change) for name, change in _VARIANTS.items()},
@@ -90,9 +94,16 @@ def _ranking_lines(known: Set, path: Path) -> Iterator[Line[Any]]:
     for split, figures in sorted(items.items()):
         for name in ("BM25", "FTS5"):
             yield _compared(f"{known.name}: nDCG@10 ({split}), plain is {name}", figures, "ours", name)
+        if embedder:
+            what = f"{known.name}: nDCG@10 ({split}) with the embedder, plain is ours"
+            yield _compared(what, figures, "with the embedder", "ours")
         for name in _VARIANTS:
             yield _compared(f"{known.name}: nDCG@10 ({split}) if {name}, plain is ours", figures, name, "ours")
     path.unlink()
+
+
+def _found(library: Library, text: str) -> list[int]:
+    return [int(document.facts.url) for document in asyncio.run(library.find(text, limit=10))]
 
 
 def _compared(what: str, items: Sequence[_Item], ours: str, plain: str) -> Line[_Item]:
@@ -178,7 +189,7 @@ def _index(path: Path, documents: Iterator[Document], most_passages: int | None 
     return passages
 
 
-def _speed_lines(sets: Sequence[Set], folder: Path) -> Iterator[Line[Any]]:
+def _speed_lines(sets: Sequence[Set], folder: Path, embedder: Embedder | None) -> Iterator[Line[Any]]:
     documents, home = folder / "documents", folder / "home"
     documents.mkdir()
     texts = islice(cycle([text for known in sets for text in known.texts]), _MANY_DOCUMENTS)
@@ -194,17 +205,19 @@ def _speed_lines(sets: Sequence[Set], folder: Path) -> Iterator[Line[Any]]:
     )
     what = f"library: seconds of `library add` with {_MANY_DOCUMENTS:,} files"
     yield Line(what, [time.monotonic() - started], statistics.median, bound=5.0, at_most=True)
-    yield _p50(
-        f"library: ms of a query among {_MANY_DOCUMENTS:,} files, p50", home / "index" / "library.db", sets, bound=10.0
-    )
+    path = home / "index" / "library.db"
+    what = f"library: ms of a query among {_MANY_DOCUMENTS:,} files, p50"
+    yield _p50(what, Library(path), sets, bound=10.0)
+    if embedder:
+        yield _p50(f"{what}, with the embedder", Library(path, embedder=embedder), sets)
 
 
-def _p50(what: str, path: Path, sets: Sequence[Set], *, bound: float) -> Line[Any]:
+def _p50(what: str, library: Library, sets: Sequence[Set], *, bound: float | None = None) -> Line[Any]:
     """A whole search each: the index opened, ten documents read from it, passages cut out."""
     queries = [query["text"] for known in sets for query in known.queries]
 
     async def times() -> list[float]:
-        library, measured = Library(path), []
+        measured = []
         for text in random.Random(1).sample(queries, min(_QUERIES, len(queries))):
             started = time.perf_counter()
             await library.search(text)

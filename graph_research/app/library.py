@@ -12,6 +12,7 @@ from graph_research.providers.search.local import Counts, Library
 from graph_research.providers.search.local.library import OnProgress
 from graph_research.providers.search.local.records import Failure
 from graph_research.text.readers.pdf import PdfExtractor
+from graph_research.text.relevance.embedding import load_embedder
 
 _INDEX = "library.db"
 _SAMPLE_LINE = "It can be read"
@@ -37,6 +38,12 @@ def open_library(workspace: Workspace) -> Library:
     return Library(workspace.home.index / _INDEX)
 
 
+def open_searched_library(workspace: Workspace) -> Library:
+    """The index in the data home, searched by meaning too where a model is named. `EmbedderUnusable`."""
+    named = workspace.settings.embedding_model
+    return Library(workspace.home.index / _INDEX, embedder=load_embedder(named) if named else None)
+
+
 async def add_folders(workspace: Workspace, paths: Sequence[Path], on_progress: OnProgress | None = None) -> Counts:
     """Index folders or files, or what changed in them. `LibraryMissing` names one that is not there."""
     resolved = [_existing(workspace, path) for path in paths]
@@ -50,7 +57,7 @@ async def list_folders(workspace: Workspace) -> list[dict[str, Any]]:
 
 async def search_passages(workspace: Workspace, text: str, *, most: int) -> list[dict[str, Any]]:
     """The best passages, best first, in the configured folders or else the whole index."""
-    library = open_library(workspace)
+    library = open_searched_library(workspace)
     folders = [_existing(workspace, Path(folder)) for folder in workspace.settings.library]
     if folders:
         await library.add(folders)

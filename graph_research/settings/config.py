@@ -206,7 +206,7 @@ class Settings(BaseModel):
         None,
         min_length=1,
         max_length=4_096,
-        description="embedding model by which `extractive` ranks too: a folder or an installed package",
+        description="embedding model by which `extractive` and the library rank too: a folder or an installed package",
     )
     max_iterations: Whole = Field(3, ge=1, le=20, description="rounds of gathering and writing at most")
     max_sub_queries: Whole = Field(5, ge=1, le=8, description="sub-queries of a plan at most")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from graph_research.app.library import Indexing, add_folders, count_documents, open_library, require_documents
+from graph_research.app.library import Indexing, add_folders, count_documents, open_searched_library, require_documents
 from graph_research.app.request import RunRequest
 from graph_research.app.wiring.mcp_servers import build_mcp, check_mcp, unset_of_mcp
 from graph_research.app.workspace import Workspace
@@ -91,7 +91,7 @@ async def select_searches(workspace: Workspace, names: Sequence[str], folders: S
 def build_searches(workspace: Workspace, names: Sequence[str], folders: Sequence[str], clients: Clients) -> Searches:
     """The providers that `names` mean, in that order; `folders` confine `local`. `NoProvider` names what is wrong."""
     resolved = tuple((workspace.folder / folder).resolve() for folder in folders)
-    library = open_library(workspace) if LOCAL in names else None
+    library = open_searched_library(workspace) if LOCAL in names else None
     providers = tuple(_build(workspace, name, library, resolved, clients) for name in dict.fromkeys(names))
     return Searches(providers=providers, library=library, folders=resolved)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from operator import mul
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,6 +13,7 @@ from graph_research.errors import UserMistake
 
 _TABLES = "*.safetensors"
 _TOKENIZERS = ("tokenizer.json", "*tokenizer*.json")
+_UNRELATED = 0.3  # the cosine that texts about different things may have
 _STATIC = "name a static embedding model, such as wordllama, or a folder that model2vec saved"
 
 
@@ -27,6 +30,11 @@ class Embedder(Protocol):
     def vectors(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector of length 1 for each text; all 0 for a text without anything that the model knows."""
         ...
+
+
+def nearness(one: Sequence[float], others: Iterable[Sequence[float]]) -> list[float]:
+    """How far the cosine of each vector with the first is above that of texts about different things, at least 0."""
+    return [max(0.0, sum(map(mul, one, other)) - _UNRELATED) for other in others]
 
 
 class StaticEmbedder:
@@ -48,6 +56,7 @@ class StaticEmbedder:
         return [value / length for value in mean.tolist()]
 
 
+@lru_cache(maxsize=1)
 def load_embedder(name: str) -> Embedder:
     """The model in the folder `name`, or in the installed package of that name, whose code is not run.
 

@@ -11,12 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from operator import mul
 
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, terms
-from graph_research.text.relevance.embedding import Embedder
+from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import Unit, units
 
@@ -44,7 +43,6 @@ class Weights:
 
 STANDARD = Weights()
 _LINKING = 3
-_UNRELATED = 0.3  # the cosine that texts about different things may have
 _SCALE = 1.15  # brings weights of the language (0 to 3.5) to the size of the pool's logarithms
 
 
@@ -128,12 +126,12 @@ class Pool:
             if doc.totals[term]
         )
 
-    def cosines(self, query: Query) -> dict[str, list[float]]:
-        """Of each document's units, behind its title, with the query; nothing without an embedder."""
+    def nearness(self, query: Query) -> dict[str, list[float]]:
+        """Of each document's units, behind its title, to the query; nothing without an embedder."""
         if self.embedder is None:
             return {}
         (asked,) = self.embedder.vectors([query.text])
-        return {source: [sum(map(mul, asked, unit)) for unit in made] for source, made in self._vectors.items()}
+        return {source: nearness(asked, made) for source, made in self._vectors.items()}
 
     @cached_property
     def _vectors(self) -> dict[str, list[list[float]]]:
@@ -157,9 +155,8 @@ def rank(pool: Pool, query: Query, weights: Weights = STANDARD) -> list[Ranked]:
     scores: dict[str, list[float]] = {}
     for source, doc in pool.read.items():
         scores[source] = _unit_scores(pool, source, by_language[doc.language], weights)
-    for source, cosines in pool.cosines(query).items() if weights.meaning else ():
-        near = (weights.meaning * max(0.0, cosine - _UNRELATED) for cosine in cosines)
-        scores[source] = [sum(both) for both in zip(scores[source], near, strict=True)]
+    for source, near in pool.nearness(query).items() if weights.meaning else ():
+        scores[source] = [score + weights.meaning * gain for score, gain in zip(scores[source], near, strict=True)]
     ordered = _ordered(pool, query, scores)
     if weights.linked and ordered:
         for source, gain in _links(pool, query, ordered).items():

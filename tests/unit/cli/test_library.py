@@ -1,4 +1,4 @@
-"""`library add` tells every file that it does not index, and fails where one was named."""
+"""`library add` tells every file that it does not index, and fails where one was named; `library search`."""
 
 import pytest
 
@@ -24,3 +24,12 @@ def test_a_named_file_that_cannot_be_indexed_is_a_failure(name: str, user: User)
     done = user.run("library", "add", "library", name, "--json", expect=1)
     assert (done.json["added"], len(done.json["failed"])) == (3, 1)
     assert f"graph-research: not indexed: {user.folder / name}" in done.err
+
+
+@pytest.mark.parametrize("command", [["library", "search", "pond"], ["run", "What is a pond?", "--library", "library"]])
+def test_an_embedding_model_that_is_not_there_is_named_before_anything_is_searched(
+    command: list[str], user: User
+) -> None:
+    user.run("library", "add", "library")
+    done = user.run(*command, environ={"GRAPH_RESEARCH_EMBEDDING_MODEL": "no/such/model"}, expect=2)
+    assert "embedding_model 'no/such/model'" in done.err

@@ -29,6 +29,7 @@ from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.locators import make_locator
 from graph_research.text.readers import PDF
 from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
+from graph_research.text.relevance.embedding import Embedder
 
 OnProgress = Callable[[int, int, str], None]
 """Called before a file is read, for small ones a few files early: with its number from 0, the number of all files, and
@@ -43,11 +44,13 @@ _PASSAGES_A_WRITE = 500  # other processes may write in between
 
 
 class Library:
-    """The index at `path`, made when the first folder is added. Any number of processes may use it at once."""
+    """The index at `path`, made when the first folder is added. Any number of processes may use it at once. With an
+    `embedder` searches rank by meaning too."""
 
-    def __init__(self, path: Path, *, pdf_limits: PdfLimits | None = None) -> None:
+    def __init__(self, path: Path, *, pdf_limits: PdfLimits | None = None, embedder: Embedder | None = None) -> None:
         self._path = path
         self._pdf_limits = pdf_limits
+        self._embedder = embedder
 
     async def add(self, paths: Sequence[str | Path], on_progress: OnProgress | None = None) -> Counts:
         """Index folders (with what is below them) and files, or what changed in them; forget what is gone.
@@ -82,7 +85,7 @@ class Library:
 
     async def find(self, text: str, *, folders: Sequence[str | Path] = (), limit: int = 5) -> Sequence[FoundDocument]:
         """The documents that answer best, best first; `folders` confines the search to these added folders."""
-        return await self._read(lambda index: _find(index, text, folders, limit)) or []
+        return await self._read(lambda index: _find(index, text, folders, limit, self._embedder)) or []
 
     async def search(self, text: str, *, folders: Sequence[str | Path] = (), limit: int = 10) -> Sequence[PassageHit]:
         """The passages that answer best, best first, at most three of a document."""
@@ -291,11 +294,20 @@ def _remove(index: Index, path: Path) -> int:
     return removed
 
 
-def _find(index: Index, text: str, folders: Sequence[str | Path], limit: int) -> list[FoundDocument]:
+def _find(
+    index: Index, text: str, folders: Sequence[str | Path], limit: int, embedder: Embedder | None
+) -> list[FoundDocument]:
     numbers = [
         row["id"] for folder in folders for row in index.rows("folder", path=str(Path(folder).expanduser().resolve()))
     ]
-    ranked = rank(index, text, folders=numbers if folders else None, most=limit, most_passages=_PASSAGES_A_DOCUMENT)
+    ranked = rank(
+        index,
+        text,
+        folders=numbers if folders else None,
+        most=limit,
+        most_passages=_PASSAGES_A_DOCUMENT,
+        embedder=embedder,
+    )
     return [
         FoundDocument(
             facts=_facts(found.row),

@@ -4,6 +4,8 @@ A passage's value is FTS5's BM25 over its text, the headings above it and its do
 title counts four times. A document is worth what its best passage is. Relevance is the share of the question's weight
 (how rarely the language uses each word) that the best passage of a search carries; that of every other passage is as
 much smaller as its value is.
+
+With an embedding model, the passages that rank best by their words are ranked by meaning too, as sentences are.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ import orjson
 from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.query import parse_query
+from graph_research.text.relevance.embedding import Embedder, nearness
+from graph_research.text.relevance.ranking import STANDARD
 
 _CANDIDATES = 200  # passages, of which the best document may have many
+_RANKED_BY_MEANING = 30
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,13 @@ class RankedDocument:
 
 
 def rank(
-    index: Index, text: str, *, folders: Sequence[int] | None, most: int, most_passages: int
+    index: Index,
+    text: str,
+    *,
+    folders: Sequence[int] | None,
+    most: int,
+    most_passages: int,
+    embedder: Embedder | None = None,
 ) -> list[RankedDocument]:
     """The best documents, best first; each text once. `folders` None is the whole index."""
     languages = index.rows("languages", folders=None if folders is None else orjson.dumps(folders).decode())
@@ -37,6 +48,8 @@ def rank(
     if not query.match:
         return []
     rows = index.rows("best_passages", match=query.match, limit=max(_CANDIDATES, most * most_passages))
+    if embedder is not None:
+        rows = _by_meaning(index, text, rows, embedder)
     by_text: dict[str, list[Row]] = {}
     for row in rows:
         same_text = by_text.setdefault(row["text_hash"], [])
@@ -52,6 +65,16 @@ def rank(
         )
         for found in list(by_text.values())[:most]
     ]
+
+
+def _by_meaning(index: Index, text: str, rows: Sequence[Row], embedder: Embedder) -> list[Row]:
+    best = rows[:_RANKED_BY_MEANING]
+    documents = {number: index.document(number) for number in {row["document"] for row in best}}
+    texts = [f"{row['own_title']}. {documents[row['document']].text[row['start'] : row['end']]}" for row in best]
+    asked, *vectors = embedder.vectors([text, *texts])
+    gains = nearness(asked, vectors)
+    nearer = [{**row, "value": row["value"] + STANDARD.meaning * gain} for row, gain in zip(best, gains, strict=True)]
+    return sorted([*nearer, *rows[_RANKED_BY_MEANING:]], key=lambda row: -row["value"])
 
 
 def _covered(index: Index, row: Row, weights: Mapping[str, float]) -> float:

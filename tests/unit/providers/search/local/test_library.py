@@ -16,6 +16,7 @@ from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SearchRequest
 from graph_research.providers.search.local import Counts, Library, LocalSearch
 from graph_research.text.locators import resolve
+from tests.support.research.topic_embedder import TopicEmbedder
 
 PAGE = """<html><head><title>Turbines — Handbook</title></head><body><nav><a href="/">Home of turbines</a></nav>
 <h1>Turbines</h1><p>The lagoon has sixteen bulb turbines in its powerhouse. Each turbine turns in both directions.</p>
@@ -288,6 +289,21 @@ async def test_a_new_library_toml_counts_without_reading_the_documents_again(fol
     (folder / "library.toml").write_text('[[document]]\nmatch = "*.html"\ntier = "SECONDARY"\n')
     assert counts(await library.add([folder])) == (0, 1, 2, 0)
     assert [one.tier for one in await library.documents() if one.url == "turbines.html"] == ["SECONDARY"]
+
+
+async def test_an_embedder_puts_passages_that_mean_the_same_first(tmp_path: Path, library: Library) -> None:
+    folder = tmp_path / "town"
+    folder.mkdir()
+    (folder / "gate.md").write_text("# Gate\n\nThe town has a gate. The town built the gate.\n")
+    (folder / "care.md").write_text("# Care\n\nA physician from the town treats all patients of the valley.\n")
+    await library.add([folder])
+    by_meaning = Library(tmp_path / "index" / "library.db", embedder=TopicEmbedder("doctor physician", "gate wall"))
+
+    async def found(searched: Library) -> list[tuple[str, str]]:
+        return [(hit.path, hit.text[:11]) for hit in await searched.search("Does the town have a doctor?")]
+
+    assert await found(library) == [("gate.md", "The town ha"), ("care.md", "A physician")]
+    assert await found(by_meaning) == [("care.md", "A physician"), ("gate.md", "The town ha")]
 
 
 async def test_results_are_the_same_every_time(folder: Path, tmp_path: Path) -> None:

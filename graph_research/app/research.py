@@ -76,7 +76,7 @@ async def reported(app: Application, run_id: str, folder: Path) -> ResearchResul
         confidence=report.confidence.value,
         iterations=report.iterations,
         statistics=report.statistics.to_json(),
-        summary="\n".join(statement.text for statement in report.short_answer),
+        summary="\n".join(row.text for block in report.short_answer for row in block.statements()),
         sources=len(report.sources),
         citations=len(report.citations),
     )

@@ -10,15 +10,17 @@ from typing import Any
 
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.decision import Decision, Verdict
-from graph_research.research.models.draft import Draft
+from graph_research.research.models.draft import Draft, StatementVerdict
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding, Gap
-from graph_research.research.models.plan import Reflection, SubQuery, TopicResult
+from graph_research.research.models.plan import ChecklistItem, Reflection, SubQuery, TopicResult
 from graph_research.research.models.record import Record
+from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import report_schema
 
 MODELS: Mapping[str, type[Record]] = {
+    "checklist_item": ChecklistItem,
     "claim": Claim,
     "confidence": JobConfidence,
     "contradiction": Contradiction,
@@ -28,7 +30,9 @@ MODELS: Mapping[str, type[Record]] = {
     "finding": Finding,
     "gap": Gap,
     "reflection": Reflection,
+    "report_options": ReportOptions,
     "source": Source,
+    "statement_verdict": StatementVerdict,
     "sub_query": SubQuery,
     "topic": TopicResult,
     "verdict": Verdict,

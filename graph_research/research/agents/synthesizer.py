@@ -48,7 +48,7 @@ def synthesizer(services: Services) -> Handler:
             _material(handoff),
             ctx,
             local={"sources": handoff["sources"], "documents": await read_documents(sources, ctx)},
-            fallback=lambda: findings_draft(handoff),
+            fallback=lambda: findings_draft(handoff).to_json(),
             windows=handoff.get("model_windows"),
         )
         result = _with_something_said(result, handoff)
@@ -94,11 +94,14 @@ def _material(handoff: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with_something_said(result: AgentResult, handoff: Mapping[str, Any]) -> AgentResult:
     """The result, or where it has not one statement although there are findings, those."""
-    rows = [*result.output.get("summary", ()), *result.output.get("sections", ())]
-    if not handoff["findings"] or any(row.get("text", "").strip() or row.get("statements") for row in rows):
+    draft = Draft.model_validate(result.output)
+    if not handoff["findings"] or any(row.text.strip() for row in draft.statements()):
         return result
     return replace(
-        result, output=findings_draft(handoff), truncations=(), degraded="the report was empty; the fallback answered"
+        result,
+        output=findings_draft(handoff).to_json(),
+        truncations=(),
+        degraded="the report was empty; the fallback answered",
     )
 
 
@@ -121,7 +124,7 @@ def _left_out(handoff: Mapping[str, Any], result: AgentResult) -> list[Statement
     """The findings for which the writer's window had no room, as they are: they belong to the report."""
     shares = result.shown_shares("finding")
     return [
-        Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]), kind="fact")
+        Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]))
         for row in handoff["findings"]
         if shares.get(row["id"], 1.0) == 0.0
     ]

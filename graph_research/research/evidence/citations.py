@@ -1,16 +1,24 @@
-"""Citations: evidence numbered by its first appearance, each proved against the archived text it names."""
+"""Citations: sources numbered by their first appearance, each passage proved against the archived text it names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import Field
 
 from graph_research.errors import GraphResearchError
-from graph_research.research.evidence.claim_support import Judgement, judge
-from graph_research.research.models.draft import Draft, Statement, StatementKind
+from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
+from graph_research.research.models.draft import (
+    Block,
+    BlockType,
+    Draft,
+    Statement,
+    StatementKind,
+    StatementVerdict,
+    Writer,
+)
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
@@ -19,13 +27,37 @@ from graph_research.text.locators import resolve
 from graph_research.text.wording import shortened
 
 _SHOWN_CHARS = 120
+_SELECTOR_CHARS = 32
+_AROUND_CHARS = 600  # around a quote that say what its pronouns stand for
 _EVIDENCE_MARKER = re.compile(r"\s*\[(ev-[0-9a-z_-]{1,64}(?:\s*[,;]\s*ev-[0-9a-z_-]{1,64})*)\]")
 _NUMBER_MARKER = re.compile(r"\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\](?!\()")
 
 
-class Citation(Record):
-    """`[n]`: one quote of one source. `problem` says why it is not valid: what is missing, or what stands there."""
+class QuoteSelector(Record):
+    """A W3C Web Annotation `TextQuoteSelector`: the words, with up to 32 characters before and after them."""
 
+    type: Literal["TextQuoteSelector"] = "TextQuoteSelector"
+    exact: str
+    prefix: str = ""
+    suffix: str = ""
+
+
+class PositionSelector(Record):
+    """A W3C Web Annotation `TextPositionSelector`: offsets in the archived text, `end` exclusive."""
+
+    type: Literal["TextPositionSelector"] = "TextPositionSelector"
+    start: int
+    end: int
+
+
+class Citation(Record):
+    """One passage of one source. `n` is the source's number, printed as `[n]`; `id` is the passage's own.
+
+    `problem` says why it is not valid: what is missing, or what stands there. `selectors` lead to the passage without
+    this program; a citation that is not valid has none.
+    """
+
+    id: str
     n: int
     evidence_id: str
     source_id: str
@@ -34,37 +66,67 @@ class Citation(Record):
     archive_hash: str
     valid: bool = True
     problem: str = ""
+    selectors: list[QuoteSelector | PositionSelector] = Field(default_factory=list)
 
 
 class CitedStatement(Record):
-    """A statement with its numbers. The first number is the quote; further ones say the same.
+    """A sentence with the ids of its citations. Those after a quote's first say the same.
 
-    `supported` is true where a valid citation carries it, and for a connective, which asserts nothing; else `problem`
-    says why. `support` is the score behind it, 0 to 1. `fabricated` are the ids and numbers that its writer made up.
+    `status` is how far it is proved, `problem` why it is unsupported. `support` is the score of its words, 0 to 1;
+    `verdict` and `reason` are what a verifier model said of it, null and empty where none did. `fabricated` are the
+    ids and numbers that its writer made up.
     """
 
     id: str
     text: str
     kind: StatementKind
-    citations: list[int]
-    supported: bool
+    status: Status
+    citations: list[str]
+    computed: list[str] = Field(default_factory=list)
     support: float = 1.0
     problem: str = ""
+    verdict: StatementVerdict | None = None
     fabricated: list[str] = Field(default_factory=list)
 
 
+class CitedBlock(Record):
+    """A block of the draft, its sentences cited."""
+
+    type: BlockType
+    sentences: list[CitedStatement] = Field(default_factory=list)
+    items: list[list[CitedStatement]] = Field(default_factory=list)
+    ordered: bool = False
+    header: list[str] = Field(default_factory=list)
+    rows: list[list[CitedStatement]] = Field(default_factory=list)
+    caption: str = ""
+    language: str = ""
+
+    def statements(self) -> Iterator[CitedStatement]:
+        """Every sentence and cell, in reading order."""
+        yield from self.sentences
+        for group in (*self.items, *self.rows):
+            yield from group
+
+
 class CitedSection(Record):
-    """A heading and its statements in order."""
+    """A heading of level 1 to 3 and its blocks in order, and who wrote it."""
 
     heading: str
-    statements: list[CitedStatement]
+    level: int
+    blocks: list[CitedBlock]
+    writer: Writer = Writer.MODEL
+
+    def statements(self) -> Iterator[CitedStatement]:
+        """Every sentence and cell, in reading order."""
+        for block in self.blocks:
+            yield from block.statements()
 
 
 class CitedSide(Record):
     """One side of a contradiction: the value as it is written, and who says so."""
 
     value: str
-    citations: list[int]
+    citations: list[str]
     evidence_ids: list[str]
 
 
@@ -79,14 +141,22 @@ class CitedContradiction(Record):
 
 
 class Cited(Record):
-    """A draft and the contradictions with numbers in place of evidence ids, and the citations they stand for."""
+    """A draft and the contradictions with citations in place of evidence ids."""
 
-    short_answer: list[CitedStatement]
+    short_answer: list[CitedBlock]
     sections: list[CitedSection]
     contradictions: list[CitedContradiction]
-    conclusions: list[CitedStatement]
+    conclusions: list[CitedBlock]
     more_evidence: list[CitedStatement]
     citations: list[Citation]
+
+    def statements(self) -> Iterator[CitedStatement]:
+        """Every sentence and cell, in reading order."""
+        for block in (*self.short_answer, *(block for section in self.sections for block in section.blocks)):
+            yield from block.statements()
+        for block in self.conclusions:
+            yield from block.statements()
+        yield from self.more_evidence
 
 
 class Proof(Record):
@@ -149,55 +219,75 @@ class Archive:
 def cite(
     draft: Draft,
     *,
+    question: str,
     evidence: Iterable[Evidence],
     sources: Iterable[Source],
     contradictions: Iterable[Contradiction],
+    verdicts: Iterable[StatementVerdict] = (),
     archive: Archive,
-    trust_connectives: bool,
 ) -> Cited:
-    """Number a draft's evidence in reading order and judge every statement.
+    """Number a draft's sources in reading order, prove every passage, and judge every sentence.
 
-    One number is one piece of evidence. An id that no evidence has is dropped and listed as fabricated.
-    `trust_connectives` is true where connectives come from code's own templates; a model's are judged as facts.
+    An id that no evidence has is dropped and listed as fabricated.
     """
-    numbering = _Numbering(evidence, sources, archive, trust_connectives)
+    numbering = _Numbering(question, evidence, sources, verdicts, archive)
     return Cited(
-        short_answer=numbering.statements(draft.summary),
+        short_answer=numbering.blocks(draft.summary),
         sections=[
-            CitedSection(heading=section.heading, statements=numbering.statements(section.statements))
+            CitedSection(
+                heading=section.heading,
+                level=section.level,
+                blocks=numbering.blocks(section.blocks),
+                writer=section.writer,
+            )
             for section in draft.sections
         ],
-        contradictions=[numbering.contradiction(one) for one in contradictions],
-        conclusions=numbering.statements(draft.conclusions),
+        contradictions=[numbering.contradiction(row) for row in contradictions],
+        conclusions=numbering.blocks(draft.conclusions),
         more_evidence=numbering.statements(draft.more),
         citations=numbering.citations,
     )
-
-
-def writes_from_templates(models: Mapping[str, str]) -> bool:
-    """Whether the report's writer takes its connecting words from code: only the built-in `extractive` model does.
-
-    `models` maps role to model spec; the role `report` writes.
-    """
-    return models.get("report") == "extractive"
 
 
 class _Numbering:
     """Gives out numbers in the order it is asked."""
 
     def __init__(
-        self, evidence: Iterable[Evidence], sources: Iterable[Source], archive: Archive, trust_connectives: bool
+        self,
+        question: str,
+        evidence: Iterable[Evidence],
+        sources: Iterable[Source],
+        verdicts: Iterable[StatementVerdict],
+        archive: Archive,
     ) -> None:
         self.citations: list[Citation] = []
-        self._evidence = {one.id: one for one in evidence}
-        self._source_ids = {source.id for source in sources}
+        self._question = question
+        self._evidence = {row.id: row for row in evidence}
+        self._titles = {source.id: source.title for source in sources}
+        self._verdicts = {verdict.id: verdict for verdict in verdicts}
         self._archive = archive
-        self._trust_connectives = trust_connectives
         self._numbers: dict[str, int] = {}
+        self._cited: dict[str, Citation] = {}
         self._statements = 0
 
+    def blocks(self, blocks: Iterable[Block]) -> list[CitedBlock]:
+        cited = [
+            CitedBlock(
+                type=block.type,
+                sentences=self.statements(block.sentences),
+                items=[item for group in block.items if (item := self.statements(group))],
+                ordered=block.ordered,
+                header=list(block.header),
+                rows=[[self._statement(cell) for cell in row] for row in block.rows],
+                caption=block.caption,
+                language=block.language,
+            )
+            for block in blocks
+        ]
+        return [block for block in cited if block.sentences or block.items or block.rows]
+
     def statements(self, statements: Iterable[Statement]) -> list[CitedStatement]:
-        return [self._statement(one) for one in statements if one.text.strip()]
+        return [self._statement(statement) for statement in statements if statement.text.strip()]
 
     def contradiction(self, contradiction: Contradiction) -> CitedContradiction:
         return CitedContradiction(
@@ -208,8 +298,8 @@ class _Numbering:
             sides=[
                 CitedSide(
                     value=side.value,
-                    citations=self._number_all(side.evidence_ids)[0],
-                    evidence_ids=[one for one in side.evidence_ids if one in self._evidence],
+                    citations=[citation.id for citation in self._cite_all(side.evidence_ids)[0]],
+                    evidence_ids=[key for key in side.evidence_ids if key in self._evidence],
                 )
                 for side in contradiction.sides
             ],
@@ -218,46 +308,53 @@ class _Numbering:
     def _statement(self, statement: Statement) -> CitedStatement:
         self._statements += 1
         text, marked, fabricated = _without_markers(statement)
-        numbers, unknown = self._number_all([*statement.evidence_ids, *marked])
-        kind = self._kind(statement)
-        cited = [self.citations[n - 1] for n in numbers]
-        judgement = Judgement(1.0) if kind is StatementKind.CONNECTIVE else judge(text, kind, cited)
+        cited, unknown = self._cite_all([*statement.evidence_ids, *marked])
+        verdict = self._verdicts.get(statement.id)
+        judgement = judge(
+            text,
+            statement.kind,
+            [passage_of(citation, self._archive, self._titles) for citation in cited],
+            question=self._question,
+            computed=statement.computed,
+            verdict=verdict,
+        )
         return CitedStatement(
             id=f"s{self._statements}",
             text=text,
-            kind=kind,
-            citations=numbers,
-            supported=not judgement.problem,
+            kind=statement.kind,
+            status=judgement.status,
+            citations=[citation.id for citation in cited],
+            computed=list(statement.computed),
             support=judgement.score,
             problem=judgement.problem,
+            verdict=verdict,
             fabricated=[*unknown, *fabricated],
         )
 
-    def _kind(self, statement: Statement) -> StatementKind:
-        asserts = any(character.isdigit() for character in statement.text) or not self._trust_connectives
-        return StatementKind.FACT if statement.kind is StatementKind.CONNECTIVE and asserts else statement.kind
-
-    def _number_all(self, evidence_ids: Iterable[str]) -> tuple[list[int], list[str]]:
+    def _cite_all(self, evidence_ids: Iterable[str]) -> tuple[list[Citation], list[str]]:
         known, unknown = [], []
         for evidence_id in dict.fromkeys(evidence_ids):
             if evidence_id in self._evidence:
-                known.append(self._number(self._evidence[evidence_id]))
+                known.append(self._cite(self._evidence[evidence_id]))
             else:
                 unknown.append(evidence_id)
         return known, unknown
 
-    def _number(self, evidence: Evidence) -> int:
-        if evidence.id not in self._numbers:
-            self._numbers[evidence.id] = len(self.citations) + 1
-            self.citations.append(self._citation(evidence, len(self.citations) + 1))
-        return self._numbers[evidence.id]
+    def _cite(self, evidence: Evidence) -> Citation:
+        if evidence.id not in self._cited:
+            number = self._numbers.setdefault(evidence.source_id, len(self._numbers) + 1)
+            citation = self._citation(evidence, f"c{len(self.citations) + 1}", number)
+            self._cited[evidence.id] = citation
+            self.citations.append(citation)
+        return self._cited[evidence.id]
 
-    def _citation(self, evidence: Evidence, n: int) -> Citation:
-        problem = self._archive.prove(evidence.quote, evidence.locator, evidence.archive_hash).problem
-        if evidence.source_id not in self._source_ids:
-            problem = f"the run has no source {evidence.source_id}"
+    def _citation(self, evidence: Evidence, name: str, number: int) -> Citation:
+        proof = self._archive.prove(evidence.quote, evidence.locator, evidence.archive_hash)
+        known = evidence.source_id in self._titles
+        problem = proof.problem if known else f"the run has no source {evidence.source_id}"
         return Citation(
-            n=n,
+            id=name,
+            n=number,
             evidence_id=evidence.id,
             source_id=evidence.source_id,
             quote=evidence.quote,
@@ -265,7 +362,33 @@ class _Numbering:
             archive_hash=evidence.archive_hash,
             valid=not problem,
             problem=problem,
+            selectors=[] if problem else _selectors(self._archive.text(evidence.archive_hash), proof),
         )
+
+
+def passage_of(citation: Citation, archive: Archive, titles: Mapping[str, str]) -> CitedPassage:
+    """What a citation shows of its source: the quote with the text around it, under the source's title."""
+    around = ""
+    if citation.valid:
+        proof = archive.prove(citation.quote, citation.locator, citation.archive_hash)
+        text = archive.text(citation.archive_hash)
+        around = text[max(0, proof.start - _AROUND_CHARS) : proof.end + _AROUND_CHARS]
+    title = titles.get(citation.source_id, "")
+    return CitedPassage(
+        number=citation.n, quote=citation.quote, valid=citation.valid, surroundings=f"{title}\n{around}"
+    )
+
+
+def _selectors(text: str, proof: Proof) -> list[QuoteSelector | PositionSelector]:
+    start, end = proof.start, proof.end
+    return [
+        QuoteSelector(
+            exact=text[start:end],
+            prefix=text[max(0, start - _SELECTOR_CHARS) : start],
+            suffix=text[end : end + _SELECTOR_CHARS],
+        ),
+        PositionSelector(start=start, end=end),
+    ]
 
 
 def _without_markers(statement: Statement) -> tuple[str, list[str], list[str]]:

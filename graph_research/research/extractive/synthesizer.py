@@ -11,7 +11,7 @@ from graph_research.research.extractive.gaps import description
 from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.sources import question_of
-from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind
+from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind, Writer, paragraphs_of
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
 from graph_research.text.locators import resolve
@@ -43,18 +43,22 @@ def answer(material: Mapping[str, Any]) -> dict[str, Any]:
 
 def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Mapping[str, Any]) -> Draft:
     summary = [_quote(group, ids) for group in picked]
-    summary += [_plain(description(part)) for part in analysis.parts if not part.found or part.absent]
+    summary += [_limit(description(part)) for part in analysis.parts if not part.found or part.absent]
     disputed = _disputed_evidence(material)
     if any(disputed.intersection(statement.evidence_ids) for statement in summary):
-        summary.append(_plain(_DISPUTED))
+        summary.append(Statement(text=_DISPUTED, kind=StatementKind.TRANSITION))
     laid_out = outline(analysis)
     return Draft(
         notice=NOTICE,
         found=True,
         searched=_searched(material),
-        summary=summary,
+        summary=paragraphs_of(summary),
         sections=[
-            DraftSection(heading=section.heading, statements=[_quote(group, ids) for group in section.groups])
+            DraftSection(
+                heading=section.heading,
+                blocks=paragraphs_of([_quote(group, ids) for group in section.groups]),
+                writer=Writer.EXTRACTIVE,
+            )
             for section in laid_out.sections
         ],
         more=[_quote(group, ids) for group in laid_out.rest[:_MOST_MORE]],
@@ -69,7 +73,7 @@ def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Dr
         notice=NOTICE,
         found=False,
         searched=_searched(material),
-        summary=[_plain(opening), *(_quote(group, ids) for group in nearest)],
+        summary=paragraphs_of([_limit(opening), *(_quote(group, ids) for group in nearest)]),
         more=[_quote(group, ids) for group in analysis.groups[_MOST_NEAREST : _MOST_NEAREST + _MOST_MORE]],
     )
 
@@ -78,8 +82,8 @@ def _quote(group: Group, ids: _Ids) -> Statement:
     return Statement(text=group.lead.text, evidence_ids=list(ids[group]), kind=StatementKind.QUOTE)
 
 
-def _plain(text: str) -> Statement:
-    return Statement(text=text, kind=StatementKind.CONNECTIVE)
+def _limit(text: str) -> Statement:
+    return Statement(text=text, kind=StatementKind.LIMIT)
 
 
 def _searched(material: Mapping[str, Any]) -> list[str]:

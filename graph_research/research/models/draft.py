@@ -1,42 +1,103 @@
-"""The draft of a report: statements with evidence ids, before code numbers and proves the citations."""
+"""The draft of a report: sections of blocks of sentences with evidence ids, before code numbers and proves them."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from pydantic import Field
 
-from graph_research.research.models.record import Record
+from graph_research.research.models.record import Record, schema_field
 
 
 class StatementKind(StrEnum):
-    """`quote` is verbatim from its evidence, `fact` a model's own sentence, `connective` asserts nothing."""
+    """What a sentence may be.
+
+    `quote` stands in its evidence word for word, `fact` is the writer's own sentence about what its evidence says.
+    `analysis` compares, infers, judges or recommends; its evidence is what it rests on. `transition` asserts nothing.
+    `limit` says what this research did not find or could not read.
+    """
 
     QUOTE = "quote"
     FACT = "fact"
-    CONNECTIVE = "connective"
+    ANALYSIS = "analysis"
+    TRANSITION = "transition"
+    LIMIT = "limit"
 
 
 class Statement(Record):
-    """One sentence, or a few that stand together, with the evidence it rests on.
+    """One sentence, or the text of a table's cell or of a block of code, with the evidence it rests on.
 
-    The first id is the one quoted; further ids are other sources that say the same ("also in").
+    The first id of a quote is the one quoted; further ids are other sources that say the same ("also in"). `computed`
+    are arithmetic expressions over numbers of the evidence, such as `1.61 - 1.34`, whose values the text states.
     """
 
     text: str
-    evidence_ids: list[str] = Field(default_factory=list)
     kind: StatementKind = StatementKind.FACT
+    evidence_ids: list[str] = Field(default_factory=list)
+    computed: list[str] = Field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """`st-` and 10 hex digits derived from kind, text, evidence and computation."""
+        whole = "\x1f".join([self.kind, " ".join(self.text.split()), *self.evidence_ids, "", *self.computed])
+        return f"st-{hashlib.sha256(whole.encode()).hexdigest()[:10]}"
+
+
+class BlockType(StrEnum):
+    """How the sentences of a block are laid out."""
+
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    QUOTE = "quote"
+    CODE = "code"
+
+
+class Block(Record):
+    """A paragraph (`sentences`), a list (`items` of sentences, `ordered` or not), a table (`header` and `rows` of
+    cells, with a `caption`), or a quotation or code (one of `sentences`; code in `language`)."""
+
+    type: BlockType = BlockType.PARAGRAPH
+    sentences: list[Statement] = Field(default_factory=list)
+    items: list[list[Statement]] = Field(default_factory=list)
+    ordered: bool = False
+    header: list[str] = Field(default_factory=list)
+    rows: list[list[Statement]] = Field(default_factory=list)
+    caption: str = ""
+    language: str = ""
+
+    def statements(self) -> Iterator[Statement]:
+        """Every sentence and cell, in reading order."""
+        yield from self.sentences
+        for group in (*self.items, *self.rows):
+            yield from group
+
+
+class Writer(StrEnum):
+    """Who wrote a section: a language model, or code that selects quotations."""
+
+    MODEL = "model"
+    EXTRACTIVE = "extractive"
 
 
 class DraftSection(Record):
-    """A heading and its statements in order."""
+    """A heading of level 1 to 3 and its blocks in order. `id` is the outline's, empty where there was none."""
 
     heading: str
-    statements: list[Statement] = Field(default_factory=list)
+    level: int = schema_field(1, minimum=1, maximum=3)
+    blocks: list[Block] = Field(default_factory=list)
+    id: str = ""
+    writer: Writer = Writer.MODEL
+
+    def statements(self) -> Iterator[Statement]:
+        """Every sentence and cell, in reading order."""
+        return statements_of(self.blocks)
 
 
 class Draft(Record):
-    """What the synthesizer writes.
+    """What the writer gives.
 
     `notice` is shown as a banner above everything (how the text was made). `found` is false where the best evidence
     misses most of the question; then `summary` holds the nearest passages and `searched` says what was looked for.
@@ -46,12 +107,55 @@ class Draft(Record):
     notice: str = ""
     found: bool = True
     searched: list[str] = Field(default_factory=list)
-    summary: list[Statement] = Field(default_factory=list)
+    summary: list[Block] = Field(default_factory=list)
     sections: list[DraftSection] = Field(default_factory=list)
-    conclusions: list[Statement] = Field(default_factory=list)
+    conclusions: list[Block] = Field(default_factory=list)
     more: list[Statement] = Field(default_factory=list)
 
-    def statements(self) -> list[Statement]:
-        """Every statement, in reading order."""
-        in_sections = [statement for section in self.sections for statement in section.statements]
-        return [*self.summary, *in_sections, *self.conclusions, *self.more]
+    def statements(self) -> Iterator[Statement]:
+        """Every sentence and cell, in reading order."""
+        yield from statements_of(self.summary)
+        for section in self.sections:
+            yield from section.statements()
+        yield from statements_of(self.conclusions)
+        yield from self.more
+
+
+class VerdictWord(StrEnum):
+    """What a verifier says of a sentence and its evidence."""
+
+    SUPPORTED = "supported"
+    PARTLY = "partly"
+    NOT = "not"
+
+
+class StatementVerdict(Record):
+    """A verifier's judgement of one statement; `id` is the statement's, `model` who judged."""
+
+    id: str = schema_field(pattern="^st-[0-9a-f]{10}$")
+    verdict: VerdictWord
+    reason: str = ""
+    model: str = ""
+
+
+def statements_of(blocks: Iterable[Block]) -> Iterator[Statement]:
+    """Every sentence and cell of the blocks, in reading order."""
+    for block in blocks:
+        yield from block.statements()
+
+
+def paragraphs_of(statements: Sequence[Statement]) -> list[Block]:
+    """Statements as blocks: a run of quotes as a list of one quote an item, other runs as a paragraph."""
+    blocks: list[Block] = []
+    for statement in statements:
+        is_quote = statement.kind is StatementKind.QUOTE
+        last = blocks[-1] if blocks else None
+        if is_quote and last and last.type is BlockType.LIST:
+            blocks[-1] = last.model_copy(update={"items": [*last.items, [statement]]})
+        elif is_quote:
+            blocks.append(Block(type=BlockType.LIST, items=[[statement]]))
+        elif last and last.type is BlockType.PARAGRAPH:
+            blocks[-1] = last.model_copy(update={"sentences": [*last.sentences, statement]})
+        else:
+            blocks.append(Block(sentences=[statement]))
+    return blocks

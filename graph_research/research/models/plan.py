@@ -17,6 +17,24 @@ class SubQueryStatus(StrEnum):
     FAILED = "failed"
 
 
+class ChecklistKind(StrEnum):
+    """What a point of the reader's checklist asks for."""
+
+    PART = "part"
+    COMPARISON = "comparison"
+    DECISION = "decision"
+    NUMBER = "number"
+    RISK = "risk"
+
+
+class ChecklistItem(Record):
+    """A thing that a demanding reader of the question will look for in the report. `id` is `chk-` and its place."""
+
+    id: str = schema_field(pattern="^chk-[1-9][0-9]?$")
+    text: str = schema_field(minLength=1)
+    kind: ChecklistKind = ChecklistKind.PART
+
+
 class SubQuery(Record):
     """One question of the plan. `id` is `sq-ITERATION-NUMBER`; `source_types` says where to look for it (`web`,
     `academic`, `news`), empty: wherever the run looks."""

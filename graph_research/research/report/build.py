@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import orjson
 
 from graph_research.graph.statuses import Cause, RunStatus
-from graph_research.research.evidence.citations import Archive, Citation, cite, writes_from_templates
+from graph_research.research.evidence.citations import Archive, Citation, cite
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
-from graph_research.research.models.draft import Draft
+from graph_research.research.models.draft import Draft, StatementVerdict
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
@@ -63,13 +64,15 @@ def build_report(
     """
     sources = [Source.model_validate(row) for row in state.get("sources") or []]
     draft = Draft.model_validate(state.get("draft") or {})
+    question = str(state.get("question") or run.question)
     cited = cite(
         draft,
+        question=question,
         evidence=[Evidence.model_validate(row) for row in state.get("evidence") or []],
         sources=sources,
         contradictions=[Contradiction.model_validate(row) for row in state.get("contradictions") or []],
+        verdicts=[StatementVerdict.model_validate(row) for row in state.get("statement_verdicts") or []],
         archive=Archive(texts, layouts),
-        trust_connectives=writes_from_templates(run.models),
     )
     source_texts = {source.id: texts[source.archive_hash] for source in sources if source.archive_hash in texts}
     reported = _report_sources(sources, cited.citations, origins(sources, source_texts))
@@ -85,7 +88,7 @@ def build_report(
     return Report(
         run_id=run.run_id,
         graph=run.graph,
-        question=str(state.get("question") or run.question),
+        question=question,
         status=run.status,
         cause=run.cause,
         error=run.error,
@@ -128,7 +131,7 @@ def build_report(
             gathered=gathered,
         ),
         statistics=statistics_of(
-            run, reported, origin_count, token_limit_retries=token_limit_retries(degraded), gathering=gathered
+            run, reported, cited, origin_count, token_limit_retries=token_limit_retries(degraded), gathering=gathered
         ),
         sub_queries=sub_queries,
         decisions=decisions,
@@ -170,13 +173,13 @@ def _how_it_ended(state: Mapping[str, Any], run: RunFacts) -> str:
 def _report_claims(
     state: Mapping[str, Any], claims: Iterable[Claim], citations: Iterable[Citation]
 ) -> list[ReportClaim]:
-    numbers = {citation.evidence_id: citation.n for citation in citations}
+    names = {citation.evidence_id: citation.id for citation in citations}
     findings = [Finding.model_validate(row) for row in state.get("findings") or []]
     evidence_of = {finding.id: finding.evidence_ids for finding in findings}
     return [
         ReportClaim(
             **claim.model_dump(exclude={"finding_id"}),
-            citations=sorted(numbers[name] for name in evidence_of.get(claim.finding_id, ()) if name in numbers),
+            citations=[names[key] for key in evidence_of.get(claim.finding_id, ()) if key in names],
         )
         for claim in claims
     ]
@@ -185,15 +188,15 @@ def _report_claims(
 def _report_sources(
     sources: Iterable[Source], citations: Iterable[Citation], behind: Mapping[str, str]
 ) -> list[ReportSource]:
-    """The cited first, each group by composite score."""
-    numbers: dict[str, list[int]] = {}
+    """The cited by their numbers, then the others by composite score."""
+    cited: dict[str, list[Citation]] = {}
     for citation in citations:
-        numbers.setdefault(citation.source_id, []).append(citation.n)
-    reported = [_source(source, numbers.get(source.id, []), behind[source.id]) for source in sources]
-    return sorted(reported, key=lambda source: (not source.citations, -source.composite, source.id))
+        cited.setdefault(citation.source_id, []).append(citation)
+    reported = [_source(source, cited.get(source.id, []), behind[source.id]) for source in sources]
+    return sorted(reported, key=lambda source: (source.n or inf, -source.composite, source.id))
 
 
-def _source(source: Source, numbers: list[int], behind: str) -> ReportSource:
+def _source(source: Source, citations: Sequence[Citation], behind: str) -> ReportSource:
     return ReportSource(
         **source.model_dump(
             mode="json",
@@ -204,7 +207,8 @@ def _source(source: Source, numbers: list[int], behind: str) -> ReportSource:
         ),
         **{name: round(value, 4) for name, value in source.score.model_dump().items()},
         origin=behind,
-        citations=numbers,
+        n=citations[0].n if citations else None,
+        citations=[citation.id for citation in citations],
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from graph_research.research.evidence.citations import Cited, CitedStatement
+from graph_research.research.evidence.citations import Cited
+from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.finding import Claim, Gap
 from graph_research.research.report.labels import ENGLISH
@@ -82,22 +83,17 @@ def _disagreements_factor(cited: Cited) -> ConfidenceFactor:
 
 
 def _proved_factor(cited: Cited) -> ConfidenceFactor:
-    facts = [statement for statement in _statements(cited) if statement.kind is not StatementKind.CONNECTIVE]
-    supported = sum(fact.supported for fact in facts)
+    facts = [row for row in cited.statements() if row.kind in (StatementKind.QUOTE, StatementKind.FACT)]
+    carried = sum(fact.status is not Status.UNSUPPORTED for fact in facts)
     effect = (
         "each with a citation that was checked against the archived text"
-        if supported == len(facts)
+        if carried == len(facts)
         else ("the rest is marked (unsupported)")
     )
-    return ConfidenceFactor(name="Statements proved", value=f"{supported} of {len(facts)}", effect=effect)
+    return ConfidenceFactor(name="Statements with proof", value=f"{carried} of {len(facts)}", effect=effect)
 
 
 def _gaps_factor(gaps: Sequence[Gap]) -> ConfidenceFactor:
     still_open = sum(not gap.addressed for gap in gaps)
     effect = "listed in the report" if still_open else "none were noted"
     return ConfidenceFactor(name=ENGLISH.open_questions, value=str(still_open), effect=effect)
-
-
-def _statements(cited: Cited) -> list[CitedStatement]:
-    in_sections = [statement for section in cited.sections for statement in section.statements]
-    return [*cited.short_answer, *in_sections, *cited.conclusions, *cited.more_evidence]

@@ -6,7 +6,16 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from graph_research.research.models.draft import Draft, DraftSection, Statement
+from graph_research.research.models.draft import (
+    Block,
+    BlockType,
+    Draft,
+    DraftSection,
+    Statement,
+    StatementKind,
+    Writer,
+    paragraphs_of,
+)
 from graph_research.research.report.labels import ENGLISH
 
 _SUMMARY_LEVELS: Mapping[str, str] = {
@@ -22,22 +31,36 @@ _SUMMARY_LEVELS: Mapping[str, str] = {
 def checked_draft(draft: Draft, known: Collection[str]) -> tuple[Draft, int]:
     """The draft without evidence ids that are not `known`, and how many of those there were.
 
-    A statement that loses all its evidence stays; the report marks it as unsupported.
+    A sentence that loses all its evidence stays; the report marks it as unsupported.
     """
     fabricated = sum(name not in known for statement in draft.statements() for name in statement.evidence_ids)
 
-    def kept(statements: Sequence[Statement]) -> list[Statement]:
-        return [_citing(known, statement) for statement in statements if statement.text.strip()]
+    def citing(statements: Sequence[Statement]) -> list[Statement]:
+        return [_citing(known, statement) for statement in statements]
+
+    def kept(blocks: Sequence[Block]) -> list[Block]:
+        return [
+            block.model_copy(
+                update={
+                    "sentences": citing(block.sentences),
+                    "items": [citing(item) for item in block.items],
+                    "rows": [citing(row) for row in block.rows],
+                }
+            )
+            for block in blocks
+        ]
 
     checked = draft.model_copy(
         update={
             "summary": kept(draft.summary),
             "sections": [
-                DraftSection(heading=" ".join(section.heading.split()), statements=kept(section.statements))
+                section.model_copy(
+                    update={"heading": " ".join(section.heading.split()), "blocks": kept(section.blocks)}
+                )
                 for section in draft.sections
             ],
             "conclusions": kept(draft.conclusions),
-            "more": kept(draft.more),
+            "more": citing(draft.more),
         }
     )
     return checked, fabricated
@@ -48,13 +71,12 @@ def _citing(known: Collection[str], statement: Statement) -> Statement:
     return statement.model_copy(update={"evidence_ids": ids})
 
 
-def findings_draft(handoff: Mapping[str, Any]) -> dict[str, Any]:
+def findings_draft(handoff: Mapping[str, Any]) -> Draft:
     """A report by code from the findings of a `synthesizer.input`: the surest first as summary, all by category with
     their evidence, the sides of each contradiction side by side."""
     certainty = list(_SUMMARY_LEVELS)
     ordered = sorted(handoff["findings"], key=lambda row: certainty.index(row["confidence"]))
-    statements = [_finding(row) for row in ordered]
-    sections: dict[str, list[dict[str, Any]]] = {}
+    sections: dict[str, list[Statement]] = {}
     for row in ordered:
         sections.setdefault(" ".join((row.get("category") or "Findings").split()), []).append(_finding(row))
     disputed = [
@@ -62,37 +84,40 @@ def findings_draft(handoff: Mapping[str, Any]) -> dict[str, Any]:
     ]
     if disputed:
         sections[ENGLISH.disagreements] = disputed
-    nothing = {"text": "Nothing was found that answers the question.", "evidence_ids": [], "kind": "connective"}
-    return {
-        "notice": "The report could not be written by a model; these are the findings as they were extracted.",
-        "found": bool(statements),
-        "searched": [row["query"] for row in handoff.get("sub_queries") or []],
-        "summary": statements[:3] or [nothing],
-        "sections": [{"heading": heading, "statements": rows} for heading, rows in sections.items()],
-    }
+    nothing = Statement(text="Nothing was found that answers the question.", kind=StatementKind.LIMIT)
+    return Draft(
+        notice="The report could not be written by a model; these are the findings as they were extracted.",
+        found=bool(ordered),
+        searched=[row["query"] for row in handoff.get("sub_queries") or []],
+        summary=paragraphs_of([_finding(row) for row in ordered[:3]] or [nothing]),
+        sections=[
+            DraftSection(heading=heading, blocks=paragraphs_of(rows), writer=Writer.EXTRACTIVE)
+            for heading, rows in sections.items()
+        ],
+    )
 
 
-def _finding(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {"text": row["content"], "evidence_ids": list(row["evidence_ids"]), "kind": "fact"}
+def _finding(row: Mapping[str, Any]) -> Statement:
+    return Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]))
 
 
-def _side(side: Mapping[str, Any], contradiction: Mapping[str, Any]) -> dict[str, Any]:
+def _side(side: Mapping[str, Any], contradiction: Mapping[str, Any]) -> Statement:
     text = f"{contradiction['topic']}: {side['value']}" if side.get("value") else contradiction["topic"]
-    return {"text": text, "evidence_ids": list(side["evidence_ids"]), "kind": "fact"}
+    return Statement(text=text, evidence_ids=list(side["evidence_ids"]))
 
 
 def draft_markdown(question: str, draft: Draft) -> str:
-    """The draft as Markdown with `[ev-…]` after each statement; the report gives them numbers and sources."""
+    """The draft as Markdown with `[ev-…]` after each sentence; the report gives them numbers and sources."""
     parts = [f"# {' '.join(question.split())}"]
     if draft.notice:
         parts.append(f"> {draft.notice}")
-    parts += _section(ENGLISH.short_answer if draft.found else ENGLISH.not_found, draft.summary)
+    parts += _section(f"## {ENGLISH.short_answer if draft.found else ENGLISH.not_found}", draft.summary)
     if draft.searched and not draft.found:
         parts.append(f"{ENGLISH.searched_for}: " + "; ".join(draft.searched) + ".")
     for section in draft.sections:
-        parts += _section(section.heading, section.statements)
-    parts += _section(ENGLISH.conclusions, draft.conclusions)
-    parts += _section(ENGLISH.more_evidence, draft.more)
+        parts += _section(f"{'#' * (section.level + 1)} {section.heading}", section.blocks)
+    parts += _section(f"## {ENGLISH.conclusions}", draft.conclusions)
+    parts += _section(f"## {ENGLISH.more_evidence}", paragraphs_of(draft.more))
     return "\n\n".join(parts) + "\n"
 
 
@@ -111,13 +136,29 @@ def report_metadata(
     }
 
 
-def _section(heading: str, statements: Sequence[Statement]) -> list[str]:
-    if not statements:
-        return []
-    return [f"## {heading}", "\n".join(f"- {_line(statement)}" for statement in statements)]
+def _section(heading: str, blocks: Sequence[Block]) -> list[str]:
+    return [heading, *map(_block, blocks)] if blocks else []
 
 
-def _line(statement: Statement) -> str:
+def _block(block: Block) -> str:
+    if block.type is BlockType.LIST:
+        return "\n".join(f"- {_sentences(item)}" for item in block.items)
+    if block.type is BlockType.TABLE:
+        rows = [
+            block.header,
+            ["---"] * len(block.header),
+            *([_sentences([cell]) for cell in row] for row in block.rows),
+        ]
+        return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows)
+    if block.type is BlockType.CODE:
+        return "\n".join(f"```{block.language}\n{row.text}\n```{_marks(row)}" for row in block.sentences)
+    return ("> " if block.type is BlockType.QUOTE else "") + _sentences(block.sentences)
+
+
+def _sentences(statements: Sequence[Statement]) -> str:
+    return " ".join(" ".join(row.text.split()) + _marks(row) for row in statements)
+
+
+def _marks(statement: Statement) -> str:
     marks = "".join(f"[{evidence_id}]" for evidence_id in statement.evidence_ids)
-    text = " ".join(statement.text.split())
-    return f"{text} {marks}" if marks else text
+    return f" {marks}" if marks else ""

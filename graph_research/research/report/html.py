@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from graph_research.research.evidence.citations import Archive, Citation, CitedStatement
+from graph_research.research.evidence.citations import Archive, Citation
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.report import formatting
 from graph_research.research.report.labels import ENGLISH, Labels
@@ -52,7 +51,8 @@ def render_html(
         policy=Markup(_policy([style, *(picture.styles if picture else ())])),  # noqa: S704 -- fixed words and base64
         picture=Markup(picture.markup) if picture else "",  # noqa: S704 -- rebuilt from allowed elements
         sources={source.id: source for source in report.sources},
-        citations={citation.n: citation for citation in report.citations},
+        citations={citation.id: citation for citation in report.citations},
+        opens_with_limit=_opens_with_limit(report),
         passages=[_quote_in_context(citation, archive, proved, whole) for citation in report.citations],
         whole_texts=whole,
         disputed=report.disputed(),
@@ -83,18 +83,18 @@ class _WholeText:
 
 
 class _Places:
-    """Where each number stands in the page, so that its passage can lead back."""
+    """Where each citation stands in the page, so that its passage can lead back."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, int] = {}
+        self._seen: dict[str, int] = {}
 
-    def add(self, n: int) -> str:
-        """A new element id for one more place of `[n]`."""
+    def add(self, n: str) -> str:
+        """A new element id for one more place of the citation."""
         self._seen[n] = self._seen.get(n, 0) + 1
         return f"r-{n}-{self._seen[n]}"
 
-    def of(self, n: int) -> list[str]:
-        """The ids given out for `[n]` so far."""
+    def of(self, n: str) -> list[str]:
+        """The ids given out for the citation so far."""
         return [f"r-{n}-{place}" for place in range(1, self._seen.get(n, 0) + 1)]
 
 
@@ -104,7 +104,6 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    environment.filters["groupby_run"] = _runs
     environment.filters["breakable"] = _breakable
     return environment.from_string(files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8"))
 
@@ -114,9 +113,10 @@ def _breakable(text: str) -> Markup:
     return Markup("<wbr>").join(_JOINT.split(formatting.one_line(text)))
 
 
-def _runs(statements: Iterable[CitedStatement]) -> list[list[CitedStatement]]:
-    """Neighbours that are shown alike: quotes as a list, other sentences as running text."""
-    return [list(group) for _, group in groupby(statements, lambda statement: statement.kind is StatementKind.QUOTE)]
+def _opens_with_limit(report: Report) -> bool:
+    """Whether the answer itself says that nothing was found."""
+    first = next((row for block in report.short_answer for row in block.statements()), None)
+    return first is not None and first.kind is StatementKind.LIMIT
 
 
 def _policy(styles: Iterable[str]) -> str:
@@ -126,20 +126,20 @@ def _policy(styles: Iterable[str]) -> str:
     return f"default-src 'none'; style-src {allowed}; base-uri 'none'; form-action 'none'"
 
 
-def _proved(report: Report, archive: Archive) -> dict[int, Mark]:
+def _proved(report: Report, archive: Archive) -> dict[str, Mark]:
     """Where the quotes stand that stand at all; checked again here, for a mark must not be put on trust."""
     marks = {}
     for citation in report.citations:
         proof = archive.prove(citation.quote, citation.locator, citation.archive_hash)
         if citation.valid and not proof.problem:
-            marks[citation.n] = Mark(n=citation.n, start=proof.start, end=proof.end)
+            marks[citation.id] = Mark(n=citation.id, start=proof.start, end=proof.end)
     return marks
 
 
 def _quote_in_context(
-    citation: Citation, archive: Archive, proved: Mapping[int, Mark], whole: Iterable[_WholeText]
+    citation: Citation, archive: Archive, proved: Mapping[str, Mark], whole: Iterable[_WholeText]
 ) -> _QuoteInContext:
-    mark = proved.get(citation.n)
+    mark = proved.get(citation.id)
     if mark is None:
         return _QuoteInContext(citation=citation, paragraphs=[])
     text = archive.text(citation.archive_hash)
@@ -154,12 +154,12 @@ def _quote_in_context(
     )
 
 
-def _whole_texts(report: Report, archive: Archive, proved: Mapping[int, Mark]) -> list[_WholeText]:
+def _whole_texts(report: Report, archive: Archive, proved: Mapping[str, Mark]) -> list[_WholeText]:
     """The cited sources' texts, first cited first, while they fit into `WHOLE_TEXT_BYTES`."""
     left = WHOLE_TEXT_BYTES
     carried: list[_WholeText] = []
     cited = [source for source in report.sources if source.citations]
-    for source in sorted(cited, key=lambda source: source.citations[0]):
+    for source in sorted(cited, key=lambda source: source.n or 0):
         is_carried = any(source_text.source.archive_hash == source.archive_hash for source_text in carried)
         if is_carried or archive.problem_of(source.archive_hash):
             continue
@@ -167,7 +167,7 @@ def _whole_texts(report: Report, archive: Archive, proved: Mapping[int, Mark]) -
         size = len(text.encode())
         fits = size <= left
         left -= size if fits else 0
-        quoted = [citation.n for citation in report.citations if citation.archive_hash == source.archive_hash]
+        quoted = [citation.id for citation in report.citations if citation.archive_hash == source.archive_hash]
         marks = [proved[n] for n in quoted if n in proved]
         shown = paragraphs(text, archive.layout(source.archive_hash), marks) if fits else []
         carried.append(_WholeText(source=source, paragraphs=shown))

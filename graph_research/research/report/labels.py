@@ -62,6 +62,7 @@ class Labels:
     also_in: str = "also in"
     disputed: str = "disputed"
     unsupported: str = "unsupported"
+    analysis: str = "analysis"
 
     model: str = "Model"
     search: str = "Search"

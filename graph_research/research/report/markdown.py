@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 
-from graph_research.research.evidence.citations import Citation, CitedContradiction, CitedSide, CitedStatement
-from graph_research.research.models.draft import StatementKind
+from graph_research.research.evidence.citations import (
+    Citation,
+    CitedBlock,
+    CitedContradiction,
+    CitedSide,
+    CitedStatement,
+)
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.draft import BlockType, StatementKind
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.formatting import (
     attribution,
+    clean,
     closed,
     day,
     description_beside_values,
@@ -50,7 +57,7 @@ class _Page:
     def __init__(self, report: Report, labels: Labels) -> None:
         self.report = report
         self.labels = labels
-        self.citations = {citation.n: citation for citation in report.citations}
+        self.citations = {citation.id: citation for citation in report.citations}
         self.sources = {source.id: source for source in report.sources}
         self.disputed = report.disputed()
 
@@ -60,14 +67,14 @@ class _Page:
         yield f"> {escape(report.notice)}" if report.notice else ""
         yield from self._answer()
         for section in report.sections:
-            yield f"## {escape(section.heading)}"
-            yield from self._statements(section.statements)
+            yield f"{'#' * (section.level + 1)} {escape(section.heading)}"
+            yield from self._blocks(section.blocks)
         yield from self._disagreements()
         yield from self._gaps()
         yield from self._titled(self.labels.conclusions, report.conclusions)
         yield from self._confidence()
         yield from self._sources()
-        yield from self._titled(self.labels.more_evidence, report.more_evidence)
+        yield from self._more()
         yield f"## {self.labels.limitations}"
         yield _bullets(escape(line) for line in report.limitations)
         yield f"## {self.labels.methodology}"
@@ -77,19 +84,19 @@ class _Page:
         report, labels = self.report, self.labels
         if report.written and report.found:
             yield f"## {labels.short_answer}"
-            yield from self._statements(report.short_answer) if report.short_answer else iter([labels.nothing_written])
+            yield from self._blocks(report.short_answer) if report.short_answer else iter([labels.nothing_written])
             return
         yield f"## {labels.not_found if report.written else labels.no_report_written}"
         yield self._not_found() if report.written else self._what_exists()
-        yield from self._statements(report.short_answer)
+        yield from self._blocks(report.short_answer)
         if report.searched:
             yield f"{labels.searched_for}:"
             yield _bullets(escape(query) for query in report.searched)
 
     def _not_found(self) -> str:
-        """Said by the writer itself where its answer opens with a connective."""
-        opening = self.report.short_answer[:1]
-        said = opening and opening[0].kind is StatementKind.CONNECTIVE
+        """Said by the writer itself where its answer opens with a limit."""
+        opening = next((row for block in self.report.short_answer for row in block.statements()), None)
+        said = opening and opening.kind is StatementKind.LIMIT
         return "" if said else self.labels.not_answered
 
     def _what_exists(self) -> str:
@@ -103,18 +110,43 @@ class _Page:
             ]
         )
 
-    def _titled(self, title: str, statements: Sequence[CitedStatement]) -> Iterator[str]:
-        if statements:
+    def _titled(self, title: str, blocks: Sequence[CitedBlock]) -> Iterator[str]:
+        if blocks:
             yield f"## {title}"
-            yield from self._statements(statements)
+            yield from self._blocks(blocks)
 
-    def _statements(self, statements: Sequence[CitedStatement]) -> Iterator[str]:
-        """Quotes as a list with who says it; a writer's own sentences as running text."""
-        for quoted, group in groupby(statements, lambda statement: statement.kind is StatementKind.QUOTE):
-            if quoted:
-                yield _bullets(self._quote(statement) for statement in group)
+    def _more(self) -> Iterator[str]:
+        if self.report.more_evidence:
+            yield f"## {self.labels.more_evidence}"
+            yield _bullets(self._item([statement]) for statement in self.report.more_evidence)
+
+    def _blocks(self, blocks: Iterable[CitedBlock]) -> Iterator[str]:
+        for block in blocks:
+            if block.type is BlockType.LIST:
+                items = [self._item(item) for item in block.items]
+                yield "\n".join(f"{n}. {item}" for n, item in enumerate(items, 1)) if block.ordered else _bullets(items)
+            elif block.type is BlockType.TABLE:
+                yield f"**{escape(block.caption)}**" if block.caption else ""
+                yield _table(
+                    [escape(head) for head in block.header], [[self._item([c]) for c in r] for r in block.rows]
+                )
+            elif block.type is BlockType.CODE:
+                yield from (self._code(row, block.language) for row in block.sentences)
             else:
-                yield " ".join(self._sentence(statement) for statement in group)
+                prefix = "> " if block.type is BlockType.QUOTE else ""
+                yield prefix + self._item(block.sentences)
+
+    def _item(self, statements: Sequence[CitedStatement]) -> str:
+        return " ".join(
+            self._quote(row) if row.kind is StatementKind.QUOTE else self._sentence(row) for row in statements
+        )
+
+    def _code(self, statement: CitedStatement, language: str) -> str:
+        text = clean(statement.text).strip("\n")
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+        name = language if language.isalnum() else ""
+        marks = " ".join([*self._numbers(statement.citations), *self._marks(statement)])
+        return f"{fence}{name}\n{text}\n{fence}" + (f"\n\n{marks}" if marks else "")
 
     def _quote(self, statement: CitedStatement) -> str:
         parts = [f"“{escape(statement.text)}”", *self._numbers(statement.citations[:1])]
@@ -130,21 +162,23 @@ class _Page:
         return " ".join([escape(statement.text), *self._numbers(statement.citations), *self._marks(statement)])
 
     def _marks(self, statement: CitedStatement) -> list[str]:
-        disputed = any(n in self.disputed for n in statement.citations)
+        disputed = any(name in self.disputed for name in statement.citations)
         return [
             *([f"({self.labels.disputed})"] if disputed else []),
-            *([] if statement.supported else [self._unsupported]),
+            *([f"*({self.labels.analysis})*"] if statement.status is Status.ANALYSIS else []),
+            *([self._unsupported] if statement.status is Status.UNSUPPORTED else []),
         ]
 
     @property
     def _unsupported(self) -> str:
         return f"**({self.labels.unsupported})**"
 
-    def _numbers(self, numbers: Iterable[int]) -> list[str]:
-        return [f"[{n}]" for n in numbers]
+    def _numbers(self, citations: Iterable[str]) -> list[str]:
+        """The numbers of the cited sources, each once."""
+        return [f"[{n}]" for n in dict.fromkeys(self.citations[name].n for name in citations)]
 
-    def _source_of(self, n: int) -> ReportSource | None:
-        return self.sources.get(self.citations[n].source_id)
+    def _source_of(self, citation: str) -> ReportSource | None:
+        return self.sources.get(self.citations[citation].source_id)
 
     def _disagreements(self) -> Iterator[str]:
         if not self.report.contradictions:
@@ -167,7 +201,7 @@ class _Page:
         )
 
     def _side(self, side: CitedSide) -> str:
-        return "<br>".join(self._side_quote(self.citations[n]) for n in side.citations)
+        return "<br>".join(self._side_quote(self.citations[name]) for name in side.citations)
 
     def _side_quote(self, citation: Citation) -> str:
         source = self.sources.get(citation.source_id)
@@ -198,8 +232,8 @@ class _Page:
             yield f"{labels.weakly_supported}: {weak}"
 
     def _claim_numbers(self, ids: Sequence[str]) -> str:
-        numbers = {n for claim in self.report.claims if claim.id in ids for n in claim.citations}
-        return " ".join(self._numbers(sorted(numbers)))
+        cited = [name for claim in self.report.claims if claim.id in ids for name in claim.citations]
+        return " ".join(self._numbers(sorted(set(cited), key=lambda name: self.citations[name].n)))
 
     def _sources(self) -> Iterator[str]:
         yield f"## {self.labels.sources}"

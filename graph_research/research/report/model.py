@@ -7,12 +7,19 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from graph_research.research.evidence.citations import Citation, CitedContradiction, CitedSection, CitedStatement
+from graph_research.research.evidence.citations import (
+    Citation,
+    CitedBlock,
+    CitedContradiction,
+    CitedSection,
+    CitedStatement,
+)
 from graph_research.research.models.record import Record
 
 
 class ReportClaim(Record):
-    """A scored claim. `support` and `against` are source ids, `citations` the numbers that carry it in this report."""
+    """A scored claim. `support` and `against` are source ids, `citations` the
+    ids of the citations that carry it in this report."""
 
     id: str
     text: str
@@ -21,11 +28,12 @@ class ReportClaim(Record):
     against: list[str]
     contradiction: bool
     support_strength: float
-    citations: list[int]
+    citations: list[str]
 
 
 class ReportSource(Record):
-    """A source with its scores. `citations` are the numbers that quote it, `origin` its publisher, host or authors."""
+    """A source with its scores. `n` is the number it is cited by, null where it is not cited, `citations` the ids of
+    the citations that quote it, `origin` its publisher, host or authors."""
 
     id: str
     title: str
@@ -47,7 +55,8 @@ class ReportSource(Record):
     provider: str
     archive_hash: str
     characters: int
-    citations: list[int]
+    n: int | None = None
+    citations: list[str]
 
 
 class ReportGap(Record):
@@ -172,8 +181,8 @@ class Retries(Record):
 
 class ReportStatistics(Record):
     """Time, calls, tokens and cost, by role and phase (`usage`) and by role and model (`model_roles`). Seconds are wall
-    clock; `model_seconds` sums calls that may have overlapped. `token_limit_retries` counts prompts that were cut and
-    sent again."""
+    clock; `model_seconds` sums calls that may have overlapped. `statements` counts the sentences of each status,
+    `token_limit_retries` prompts that were cut and sent again."""
 
     wall_seconds: float
     model_seconds: float
@@ -190,6 +199,7 @@ class ReportStatistics(Record):
     sources_found: int
     sources_cited: int
     origins_cited: int
+    statements: dict[str, int] = Field(default_factory=dict)
 
 
 class SubQueryOutcome(Record):
@@ -215,7 +225,7 @@ class ReportDecision(Record):
 
 
 class Report(Record):
-    """One research, ready to be read. `[n]` is an entry of `citations`.
+    """One research, ready to be read. `[n]` is the number of a source.
 
     `partial` is true where the run ended before its end; then what there was is here and nothing is made up.
     `quotes_dropped` and `fabricated_dropped` count quotes that stand in no archived text and evidence ids that the
@@ -223,7 +233,7 @@ class Report(Record):
     are ISO 8601 in UTC.
     """
 
-    format: Literal["report/1"] = "report/1"
+    format: Literal["report/2"] = "report/2"
     run_id: str
     graph: str
     question: str
@@ -242,11 +252,11 @@ class Report(Record):
     written: bool
     searched: list[str]
     research_brief: str
-    short_answer: list[CitedStatement]
+    short_answer: list[CitedBlock]
     sections: list[CitedSection]
     contradictions: list[CitedContradiction]
     gaps: list[ReportGap]
-    conclusions: list[CitedStatement]
+    conclusions: list[CitedBlock]
     confidence: ReportConfidence
     claims: list[ReportClaim]
     citations: list[Citation]
@@ -262,19 +272,19 @@ class Report(Record):
 
     def statements(self) -> Iterator[CitedStatement]:
         """Every statement, in reading order."""
-        yield from self.short_answer
-        for section in self.sections:
-            yield from section.statements
-        yield from self.conclusions
+        for block in (*self.short_answer, *(block for section in self.sections for block in section.blocks)):
+            yield from block.statements()
+        for block in self.conclusions:
+            yield from block.statements()
         yield from self.more_evidence
 
-    def disputed(self) -> dict[int, int]:
-        """The numbers that stand on a side of a contradiction, with which contradiction that is, from 1."""
+    def disputed(self) -> dict[str, int]:
+        """The ids of citations on a side of a contradiction, with which contradiction that is, from 1."""
         return {
-            n: place
+            name: place
             for place, contradiction in reversed(list(enumerate(self.contradictions, start=1)))
             for side in contradiction.sides
-            for n in side.citations
+            for name in side.citations
         }
 
 

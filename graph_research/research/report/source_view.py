@@ -21,7 +21,7 @@ _BLANK_LINE = re.compile(r"\n\s*\n")
 class Mark:
     """Citation `n` quotes `text[start:end]`."""
 
-    n: int
+    n: str
     start: int
     end: int
 
@@ -31,8 +31,8 @@ class Piece:
     """A run of text; `numbers` are the citations that quote it, `begins` those whose quote begins here."""
 
     text: str
-    numbers: tuple[int, ...] = ()
-    begins: tuple[int, ...] = ()
+    numbers: tuple[str, ...] = ()
+    begins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def paragraphs(
     """`text[start:end]` in the layout's blocks, or in paragraphs split at blank lines where it has none."""
     end = len(text) if end is None else end
     shown = []
-    begun: set[int] = set()
+    begun: set[str] = set()
     for kind, first, last in _spans(text, layout):
         first, last = max(first, start), min(last, end)
         if first >= last or not text[first:last].strip():
@@ -92,7 +92,7 @@ def _between(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
     yield "between", at, end
 
 
-def _pieces(text: str, start: int, end: int, marks: Sequence[Mark], begun: set[int]) -> Iterator[Piece]:
+def _pieces(text: str, start: int, end: int, marks: Sequence[Mark], begun: set[str]) -> Iterator[Piece]:
     """Cut at every edge of a quote, so that overlapping quotes share their common stretch.
 
     `begun` holds the quotes shown before; one begins where its first shown character stands.

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from graph_research.providers.search.base import provider_name
+from graph_research.research.evidence.citations import Cited
+from graph_research.research.evidence.claim_support import Status
 from graph_research.research.llm.usage import Spending, total
 from graph_research.research.report.model import (
     ContentFidelity,
@@ -33,6 +35,7 @@ _FREE = frozenset({"extractive", "local"})
 def statistics_of(
     run: RunFacts,
     sources: Sequence[ReportSource],
+    cited: Cited,
     origins: int,
     *,
     token_limit_retries: int = 0,
@@ -58,7 +61,13 @@ def statistics_of(
         sources_found=len(sources),
         sources_cited=sum(bool(source.citations) for source in sources),
         origins_cited=origins,
+        statements=_statements(cited),
     )
+
+
+def _statements(cited: Cited) -> dict[str, int]:
+    counts = Counter(statement.status for statement in cited.statements())
+    return {status.value: counts[status] for status in Status}
 
 
 def _fidelity(sources: Sequence[ReportSource]) -> ContentFidelity:

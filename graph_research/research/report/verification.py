@@ -1,30 +1,36 @@
-"""Verification: every citation of a report against the archived texts, again and from nothing but the two."""
+"""Verification: every citation and sentence of a report against the archived texts, from nothing but the two."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graph_research.research.evidence.citations import Archive, Citation, CitedStatement, writes_from_templates
-from graph_research.research.evidence.claim_support import judge
-from graph_research.research.models.draft import StatementKind
+from graph_research.research.evidence.citations import Archive, Citation, CitedStatement, passage_of
+from graph_research.research.evidence.claim_support import Judgement, Status, judge
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
 from graph_research.text.wording import shortened
 
+_KINDS = ("quote", *(status.value for status in Status if status is not Status.PROVED))
+_ASSERTS_NOTHING = (Status.TRANSITION, Status.LIMIT)
+
 
 class Problem(Record):
-    """One thing that is wrong: `where` is `[n]`, or a statement's id with the start of its text."""
+    """One thing that is wrong: `where` is a citation's `[n]` and id, or a sentence's id with the start of its text."""
 
     where: str
     what: str
 
 
 class Verification(Record):
-    """Counts over a report. `coverage` is supported/statements, 0 to 1, and 1 for a report that states nothing.
+    """Counts over a report. `statements` are the sentences that state something (all but transitions and limits),
+    `supported` those that are not unsupported; `coverage` is supported/statements, 0 to 1, and 1 for a report that
+    states nothing.
 
-    `statements` are those that state a fact; `fabricated` counts the ids and numbers that name no evidence,
-    with those that were dropped before the report was written.
+    `kinds` counts all sentences: `quote` (proved word for word), `verified` (by a model), `cited`, `analysis`,
+    `transition`, `limit`, `unsupported`. `fabricated` counts the ids and numbers that name no evidence, with those
+    that were dropped before the report was written.
     """
 
     citations: int
@@ -35,52 +41,72 @@ class Verification(Record):
     unsupported: int
     fabricated: int
     coverage: float
+    kinds: dict[str, int]
     problems: list[Problem]
 
 
 def verify(
     report: Report, texts: Mapping[str, str], layouts: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Verification:
-    """Prove a report again; nothing that it says of itself (`valid`, `supported`) is believed.
+    """Prove a report again; nothing that it says of itself (`valid`, `status`) is believed, but for what a verifier
+    model said, which the run's journal holds.
 
     `texts` maps archive hash to canonical text, `layouts` the same hashes to `Document.layout()`.
     """
     archive = Archive(texts, layouts)
-    known = {source.id for source in report.sources}
-    checked = [_proved(citation, archive, known) for citation in report.citations]
-    problems = [Problem(where=f"[{citation.n}]", what=citation.problem) for citation in checked if not citation.valid]
-    proved = {citation.n: citation for citation in checked}
-    facts = _factual(report)
-    unsupported = [Problem(where=_where(fact), what=why) for fact in facts if (why := _why_unsupported(fact, proved))]
-    problems += unsupported
-    statements = report.statements()
-    fabricated = [(_where(statement), name) for statement in statements for name in _fabricated(statement, proved)]
+    titles = {source.id: source.title for source in report.sources}
+    checked = [_proved(citation, archive, titles) for citation in report.citations]
+    proved = {citation.id: citation for citation in checked}
+    judged = [(row, _judged(row, proved, archive, titles, report.question)) for row in report.statements()]
+    fabricated = [(_where(row), name) for row, _ in judged for name in _fabricated(row, proved)]
     fabricated += [
-        (contradiction.id, f"[{n}]")
+        (contradiction.id, name)
         for contradiction in report.contradictions
         for side in contradiction.sides
-        for n in side.citations
-        if n not in proved
+        for name in side.citations
+        if name not in proved
     ]
-    problems += [Problem(where=where, what=f"{name} names no evidence") for where, name in fabricated]
-    supported = len(facts) - len(unsupported)
+    kinds = Counter("quote" if found.status is Status.PROVED else found.status.value for _, found in judged)
+    stating = sum(found.status not in _ASSERTS_NOTHING for _, found in judged)
+    unsupported = [Problem(where=_where(row), what=found.problem) for row, found in judged if found.problem]
+    supported = stating - len(unsupported)
     valid = sum(citation.valid for citation in checked)
     return Verification(
         citations=len(checked),
         valid=valid,
         invalid=len(checked) - valid,
-        statements=len(facts),
+        statements=stating,
         supported=supported,
         unsupported=len(unsupported),
         fabricated=len(fabricated) + report.fabricated_dropped,
-        coverage=round(supported / len(facts), 4) if facts else 1.0,
-        problems=problems,
+        coverage=round(supported / stating, 4) if stating else 1.0,
+        kinds={
+            name: kinds[name] for name in ("quote", *(status.value for status in Status if status != Status.PROVED))
+        },
+        problems=[
+            *(Problem(where=f"[{row.n}] {row.id}", what=row.problem) for row in checked if not row.valid),
+            *unsupported,
+            *(Problem(where=where, what=f"{name} names no evidence") for where, name in fabricated),
+        ],
     )
 
 
-def _why_unsupported(statement: CitedStatement, proved: Mapping[int, Citation]) -> str:
-    cited = [proved[n] for n in statement.citations if n in proved]
-    return judge(statement.text, statement.kind, cited).problem
+def _judged(
+    statement: CitedStatement,
+    proved: Mapping[str, Citation],
+    archive: Archive,
+    titles: Mapping[str, str],
+    question: str,
+) -> Judgement:
+    cited = [proved[name] for name in statement.citations if name in proved]
+    return judge(
+        statement.text,
+        statement.kind,
+        [passage_of(citation, archive, titles) for citation in cited],
+        question=question,
+        computed=statement.computed,
+        verdict=statement.verdict,
+    )
 
 
 def _proved(citation: Citation, archive: Archive, known_sources: Iterable[str]) -> Citation:
@@ -90,17 +116,8 @@ def _proved(citation: Citation, archive: Archive, known_sources: Iterable[str]) 
     return citation.model_copy(update={"valid": not problem, "problem": problem})
 
 
-def _factual(report: Report) -> Sequence[CitedStatement]:
-    from_templates = writes_from_templates(report.models)
-    return [
-        statement
-        for statement in report.statements()
-        if statement.kind is not StatementKind.CONNECTIVE or not from_templates or any(map(str.isdigit, statement.text))
-    ]
-
-
-def _fabricated(statement: CitedStatement, proved: Mapping[int, Citation]) -> list[str]:
-    return [*statement.fabricated, *(f"[{n}]" for n in statement.citations if n not in proved)]
+def _fabricated(statement: CitedStatement, proved: Mapping[str, Citation]) -> list[str]:
+    return [*statement.fabricated, *(name for name in statement.citations if name not in proved)]
 
 
 def _where(statement: CitedStatement) -> str:

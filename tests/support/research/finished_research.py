@@ -100,6 +100,16 @@ def fact(text: str, *pieces: dict[str, Any]) -> dict[str, Any]:
     return {"text": text, "evidence_ids": [piece["id"] for piece in pieces], "kind": "fact"}
 
 
+def paragraph(*statements: dict[str, Any]) -> dict[str, Any]:
+    """A paragraph of the draft."""
+    return {"type": "paragraph", "sentences": list(statements)}
+
+
+def quotes(*statements: dict[str, Any]) -> dict[str, Any]:
+    """A list of the draft with one statement an item."""
+    return {"type": "list", "items": [[statement] for statement in statements]}
+
+
 SOURCES = [
     source(
         "src-audit00001",
@@ -192,17 +202,16 @@ def state(**changes: Any) -> dict[str, Any]:
         ],
         "draft": {
             "notice": "Made without a language model: every sentence is quoted word for word from a source.",
-            "summary": [quote(TURBINES), quote(COST_AUDIT)],
+            "summary": [quotes(quote(TURBINES), quote(COST_AUDIT))],
             "sections": [
                 {
                     "heading": "Construction cost",
-                    "statements": [
-                        {"text": "On this, the sources say:", "kind": "connective"},
-                        quote(COST_AUDIT, INTEREST),
-                        quote(COST_REPORT),
+                    "blocks": [
+                        paragraph({"text": "On this, the sources say:", "kind": "transition"}),
+                        quotes(quote(COST_AUDIT, INTEREST), quote(COST_REPORT)),
                     ],
                 },
-                {"heading": "Turbines", "statements": [quote(TURBINES), quote(FISH)]},
+                {"heading": "Turbines", "blocks": [quotes(quote(TURBINES), quote(FISH))]},
             ],
             "more": [quote(MAINTENANCE)],
         },

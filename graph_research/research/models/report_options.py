@@ -1,0 +1,41 @@
+"""What the user wishes of a report: how long, of which type, in which language, for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from graph_research.research.models.record import Record, schema_field
+
+LENGTHS: Mapping[str, tuple[int, int]] = {"brief": (400, 900), "standard": (1_200, 2_500), "long": (3_000, 6_000)}
+"""Words of the report's own text, from and to, by the name of the length."""
+
+_SPREAD = 0.2
+
+
+class ReportType(StrEnum):
+    """The plan of a report: sections by the question's parts, a comparison, a timeline, a survey of a field, a memo."""
+
+    REPORT = "report"
+    COMPARISON = "comparison"
+    TIMELINE = "timeline"
+    SURVEY = "survey"
+    MEMO = "memo"
+
+
+class ReportOptions(Record):
+    """`length` is `brief`, `standard`, `long` or a number of words; `language` a BCP 47 tag, null for the question's;
+    `audience` who will read it, in the user's words."""
+
+    length: str = schema_field("standard", pattern="^(brief|standard|long|[1-9][0-9]{1,4})$")
+    type: ReportType = ReportType.REPORT
+    language: str | None = None
+    audience: str | None = None
+
+    @property
+    def words(self) -> tuple[int, int]:
+        """The least and the most words that are asked for."""
+        if self.length in LENGTHS:
+            return LENGTHS[self.length]
+        asked = int(self.length)
+        return round(asked * (1 - _SPREAD)), round(asked * (1 + _SPREAD))

@@ -221,6 +221,7 @@ def _show_verification(verification: Verification) -> None:
         f"statements: {verification.statements}, supported {verification.supported}, "
         f"unsupported {verification.unsupported}, fabricated {verification.fabricated}"
     )
+    show(f"kinds:      {', '.join(f'{name} {number}' for name, number in verification.kinds.items())}")
     show(f"coverage:   {verification.coverage:.0%}")
     for problem in list(verification.problems)[:_PROBLEMS_SHOWN]:
         show(f"  {problem}")

@@ -103,6 +103,7 @@ def test_the_page_of_the_report_has_every_field_of_its_schema() -> None:
     schema = json.loads((ROOT / "schemas" / "report.json").read_text())
     shapes = {
         "The whole": schema,
+        "A block": schema["$defs"]["CitedBlock"],
         "A statement": schema["$defs"]["CitedStatement"],
         "A citation": schema["$defs"]["Citation"],
         "A source": schema["$defs"]["ReportSource"],

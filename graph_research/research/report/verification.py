@@ -80,9 +80,7 @@ def verify(
         unsupported=len(unsupported),
         fabricated=len(fabricated) + report.fabricated_dropped,
         coverage=round(supported / stating, 4) if stating else 1.0,
-        kinds={
-            name: kinds[name] for name in ("quote", *(status.value for status in Status if status != Status.PROVED))
-        },
+        kinds={name: kinds[name] for name in _KINDS},
         problems=[
             *(Problem(where=f"[{row.n}] {row.id}", what=row.problem) for row in checked if not row.valid),
             *unsupported,

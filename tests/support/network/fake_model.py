@@ -172,13 +172,20 @@ def _synthesizer(question: str, blocks: Sequence[tuple[str, str]], options: Mapp
     third = max(1, (len(statements) + 2) // 3)
     return {
         "found": bool(statements),
-        "summary": statements[:2],
+        "summary": _quotes(statements[:2]),
         "sections": [
-            {"heading": f"Part {place // third + 1} of what was found", "statements": statements[place : place + third]}
+            {
+                "heading": f"Part {place // third + 1} of what was found",
+                "blocks": _quotes(statements[place : place + third]),
+            }
             for place in range(0, len(statements), third)
         ],
-        "conclusions": statements[-1:],
+        "conclusions": _quotes(statements[-1:]),
     }
+
+
+def _quotes(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"type": "list", "items": [[statement] for statement in statements]}] if statements else []
 
 
 def _sentences(text: str) -> list[str]:

@@ -190,7 +190,9 @@ def first_quotes(request: ModelRequest) -> dict[str, Any]:
         {"text": row["content"], "evidence_ids": row["evidence_ids"], "kind": "fact"}
         for row in request.material["findings"]
     ]
-    return {"summary": statements[:2], "sections": [{"heading": "What was found", "statements": statements}]}
+    block = {"type": "list", "items": [[statement] for statement in statements]}
+    summary = {"type": "paragraph", "sentences": statements[:2]}
+    return {"summary": [summary], "sections": [{"heading": "What was found", "blocks": [block]}]}
 
 
 OPENED = finding(

@@ -52,7 +52,7 @@ def test_a_research_cites_what_an_mcp_server_found(user: User) -> None:
 
     report = search(user, "one")
 
-    assert report["short_answer"][0]["text"] == "The lagoon has 16 bulb turbines of 20 megawatts each."
+    assert report["short_answer"][0]["items"][0][0]["text"] == "The lagoon has 16 bulb turbines of 20 megawatts each."
     assert report["sources"][0]["url"] == "https://example.org/turbines"
     assert user.run("replay", "one").out.endswith("identical\n")
     assert user.run("verify", "one", "--json").json["valid"] == 1

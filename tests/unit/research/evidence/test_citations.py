@@ -3,71 +3,79 @@
 from __future__ import annotations
 
 from graph_research.research.evidence.citations import Archive, cite
+from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import Draft
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.source import Source
 from tests.support.research import finished_research
 
 
-def cited(draft, *pieces, contradictions=(), texts=None, trust_connectives=True):
+def cited(draft, *pieces, contradictions=(), texts=None):
     return cite(
         Draft.model_validate(draft),
+        question="What did it cost?",
         evidence=[Evidence.model_validate(piece) for piece in pieces],
         sources=[Source.model_validate(source) for source in finished_research.SOURCES],
         contradictions=[Contradiction.model_validate(one) for one in contradictions],
         archive=Archive(finished_research.texts() if texts is None else texts, finished_research.layouts()),
-        trust_connectives=trust_connectives,
     )
 
 
+def summary(*statements):
+    return {"summary": [finished_research.paragraph(*statements)]}
+
+
+def only_statement(draft, *pieces):
+    (statement,) = cited(draft, *pieces).statements()
+    return statement
+
+
 def only_problem(piece, texts=None):
-    (citation,) = cited({"summary": [finished_research.fact("So it is.", piece)]}, piece, texts=texts).citations
+    (citation,) = cited(summary(finished_research.fact("So it is.", piece)), piece, texts=texts).citations
     assert citation.valid is (citation.problem == "")
     return citation.problem
 
 
-def test_numbers_follow_the_reading_order_and_one_piece_of_evidence_keeps_its_number():
+def test_sources_are_numbered_in_reading_order_and_each_passage_is_a_citation_of_its_own():
+    study = finished_research
     result = cited(
         {
-            "more": [finished_research.quote(finished_research.FISH)],
+            "more": [study.quote(study.FISH)],
             "sections": [
                 {
                     "heading": "h",
-                    "statements": [
-                        finished_research.quote(finished_research.COST_AUDIT),
-                        finished_research.quote(finished_research.TURBINES),
+                    "blocks": [
+                        study.quotes(study.quote(study.COST_AUDIT), study.quote(study.TURBINES)),
+                        {"type": "table", "header": ["a"], "rows": [[study.fact("9 weeks", study.MAINTENANCE)]]},
                     ],
                 }
             ],
-            "summary": [finished_research.quote(finished_research.TURBINES, finished_research.INTEREST)],
+            "summary": [study.quotes(study.quote(study.TURBINES, study.INTEREST))],
         },
-        *(
-            finished_research.FISH,
-            finished_research.COST_AUDIT,
-            finished_research.COST_REPORT,
-            finished_research.TURBINES,
-            finished_research.INTEREST,
-        ),
-        contradictions=finished_research.state()["contradictions"],
+        *(study.FISH, study.COST_AUDIT, study.COST_REPORT, study.TURBINES, study.INTEREST, study.MAINTENANCE),
+        contradictions=study.state()["contradictions"],
     )
-    assert [one.evidence_id for one in result.citations] == [
-        piece["id"]
-        for piece in (
-            finished_research.TURBINES,
-            finished_research.INTEREST,
-            finished_research.COST_AUDIT,
-            finished_research.COST_REPORT,
-            finished_research.FISH,
-        )
-    ]
-    assert [one.n for one in result.citations] == [1, 2, 3, 4, 5]
-    assert result.sections[0].statements[1].citations == [1]
+    pieces = (study.TURBINES, study.INTEREST, study.COST_AUDIT, study.MAINTENANCE, study.COST_REPORT, study.FISH)
+    assert [one.evidence_id for one in result.citations] == [piece["id"] for piece in pieces]
+    assert [one.id for one in result.citations] == ["c1", "c2", "c3", "c4", "c5", "c6"]
+    assert [one.n for one in result.citations] == [1, 2, 2, 1, 1, 3], "one number a source"
+    quoted, cells = result.sections[0].blocks
+    assert [item[0].citations for item in quoted.items] == [["c3"], ["c1"]]
+    assert [[cell.citations for cell in row] for row in cells.rows] == [[["c4"]]]
     sides = result.contradictions[0].sides
-    assert [side.citations for side in sides] == [[3], [4]]
-    assert [side.evidence_ids for side in sides] == [
-        [finished_research.COST_AUDIT["id"]],
-        [finished_research.COST_REPORT["id"]],
-    ]
+    assert [side.citations for side in sides] == [["c3"], ["c5"]]
+    assert [side.evidence_ids for side in sides] == [[study.COST_AUDIT["id"]], [study.COST_REPORT["id"]]]
+
+
+def test_a_citation_carries_selectors_that_find_the_passage_without_its_locator():
+    (citation,) = cited(summary(finished_research.quote(finished_research.FISH)), finished_research.FISH).citations
+    words, place = citation.selectors
+    text = finished_research.FORUM.text
+    assert words.prefix + words.exact + words.suffix in text and words.exact == citation.quote
+    assert text[place.start : place.end] == citation.quote
+    moved = {**finished_research.FISH, "locator": "char:0-5"}
+    (citation,) = cited(summary(finished_research.quote(moved)), moved).citations
+    assert citation.selectors == []
 
 
 def test_a_quote_that_stands_at_its_locator_is_valid_in_a_text_with_and_without_pages():
@@ -110,26 +118,24 @@ def test_evidence_of_a_source_that_the_run_does_not_have_is_invalid():
 
 
 def test_an_id_that_no_evidence_has_is_dropped_and_named_as_fabricated():
-    draft = {"summary": [{"text": "The lagoon pays.", "evidence_ids": ["ev-ffffffffff"], "kind": "fact"}]}
-    (statement,) = cited(draft, finished_research.FISH).short_answer
+    draft = summary({"text": "The lagoon pays.", "evidence_ids": ["ev-ffffffffff"], "kind": "fact"})
+    statement = only_statement(draft, finished_research.FISH)
     assert statement.citations == []
     assert statement.fabricated == ["ev-ffffffffff"]
-    assert (statement.supported, statement.problem) == (False, "no citation")
+    assert (statement.status, statement.problem) == (Status.UNSUPPORTED, "no citation")
 
 
 def test_markers_that_a_model_wrote_into_a_sentence_become_citations_or_are_named_as_fabricated():
     text = f"The lagoon cost 1.61 billion euros [{finished_research.COST_AUDIT['id']}], some say [7] [ev-0123456789]."
-    (statement,) = cited({"summary": [finished_research.fact(text)]}, finished_research.COST_AUDIT).short_answer
+    statement = only_statement(summary(finished_research.fact(text)), finished_research.COST_AUDIT)
     assert statement.text == "The lagoon cost 1.61 billion euros, some say."
-    assert statement.citations == [1]
+    assert statement.citations == ["c1"]
     assert statement.fabricated == ["ev-0123456789", "[7]"]
-    assert statement.supported
+    assert statement.status is Status.CITED
 
 
 def test_a_bracketed_number_inside_a_verbatim_quote_is_left_alone():
-    (statement,) = cited(
-        {"summary": [{"text": "It was opened in 2016.[3]", "evidence_ids": [], "kind": "quote"}]}
-    ).short_answer
+    statement = only_statement(summary({"text": "It was opened in 2016.[3]", "evidence_ids": [], "kind": "quote"}))
     assert statement.text == "It was opened in 2016.[3]"
     assert statement.fabricated == []
 
@@ -139,14 +145,19 @@ def test_a_quote_statement_has_to_be_its_first_evidence_word_for_word():
         **finished_research.quote(finished_research.FISH),
         "text": "I read that the turbines kill no fish at all.",
     }
-    (statement,) = cited({"summary": [reworded]}, finished_research.FISH).short_answer
+    statement = only_statement(summary(reworded), finished_research.FISH)
     assert statement.problem == "not word for word what [1] quotes"
 
 
-def test_connecting_words_count_as_facts_when_they_hold_a_figure_or_come_from_a_model():
-    words = {"text": "The sources say:", "kind": "connective"}
-    figure = {"text": "There are 4 views:", "kind": "connective"}
-    trusted = cited({"summary": [words, figure]}).short_answer
-    assert [(one.kind, one.supported) for one in trusted] == [("connective", True), ("fact", False)]
-    (untrusted,) = cited({"summary": [words]}, trust_connectives=False).short_answer
-    assert (untrusted.kind, untrusted.supported) == ("fact", False)
+def test_a_transition_and_a_limit_need_no_citation_but_may_state_no_figure_of_their_own():
+    said = [
+        {"text": "The sources say:", "kind": "transition"},
+        {"text": "No figure for upkeep was found.", "kind": "limit"},
+        {"text": "There are 4 views:", "kind": "transition"},
+    ]
+    judged = [(one.kind, one.status, one.problem) for one in cited(summary(*said)).statements()]
+    assert judged == [
+        ("transition", Status.TRANSITION, ""),
+        ("limit", Status.LIMIT, ""),
+        ("transition", Status.UNSUPPORTED, "states what it may not: 4"),
+    ]

@@ -2,69 +2,122 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 
-from graph_research.research.evidence.claim_support import Judgement, judge
-from graph_research.research.models.draft import StatementKind
+from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
+from graph_research.research.models.draft import StatementKind, StatementVerdict
 
 
-@dataclass(frozen=True)
-class Quote:
-    quote: str
-    n: int = 1
-    valid: bool = True
+def passage(quote: str, *, valid: bool = True, around: str = "") -> CitedPassage:
+    return CitedPassage(number=1, quote=quote, valid=valid, surroundings=around)
 
 
-def judged(text: str, *quotes: str) -> Judgement:
-    return judge(text, StatementKind.FACT, [Quote(quote) for quote in quotes])
+def judged(text: str, *quotes: str, kind: StatementKind = StatementKind.FACT, **more) -> Judgement:
+    return judge(text, kind, [passage(quote) for quote in quotes], **more)
 
 
 def test_a_fact_in_the_words_of_its_quote_is_supported():
-    score, problem = judged("The dam has sixteen turbines.", "The dam has 16 bulb turbines, and a lock.")
+    status, score, problem = judged("The dam has sixteen turbines.", "The dam has 16 bulb turbines, and a lock.")
     assert score > 0.8
-    assert problem == ""
+    assert (status, problem) == (Status.CITED, "")
 
 
 @pytest.mark.parametrize(
     ("text", "quote", "why"),
     [
         ("The dam has 17 turbines.", "The dam has 16 turbines.", "not in the cited quotes: 17"),
+        ("The dam opened in March 2019.", "The dam opened in April 2019.", "not in the cited quotes: March 2019"),
         (
-            "The dam opened in March 2019.",
-            "The dam opened in April 2019.",
-            "not in the cited quotes: March 2019",
+            "The dam did not fail.",
+            "The dam did fail.",
+            "not supported by its words; otherwise in the cited quotes: not",
         ),
-        ("The dam did not fail.", "The dam did fail.", "otherwise in the cited quotes: not"),
-        ("The pool has more fish.", "The pool has fewer fish.", "otherwise in the cited quotes: more"),
-        ("Trams cross the bridge.", "Sixteen turbines turn.", "not in the cited quotes: Trams, bridge, cross"),
+        (
+            "The pool has more fish.",
+            "The pool has fewer fish.",
+            "not supported by its words; otherwise in the cited quotes: more",
+        ),
+        (
+            "Trams cross the bridge.",
+            "Sixteen turbines turn.",
+            "not supported by its words; not in the cited quotes: Trams, bridge, cross",
+        ),
     ],
 )
 def test_a_fact_that_is_not_says_what_is_missing_or_otherwise(text, quote, why):
-    assert judged(text, quote).problem == f"not supported by its words; {why}"
+    found = judged(text, quote)
+    assert (found.status, found.problem) == (Status.UNSUPPORTED, why)
 
 
 def test_a_fact_in_other_words_is_not_called_unsupported():
-    score, problem = judged("The petition bore 31,000 names.", "Some 31,000 people signed it.")
+    status, score, problem = judged("The petition bore 31,000 names.", "Some 31,000 people signed it.")
     assert score < 0.5
-    assert problem == ""
+    assert (status, problem) == (Status.CITED, "")
 
 
 def test_a_fact_may_rest_on_several_quotes_but_not_on_an_invalid_one():
     assert judged("4 of 16 turbines stood still.", "Four turbines stood still.", "There are 16 turbines.").problem == ""
-    quotes = [Quote("Four turbines stood still."), Quote("There are 16.", n=2, valid=False)]
-    found = judge("4 of 16 turbines stood still.", StatementKind.FACT, quotes)
-    assert found.problem.endswith("; not in the cited quotes: 16")
+    passages = [passage("Four turbines stood still."), passage("There are 16.", valid=False)]
+    found = judge("4 of 16 turbines stood still.", StatementKind.FACT, passages)
+    assert found.problem == "not in the cited quotes: 16"
 
 
 def test_a_fact_needs_one_valid_citation():
-    assert judged("It stands.") == (0.0, "no citation")
-    invalid = [Quote("It stands there.", valid=False)]
-    assert judge("It stands.", StatementKind.FACT, invalid) == (0.0, "no valid citation")
+    assert judged("It stands.") == (Status.UNSUPPORTED, 0.0, "no citation")
+    invalid = [passage("It stands there.", valid=False)]
+    assert judge("It stands.", StatementKind.FACT, invalid) == (Status.UNSUPPORTED, 0.0, "no valid citation")
 
 
 def test_a_quote_is_its_first_citations_quote_to_the_character():
-    quotes = [Quote("It stands there.")]
-    assert judge("It stands there.", StatementKind.QUOTE, quotes) == (1.0, "")
-    assert judge("It stands.", StatementKind.QUOTE, quotes) == (0.0, "not word for word what [1] quotes")
+    text = "It stands there."
+    assert judged(text, text, kind=StatementKind.QUOTE) == (Status.PROVED, 1.0, "")
+    cut = judged("It stands.", text, kind=StatementKind.QUOTE)
+    assert cut == (Status.UNSUPPORTED, 0.0, "not word for word what [1] quotes")
+    invalid = [passage(text, valid=False)]
+    assert judge(text, StatementKind.QUOTE, invalid).problem == "citation [1] is not valid"
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "problem"),
+    [
+        ("supported", Status.VERIFIED, ""),
+        ("partly", Status.UNSUPPORTED, "partly supported, by a verifier model: it says most"),
+        ("not", Status.UNSUPPORTED, "not supported, by a verifier model: it says most"),
+    ],
+)
+def test_a_verifiers_word_decides_over_the_words_of_a_fact_but_over_no_number(word, status, problem):
+    verdict = StatementVerdict(id="st-0123456789", verdict=word, reason="it says most")
+    found = judged("The petition bore 31,000 names.", "Some 31,000 people signed it.", verdict=verdict)
+    assert (found.status, found.problem) == (status, problem)
+    wrong = judged("The petition bore 32,000 names.", "Some 31,000 people signed it.", verdict=verdict)
+    assert (wrong.status, wrong.problem) == (Status.UNSUPPORTED, "not in the cited quotes: 32,000")
+
+
+def test_an_analysis_names_what_it_rests_on_and_brings_no_number_or_name_of_its_own():
+    def problem(text: str, *quotes: str) -> str:
+        return judged(text, *quotes, kind=StatementKind.ANALYSIS).problem
+
+    quotes = ("The audit counts 1.61 billion euros.", "The company counts 1.37 billion euros.")
+    found = judged("The audit's figure is the higher one.", *quotes, kind=StatementKind.ANALYSIS)
+    assert found == (Status.ANALYSIS, 1.0, "")
+    assert problem("That is a lot.") == "names nothing that it rests on"
+    assert problem("The audit's 1.61 billion is about 18 percent more.", *quotes).endswith(": 18 percent")
+    assert problem("The audit is nearer to what Brussels pays.", *quotes).endswith(": Brussels")
+
+
+def test_a_computed_number_is_checked_against_the_quotes():
+    quotes = ("The audit counts 1.61 billion euros.", "The company counts 1.37 billion euros.")
+    text = "They differ by 0.24 billion euros."
+    right = judged(text, *quotes, kind=StatementKind.ANALYSIS, computed=["1.61 - 1.37"])
+    assert (right.status, right.problem) == (Status.ANALYSIS, "")
+    wrong = judged("They differ by 0.34 billion euros.", *quotes, kind=StatementKind.FACT, computed=["1.61 - 1.37"])
+    assert wrong.problem == "not in the cited quotes: 0.34 billion euros"
+    made_up = judged(text, *quotes, kind=StatementKind.ANALYSIS, computed=["1.61 - 1.27"])
+    assert made_up.problem == "1.61 - 1.27: 1.27 is not in the cited quotes"
+
+
+@pytest.mark.parametrize("kind", [StatementKind.TRANSITION, StatementKind.LIMIT])
+def test_a_transition_and_a_limit_may_repeat_a_figure_of_the_question_and_bring_no_other(kind):
+    text = "Of the 16 turbines, this is left."
+    assert judged(text, kind=kind, question="What of the 16 turbines?") == (Status(kind), 1.0, "")
+    assert judged(text, kind=kind).problem == "states what it may not: 16"

@@ -218,7 +218,9 @@ def test_a_question_without_a_word_of_the_sources_shows_what_was_come_upon() -> 
     assert {row["confidence"] for row in answer["findings"]} == {"speculation"}
     draft = synthesizer.answer(analysed(handoff, answer))
     assert draft["found"] is False
-    assert draft["summary"][0]["text"].startswith("No passage in the sources shares a word with the question.")
+    assert draft["summary"][0]["sentences"][0]["text"].startswith(
+        "No passage in the sources shares a word with the question."
+    )
 
 
 def test_a_question_without_a_name_is_widened_by_its_rarest_words() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report.build import build_report
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
@@ -165,7 +166,10 @@ def obeys_writing(request: ModelRequest) -> dict[str, Any]:
         for row in request.material["findings"]
     ]
     link = {"text": "See [here](https://evil.example) ![x](https://evil.example/p.png).", "evidence_ids": []}
-    return {"summary": [statement, *proved], "sections": [{"heading": "All", "statements": [link, *proved]}]}
+    return {
+        "summary": [{"type": "paragraph", "sentences": [statement, *proved]}],
+        "sections": [{"heading": "All", "blocks": [{"type": "paragraph", "sentences": [link, *proved]}]}],
+    }
 
 
 async def test_a_model_that_obeys_a_page_adds_no_source_and_cites_nothing_that_was_not_fetched() -> None:
@@ -192,7 +196,7 @@ async def test_a_model_that_obeys_a_page_adds_no_source_and_cites_nothing_that_w
     assert all(citation.valid and citation.source_id in known for citation in report.citations)
     unsupported = [one for one in report.statements() if "password" in one.text]
     assert unsupported
-    assert not any(one.supported for one in unsupported)
+    assert {one.status for one in unsupported} == {Status.UNSUPPORTED}
 
 
 async def test_guidance_of_a_supervisor_that_obeys_a_page_is_itself_fenced() -> None:

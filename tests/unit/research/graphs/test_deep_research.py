@@ -209,7 +209,9 @@ async def test_where_code_finds_nothing_to_quote_in_any_source_it_ends_in_an_err
 async def test_searches_that_find_nothing_go_on_to_a_report_with_the_issue_on_record() -> None:
     bench = Bench(
         research_script(
-            synthesizer=[{"found": False, "summary": [{"text": "Nothing was found.", "kind": "connective"}]}]
+            synthesizer=[
+                {"found": False, "summary": [{"sentences": [{"text": "Nothing was found.", "kind": "limit"}]}]}
+            ]
         ),
         search=lambda request: [],
     )
@@ -336,11 +338,12 @@ async def test_a_verdict_that_cannot_be_read_is_left_to_the_gate() -> None:
 
 async def test_evidence_that_the_writer_made_up_is_taken_out_and_counted() -> None:
     def invents(request: ModelRequest) -> dict[str, Any]:
-        return {**first_quotes(request), "summary": [{"text": "It floats.", "evidence_ids": ["ev-ffffffffff"]}]}
+        made_up = {"text": "It floats.", "evidence_ids": ["ev-ffffffffff"]}
+        return {**first_quotes(request), "summary": [{"sentences": [made_up]}]}
 
     state = (await Bench(research_script(synthesizer=[invents])).run()).state
     assert state["report_metadata"]["fabricated_citations"] == 1
-    assert "- It floats.\n" in state["report"]
+    assert "\n\nIt floats.\n" in state["report"]
 
 
 async def test_follow_ups_never_repeat_a_question_that_was_asked() -> None:

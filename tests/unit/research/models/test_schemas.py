@@ -17,11 +17,12 @@ from graph_research.research.graph_functions import research_functions
 from graph_research.research.json_schemas import FOLDER, MODELS, generated_schemas
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.decision import Decision, QualityAssessment, Verdict
-from graph_research.research.models.draft import Draft, DraftSection, Statement
+from graph_research.research.models.draft import Block, Draft, DraftSection, Statement, StatementVerdict
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
 from graph_research.research.models.finding import Claim, Confidence, Finding, Gap
-from graph_research.research.models.plan import Reflection, SubQuery, TopicResult
+from graph_research.research.models.plan import ChecklistItem, Reflection, SubQuery, TopicResult
 from graph_research.research.models.record import Record
+from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.models.source import Source
 from graph_research.research.registry import RESEARCH_ERRORS, research_handlers
 from graph_research.settings.shipped_files import shipped
@@ -31,6 +32,7 @@ HASH = "sha256:" + "a" * 64
 SCHEMAS = schema_resolver()
 
 SAMPLES: dict[str, Record] = {
+    "checklist_item": ChecklistItem(id="chk-1", text="what it cost"),
     "claim": Claim(id="claim-1", text="t", confidence=0.5, support_strength=0.5, support=["src-1"]),
     "confidence": JobConfidence(confidence=0.5, claim_count=1, source_count=1, has_contradictions=False),
     "contradiction": Contradiction(
@@ -40,14 +42,18 @@ SAMPLES: dict[str, Record] = {
         sides=[Side(value="1", evidence_ids=["ev-1"]), Side(value="2", evidence_ids=["ev-2"])],
     ),
     "decision": Decision(agent="planner", action="execute_planning", rationale="r", timestamp="2024-01-01T00:00:00Z"),
-    "draft": Draft(sections=[DraftSection(heading="h", statements=[Statement(text="t", evidence_ids=["ev-1"])])]),
+    "draft": Draft(
+        sections=[DraftSection(heading="h", blocks=[Block(sentences=[Statement(text="t", evidence_ids=["ev-1"])])])]
+    ),
     "evidence": Evidence(
         id="ev-0123456789", source_id="src-1", quote="q", locator="page:2:char:0-1", archive_hash=HASH
     ),
     "finding": Finding(id="find-0123456789", content="c", confidence=Confidence.CONFIRMED),
     "gap": Gap(id="gap-0123456789", description="d", severity="critical"),
     "reflection": Reflection(continue_searching=True, refined_query="q"),
+    "report_options": ReportOptions(length="1500"),
     "source": Source(id="src-0123456789", archive_hash=HASH),
+    "statement_verdict": StatementVerdict(id="st-0123456789", verdict="partly", reason="r"),
     "sub_query": SubQuery(id="sq-1-1", query="q"),
     "topic": TopicResult(sub_query_id="sq-1-1", reflections=[Reflection(continue_searching=False)]),
     "verdict": Verdict(action="proceed", rationale="r", quality_assessment=QualityAssessment(score=7)),

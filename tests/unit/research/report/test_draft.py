@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind
+from graph_research.research.models.draft import Block, BlockType, Draft, DraftSection, Statement, StatementKind
 from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
 
 DRAFT = Draft(
-    summary=[Statement(text="It opened in 2016.", evidence_ids=["ev-1", "ev-9", "ev-1"])],
+    summary=[Block(sentences=[Statement(text="It opened in 2016.", evidence_ids=["ev-1", "ev-9", "ev-1"])])],
     sections=[
         DraftSection(
             heading="Two\nlines",
-            statements=[
-                Statement(text="It cost 4 million.", evidence_ids=["ev-8"]),
-                Statement(text="More follows.", kind=StatementKind.CONNECTIVE),
-                Statement(text="  "),
+            blocks=[
+                Block(
+                    sentences=[
+                        Statement(text="It cost 4 million.", evidence_ids=["ev-8"]),
+                        Statement(text="More follows.", kind=StatementKind.TRANSITION),
+                    ]
+                ),
+                Block(
+                    type=BlockType.TABLE,
+                    header=["Year", "Cost"],
+                    rows=[[Statement(text="2016"), Statement(text="4 | 5", evidence_ids=["ev-2", "ev-7"])]],
+                ),
             ],
-        )
+        ),
+        DraftSection(
+            heading="Below",
+            level=2,
+            blocks=[
+                Block(type=BlockType.LIST, items=[[Statement(text="One."), Statement(text="Two.")]]),
+                Block(type=BlockType.CODE, language="sql", sentences=[Statement(text="a;", evidence_ids=["ev-1"])]),
+            ],
+        ),
     ],
     more=[Statement(text="A quote.", evidence_ids=["ev-2"], kind=StatementKind.QUOTE)],
 )
@@ -23,11 +39,17 @@ DRAFT = Draft(
 
 def test_ids_that_do_not_exist_are_taken_out_and_counted_and_the_statement_stays() -> None:
     draft, fabricated = checked_draft(DRAFT, {"ev-1", "ev-2"})
-    assert fabricated == 2
-    assert draft.summary[0].evidence_ids == ["ev-1"]
-    assert [(one.text, one.evidence_ids) for one in draft.sections[0].statements] == [
+    assert fabricated == 3
+    assert [(one.text, one.evidence_ids) for one in draft.statements()] == [
+        ("It opened in 2016.", ["ev-1"]),
         ("It cost 4 million.", []),
         ("More follows.", []),
+        ("2016", []),
+        ("4 | 5", ["ev-2"]),
+        ("One.", []),
+        ("Two.", []),
+        ("a;", ["ev-1"]),
+        ("A quote.", ["ev-2"]),
     ]
     assert draft.sections[0].heading == "Two lines"
 
@@ -36,14 +58,16 @@ def test_the_text_carries_the_evidence_behind_each_statement() -> None:
     draft, _ = checked_draft(DRAFT, {"ev-1", "ev-2"})
     assert draft_markdown("When?\nAnd why?", draft) == (
         "# When? And why?\n\n"
-        "## Short answer\n\n- It opened in 2016. [ev-1]\n\n"
-        "## Two lines\n\n- It cost 4 million.\n- More follows.\n\n"
+        "## Short answer\n\nIt opened in 2016. [ev-1]\n\n"
+        "## Two lines\n\nIt cost 4 million. More follows.\n\n"
+        "| Year | Cost |\n| --- | --- |\n| 2016 | 4 / 5 [ev-2] |\n\n"
+        "### Below\n\n- One. Two.\n\n```sql\na;\n``` [ev-1]\n\n"
         "## More evidence\n\n- A quote. [ev-2]\n"
     )
 
 
 def test_a_report_that_found_nothing_says_what_was_searched() -> None:
-    draft = Draft(found=False, searched=["a", "b"], summary=[Statement(text="Nothing was found.")])
+    draft = Draft(found=False, searched=["a", "b"], summary=[Block(sentences=[Statement(text="Nothing was found.")])])
     assert "## Not found" in draft_markdown("Q", draft)
     assert "Searched for: a; b." in draft_markdown("Q", draft)
 
@@ -52,10 +76,10 @@ def test_the_numbers_count_sections_words_citations_and_levels() -> None:
     draft, fabricated = checked_draft(DRAFT, {"ev-1", "ev-2"})
     findings = [{"confidence": level} for level in ("confirmed", "high", "medium", "low", "speculation")]
     assert report_metadata(draft, "one two three", findings, fabricated=fabricated, iteration=2) == {
-        "sections": ["Two lines"],
+        "sections": ["Two lines", "Below"],
         "word_count": 3,
-        "citations_count": 2,
+        "citations_count": 4,
         "confidence_summary": {"high": 2, "medium": 1, "low": 2},
-        "fabricated_citations": 2,
+        "fabricated_citations": 3,
         "iteration": 2,
     }

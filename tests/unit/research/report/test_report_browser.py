@@ -73,27 +73,27 @@ def visit(browser, tmp_path):
 def test_a_click_on_a_number_shows_the_marked_quote_and_close_leaves_the_reader_where_they_were(visit, options):
     page, asked, said = visit(rendered(), **options)
     first = built().citations[0]
-    mark = page.locator("#q-1")
+    mark = page.locator("#q-c1")
     assert not mark.is_visible()
-    page.locator("#r-1-1").click()
+    page.locator("#r-c1-1").click()
     assert mark.is_visible() and mark.inner_text() == first.quote
     box = mark.bounding_box()
     assert 0 <= box["y"] <= 800 and box["x"] > 600, "in sight, in the panel on the right"
-    assert page.locator("#r-1-1").is_visible()
-    page.locator("#c-1 .close a").click()
+    assert page.locator("#r-c1-1").is_visible()
+    page.locator("#c-c1 .close a").click()
     assert not mark.is_visible()
     assert (len(asked), said) == (1, []), "the file itself and nothing else"
 
 
 def test_the_way_back_leads_to_the_sentence_and_the_whole_text_opens_at_the_quote(visit):
     page, _, said = visit(rendered())
-    page.goto(page.url + "#q-3")
-    page.locator("#c-3 .back a").first.click()
-    assert page.url.endswith("#r-3-1")
-    assert page.locator("#r-3-1").bounding_box()["y"] < 800
-    page.goto(page.url.split("#")[0] + "#q-3")
+    page.goto(page.url + "#q-c3")
+    page.locator("#c-c3 .back a").first.click()
+    assert page.url.endswith("#r-c3-1")
+    assert page.locator("#r-c3-1").bounding_box()["y"] < 800
+    page.goto(page.url.split("#")[0] + "#q-c3")
     page.get_by_text("in the whole text").locator("visible=true").click()
-    assert page.locator("#f-3").is_visible()
+    assert page.locator("#f-c3").is_visible()
     assert said == []
 
 
@@ -101,8 +101,8 @@ def test_the_page_fits_a_phone(visit):
     page, _, _ = visit(rendered())
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-    page.locator("#r-1-1").click()
-    assert page.locator("#q-1").is_visible()
+    page.locator("#r-c1-1").click()
+    assert page.locator("#q-c1").is_visible()
 
 
 @pytest.mark.parametrize("width", [400, 1200])

@@ -51,12 +51,12 @@ def test_the_page_of_the_study_looks_as_before(snapshot):
 def test_every_number_leads_to_the_marked_quote_and_back():
     page = parsed(rendered())
     for citation in built().citations:
-        mark = page.css_first(f"#q-{citation.n}")
+        mark = page.css_first(f"#q-{citation.id}")
         assert mark.tag == "mark" and mark.text() == citation.quote
-        whole = page.css_first(f"#f-{citation.n}")
+        whole = page.css_first(f"#f-{citation.id}")
         assert whole.tag == "mark" and whole.text() == citation.quote
-        back = [link.attributes["href"] for link in page.css(f"#c-{citation.n} .back a")]
-        assert f"#r-{citation.n}-1" in back
+        back = [link.attributes["href"] for link in page.css(f"#c-{citation.id} .back a")]
+        assert f"#r-{citation.id}-1" in back
     targets = {node.attributes["id"] for node in page.css("[id]")} | {"closed"}
     assert {node.attributes["href"][1:] for node in page.css('a[href^="#"]')} <= targets
 
@@ -113,10 +113,14 @@ def test_a_source_whose_address_is_no_web_address_is_named_and_not_linked():
 
 def test_a_citation_that_is_not_proved_shows_the_claimed_words_and_what_stands_there():
     moved = {**finished_research.FISH, "locator": "char:0-18"}
-    report = built(draft={"summary": [finished_research.quote(moved)]}, evidence=[moved], contradictions=[])
+    report = built(
+        draft={"summary": [finished_research.quotes(finished_research.quote(moved))]},
+        evidence=[moved],
+        contradictions=[],
+    )
     page = parsed(rendered(report))
     assert not page.css("mark")
-    panel = page.css_first("#c-1").text()
+    panel = page.css_first("#c-c1").text()
     assert "not proved" in panel and "the archived text has there: 'Mackerel are back.'" in panel
     assert "(unsupported)" in page.css_first("#answer").text()
 
@@ -178,15 +182,21 @@ def test_whole_texts_are_carried_up_to_two_megabytes_and_the_passages_always():
     state = finished_research.state(
         sources=[{"id": "src-long000001", "title": "Long", "archive_hash": long.hash}, *finished_research.SOURCES],
         evidence=[{**piece, "archive_hash": long.hash}, finished_research.FISH],
-        draft={"summary": [finished_research.quote(piece), finished_research.quote(finished_research.FISH)]},
+        draft={
+            "summary": [
+                finished_research.quotes(
+                    finished_research.quote(piece), finished_research.quote(finished_research.FISH)
+                )
+            ]
+        },
         contradictions=[],
     )
     report = build_report(state, texts=report_texts, layouts=finished_research.layouts(), run=finished_research.facts())
     html = rendered(report, texts=report_texts)
     page = parsed(html)
     assert len(html) < 200_000
-    assert page.css_first("#q-1").text() == quote
-    assert page.css_first("#f-1") is None and page.css_first("#f-2") is not None
+    assert page.css_first("#q-c1").text() == quote
+    assert page.css_first("#f-c1") is None and page.css_first("#f-c2") is not None
     assert "Too long to include whole" in page.css_first("#texts").text()
 
 

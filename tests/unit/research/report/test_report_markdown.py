@@ -71,11 +71,17 @@ def hostile_report(text):
         ],
         draft={
             "notice": text,
-            "summary": [finished_research.quote(piece), finished_research.fact(text, piece)],
+            "summary": [
+                finished_research.quotes(finished_research.quote(piece)),
+                finished_research.paragraph(finished_research.fact(text, piece)),
+            ],
             "sections": [
                 {
                     "heading": text,
-                    "statements": [finished_research.fact(f"So. {text}", piece), finished_research.quote(piece)],
+                    "blocks": [
+                        finished_research.paragraph(finished_research.fact(f"So. {text}", piece)),
+                        finished_research.quotes(finished_research.quote(piece)),
+                    ],
                 }
             ],
         },
@@ -108,7 +114,7 @@ def test_both_sides_of_a_disagreement_stand_in_one_table():
 def test_what_sources_dispute_is_marked_where_it_is_quoted():
     lines = render_markdown(built()).splitlines()
     quoted = [line for line in lines if line.startswith(f"- “{finished_research.COST_REPORT['quote']}”")]
-    assert quoted == [f"- “{finished_research.COST_REPORT['quote']}” [4] *Lagoon Company, 2021* (disputed)"]
+    assert quoted == [f"- “{finished_research.COST_REPORT['quote']}” [1] *Lagoon Company, 2021* (disputed)"]
     assert not [line for line in lines if finished_research.TURBINES["quote"] in line and "(disputed)" in line]
 
 
@@ -130,7 +136,11 @@ def test_a_gap_says_when_it_was_closed_and_no_more_than_that():
 def test_what_has_no_support_is_marked():
     spoilt = {**finished_research.FISH, "quote": "Nobody wrote this."}
     text = render_markdown(
-        built(draft={"summary": [finished_research.quote(spoilt)]}, evidence=[spoilt], contradictions=[])
+        built(
+            draft={"summary": [finished_research.quotes(finished_research.quote(spoilt))]},
+            evidence=[spoilt],
+            contradictions=[],
+        )
     )
     assert "- “Nobody wrote this.” [1] *Angling forum* **(unsupported)**" in text
 

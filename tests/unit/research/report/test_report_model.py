@@ -51,11 +51,12 @@ def test_the_fields_that_the_contract_names_are_there():
     assert {"published_at", "retrieved_at", "quality", "fidelity"} <= set(report["sources"][0])
 
 
-def test_cited_sources_come_first_and_each_group_by_composite():
+def test_cited_sources_come_first_in_the_order_of_their_numbers():
     unread = {**finished_research.SOURCES[0], "id": "src-unread0001", "score": finished_research.score(100, 0.99)}
     report = built(sources=[unread, *reversed(finished_research.SOURCES)])
-    assert [source.composite for source in report.sources] == [0.767, 0.7, 0.452, 0.99]
-    assert [source.citations for source in report.sources] == [[2, 3], [1, 4, 6], [5], []]
+    assert [source.composite for source in report.sources] == [0.7, 0.767, 0.452, 0.99]
+    assert [source.citations for source in report.sources] == [["c1", "c4", "c6"], ["c2", "c3"], ["c5"], []]
+    assert [source.n for source in report.sources] == [1, 2, 3, None]
 
 
 def test_one_origin_is_never_rated_high():
@@ -248,7 +249,7 @@ def test_not_found_says_what_was_searched_and_what_came_nearest():
     draft = {
         "found": False,
         "searched": ["age of the moon"],
-        "summary": [finished_research.quote(finished_research.FISH)],
+        "summary": [finished_research.quotes(finished_research.quote(finished_research.FISH))],
     }
     text = render_markdown(built(draft=draft))
     assert "## Not found" in text and "## Short answer" not in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report.build import archived, build_report
 from graph_research.research.report.model import Report
 from graph_research.research.report.verification import verify
@@ -37,11 +38,13 @@ def test_each_kind_of_damage_is_counted_and_named():
     wrong_words = {**finished_research.TURBINES, "quote": "Sixteen turbines produce 999 gigawatt hours."}
     draft = {
         "summary": [
-            finished_research.quote(wrong_place),
-            finished_research.quote(wrong_words),
-            finished_research.quote(finished_research.FISH),
-            {"text": "The lagoon pays.", "evidence_ids": ["ev-ffffffffff"], "kind": "fact"},
-            finished_research.fact("It turns 17 turbines.", finished_research.FISH),
+            finished_research.paragraph(
+                finished_research.quote(wrong_place),
+                finished_research.quote(wrong_words),
+                finished_research.quote(finished_research.FISH),
+                {"text": "The lagoon pays.", "evidence_ids": ["ev-ffffffffff"], "kind": "fact"},
+                finished_research.fact("It turns 17 turbines.", finished_research.FISH),
+            )
         ]
     }
     report = built(draft=draft, evidence=[wrong_place, wrong_words, finished_research.FISH], contradictions=[])
@@ -53,8 +56,11 @@ def test_each_kind_of_damage_is_counted_and_named():
     assert told["[1]"] == "the archived text has there: 'Review of '"
     assert "412 gigawatt hours" in told["[2]"]
     assert "ev-ffffffffff names no evidence" in {problem.what for problem in result.problems}
-    assert "not supported by its words; not in the cited quotes: 17, turns" in {
-        problem.what for problem in result.problems
+    assert "not in the cited quotes: 17" in {problem.what for problem in result.problems}
+    assert result.kinds == {
+        **dict.fromkeys(("verified", "cited", "analysis", "transition", "limit"), 0),
+        "quote": 1,
+        "unsupported": 4,
     }
 
 
@@ -68,14 +74,15 @@ def test_a_missing_text_invalidates_what_was_quoted_from_it_and_nothing_else():
 def test_nothing_the_report_says_of_itself_is_believed():
     report = built()
     quoted = report.citations[0].model_copy(update={"quote": "Nobody wrote this."})
-    statement = report.short_answer[0].model_copy(update={"text": "Nobody wrote this.", "citations": [1, 77]})
+    first, *others = report.short_answer[0].items
+    statement = first[0].model_copy(update={"text": "Nobody wrote this.", "citations": ["c1", "c77"]})
     forged = report.model_copy(
         update={
             "citations": [quoted, *report.citations[1:]],
-            "short_answer": [statement, *report.short_answer[1:]],
+            "short_answer": [report.short_answer[0].model_copy(update={"items": [[statement], *others]})],
         }
     )
-    assert forged.citations[0].valid and forged.short_answer[0].supported
+    assert forged.citations[0].valid and statement.status is Status.PROVED
     result = checked(forged)
     assert (result.invalid, result.fabricated) == (1, 1)
     assert result.unsupported == 2, "the short answer's statement and the section's that cites the same number"

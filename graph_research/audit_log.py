@@ -70,7 +70,7 @@ class AuditLog:
     def _unwritable(self, error: OSError) -> AuditUnwritable:
         return AuditUnwritable(
             f"the audit log {self.path} cannot be written: {error.strerror or error}",
-            help="make room or mend its permissions, then resume the run",
+            help="make room or correct its permissions, then resume the run",
         )
 
 

@@ -62,7 +62,7 @@ class Hint:
 class GraphResearchError(Exception):
     """Anything that went wrong in a way we can name.
 
-    `message` says what and where; `help` says how to mend it, `hint` the same for a front end to word; `file`, `line`
+    `message` says what and where; `help` what to do about it, `hint` the same for a front end to word; `file`, `line`
     and `column` (1-based) are set where the cause stands in a file of the user's. `code` names the kind of error for
     programs: the name of the class in lower case, with a hyphen between its words, unless a class sets its own.
     """

@@ -22,7 +22,7 @@ class Severity(StrEnum):
 class Finding:
     """One thing that static validation found; lines and columns count from 1.
 
-    `code` is a stable kebab-case name such as `unknown-node`. `message` says what, `help` how to mend it.
+    `code` is a stable kebab-case name such as `unknown-node`. `message` says what, `help` what to do about it.
     """
 
     file: str

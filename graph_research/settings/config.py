@@ -394,7 +394,7 @@ def _from_file(path: Path) -> dict[str, _Given]:
         found = re.search(r"line (\d+)", str(error))
         line = int(found[1]) if found else text.count("\n") + 1
         raise SettingInvalid(
-            f"not valid TOML: {error}", help="mend the line, or remove the file", file=str(path), line=line
+            f"not valid TOML: {error}", help="correct the line, or remove the file", file=str(path), line=line
         ) from error
     for name, value in tables.items():
         if name != TABLE or not isinstance(value, dict):
@@ -415,7 +415,7 @@ def _read(path: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise SettingInvalid(
-            f"the settings file cannot be read: {why_unreadable(error)}", help="mend or remove it", file=str(path)
+            f"the settings file cannot be read: {why_unreadable(error)}", help="correct or remove it", file=str(path)
         ) from error
 
 

@@ -98,15 +98,8 @@ def _debug(
     Commands are read from the terminal (`help` lists them), from --script, or with --dap from an editor, whose launch
     configuration then says what to run. The run is kept, whatever you do.
     """
-    if write_extension is not None:
-        from graph_research.cli.debug import vscode_extension
-
-        vscode_extension.write_extension(write_extension)
-        return
-    if dap:
-        from graph_research.cli.debug.editor import serve
-
-        wait_for(serve(listen))
+    if dap or write_extension is not None:
+        _serve_editor(listen, write_extension)
         return
     from graph_research.app.debug import DebugRequest
     from graph_research.app.runs.state_edits import values_of
@@ -131,6 +124,18 @@ def _debug(
         now=now,
     )
     wait_for(_in_terminal(workspace, request, breaks or [], script))
+
+
+def _serve_editor(port: int | None, extension: Path | None) -> None:
+    """Write the extension for VS Code, or serve an editor."""
+    if extension is not None:
+        from graph_research.cli.debug import vscode_extension
+
+        vscode_extension.write_extension(extension)
+        return
+    from graph_research.cli.debug.editor import serve
+
+    wait_for(serve(port))
 
 
 async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list[str], script: Path | None) -> None:

@@ -138,7 +138,7 @@ def compile_for(text: str, root: Graph, scope: Mapping[str, Any] | None = None) 
     try:
         expression = compile_expression(Expression(text, Place("expression", 1, 1)), root.registry.functions)
     except GraphInvalid as invalid:
-        raise BreakpointInvalid(f"{text[:80]!r}: {invalid.message}", help=invalid.help or "mend it") from invalid
+        raise BreakpointInvalid(f"{text[:80]!r}: {invalid.message}", help=invalid.help or "correct it") from invalid
     names = set(scope) if scope is not None else {name for graph in root.walk() for name in graph.spec.channels}
     unknown = sorted(expression.names - names - _ALWAYS_KNOWN)
     if unknown:

@@ -131,4 +131,4 @@ def _check_channel(
     if not fits:
         where = reader.places.get(f"{path}/default", place)
         message = f'channel "{name}": the default does not fit type {"/".join(types) or "of its schema"}'
-        reader.report(where, "default-mismatch", message, "mend the default or the type")
+        reader.report(where, "default-mismatch", message, "correct the default or the type")

@@ -228,7 +228,7 @@ class _Compiler:
                 type_.to_stored(channel.default)
             except Misfit as problem:
                 message = f'channel "{name}": the default does not fit: {problem}'
-                self._report(channel.place, "default-mismatch", message, "mend the default or the type")
+                self._report(channel.place, "default-mismatch", message, "correct the default or the type")
         return channels
 
     def _typed_fields(

@@ -197,7 +197,7 @@ class _NodeChecker:
                 if value is not None and not contract.fits(value):
                     message = f'{show_value(value)} does not fit channel "{name}"'
                     yield Finding.at(
-                        compiled.expression.place, "type-mismatch", message, "mend the value or the schema"
+                        compiled.expression.place, "type-mismatch", message, "correct the value or the schema"
                     )
 
     def _fits(self, compiled: Compiled, actual: Type, wanted: Type, what: str) -> Iterator[Finding]:

@@ -117,7 +117,7 @@ def _check_reached(edges: Sequence[EdgeSpec], rows: Sequence[Row], *, forks: boo
         name = f'edge "{edge.source} -> {edge.target}"'
         if not any(row.holds[number] for row in rows):
             place = edge.when.place if edge.when else edge.place
-            yield Finding.at(place, "never-taken", f"{name}: its guard can never hold", "mend the guard")
+            yield Finding.at(place, "never-taken", f"{name}: its guard can never hold", "correct the guard")
         elif not forks and not any(row.holds[number] and not any(row.holds[:number]) for row in rows):
             before = next((other for other in edges[:number] if not other.when and not other.loop), None)
             line = (

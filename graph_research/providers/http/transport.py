@@ -145,11 +145,11 @@ def build_request(
         url = url.copy_merge_params(params) if params else url
         host = url.host
     except _INVALID_ADDRESS as error:
-        raise endpoint.refused(f"its address is not valid: {error}", help="mend the address") from None
+        raise endpoint.refused(f"its address is not valid: {error}", help="correct the address") from None
     if url.scheme not in ("http", "https") or not host:
         raise endpoint.refused(
             "its address does not begin with http:// or https:// and a host",
-            help="mend the address",
+            help="correct the address",
         )
     try:
         return httpx.Request(method, url, headers=every, content=content, extensions=_extensions(endpoint))

@@ -1,1 +1,1 @@
-"""Asking language models: prompts, structured calls, failover, prompt fitting, usage."""
+"""Requests to language models: prompts, structured calls, failover, prompt fitting, usage."""

@@ -1,4 +1,4 @@
-"""Asking a role's models in turn: each with the prompt fitted to its window, until an answer can be used."""
+"""Model failover: a role's models in turn, each with the prompt fitted to its window, until an answer can be used."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ class ModelSession:
         """The prompt within the model's window and `most_chars`, and how many tokens its answer may take."""
         prompt = partial(request.prompt, rejection)
         accepted = self.windows[model.spec].prompt_chars
-        limits = [] if accepted is None else [max(accepted - len(request.system), 0)]
-        limit = PromptLimit(chars=min(limits if most_chars is None else [*limits, most_chars], default=None))
+        limits = (most_chars, None if accepted is None else max(accepted - len(request.system), 0))
+        limit = PromptLimit(chars=min((chars for chars in limits if chars is not None), default=None))
         window = self._window(model)
         if window is None:
             return prompt(limit), request.max_output_tokens
@@ -270,12 +270,13 @@ async def _complete(model: Model, request: ModelRequest) -> dict[str, Any]:
         return {**origin, "text": "", **counts, "withheld": error.message}
     usage = reply.usage
     counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    optional = {
+        "cached_input_tokens": usage.cached_input_tokens or None,
+        "cost_usd": usage.cost_usd,
+        "cut": reply.cut or None,
+    }
     recorded = {**origin, "text": reply.text, "model": reply.model, **counts}
-    if usage.cached_input_tokens:
-        recorded["cached_input_tokens"] = usage.cached_input_tokens
-    if usage.cost_usd is not None:
-        recorded["cost_usd"] = usage.cost_usd
-    return {**recorded, "cut": True} if reply.cut else recorded
+    return recorded | {name: value for name, value in optional.items() if value is not None}
 
 
 class _AnswerStream:

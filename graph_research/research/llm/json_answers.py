@@ -22,7 +22,7 @@ def json_candidates(text: str) -> Iterator[Any]:
     """Every object or array that `text` may mean as its answer, the likeliest first.
 
     What a reasoning model thought aloud (`<think>…</think>`) counts only where nothing stands outside of it. Commas
-    before a closing bracket are forgiven; then come readings with mended quotes, names and endings. `NaN` and
+    before a closing bracket are forgiven; then come readings with repaired quotes, names and endings. `NaN` and
     `Infinity` are not JSON.
     """
     text = text[:_MOST_CHARS].strip().removeprefix("\ufeff")

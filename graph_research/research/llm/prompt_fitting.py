@@ -141,7 +141,7 @@ def shortened(text: str, most_chars: int) -> str:
 
 def shortened_quotes(text: str, limit: PromptLimit) -> FittedPrompt:
     """A rendered prompt whose longest quotations lose their ends until it fits, or until none is worth cutting. The
-    research question is never cut, and no fence is broken."""
+    research question is never cut, and no marker of a quotation."""
     if limit.holds(text):
         return FittedPrompt(text=text)
     lengths = [len(match[4]) for match in _QUOTED.finditer(text) if match[3] not in _KEPT_LABELS]

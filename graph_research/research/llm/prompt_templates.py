@@ -1,4 +1,4 @@
-"""Prompts: templates rendered in a sandbox, and other people's text fenced so that it cannot pass for ours."""
+"""Prompts: templates rendered in a sandbox, and quoted text between markers that it cannot contain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 
 _LABEL_CHARS = 80
 _MOST_COMPILED = 1_000
-_RECENT_FENCES = 64
+_RECENT_MARKERS = 64
 """A prompt that is being fitted into a window quotes the same texts a dozen times."""
 _FILTERS = frozenset(
     re.findall(
@@ -79,7 +79,7 @@ class PromptRenderer:
             ) from error
         except (ArithmeticError, RecursionError, TypeError, ValueError) as error:
             raise PromptInvalid(
-                f'prompt "{name}" cannot be rendered: {error}', help=f"mend prompts/{name}.j2"
+                f'prompt "{name}" cannot be rendered: {error}', help=f"correct prompts/{name}.j2"
             ) from error
 
     async def off_loop(self, work: Callable[[], _T]) -> _T:
@@ -94,21 +94,21 @@ class PromptRenderer:
 def quoted(text: str, label: str) -> str:
     """`text` between two marker lines that cannot occur in it, so that nothing in it can end the quotation.
 
-    The markers hold a number made from the text itself; equal texts give equal fences. `label` says what is quoted
+    The markers hold a number made from the text itself; equal texts give equal markers. `label` says what is quoted
     and is cut to letters, digits and a few signs.
     """
-    fence = _fence(text)
-    return f"[{fence} begin: {_clean_label(label)}]\n{text}\n[{fence} end]"
+    marker = _marker(text)
+    return f"[{marker} begin: {_clean_label(label)}]\n{text}\n[{marker} end]"
 
 
-@lru_cache(_RECENT_FENCES)
-def _fence(text: str) -> str:
+@lru_cache(_RECENT_MARKERS)
+def _marker(text: str) -> str:
     folded = text.casefold()
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
     while True:
-        fence = f"QUOTED-{digest.hexdigest()[:12]}"
-        if fence.casefold() not in folded:
-            return fence
+        marker = f"QUOTED-{digest.hexdigest()[:12]}"
+        if marker.casefold() not in folded:
+            return marker
         digest.update(b"again")
 
 

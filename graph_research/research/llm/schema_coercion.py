@@ -1,4 +1,4 @@
-"""Mending an answer that nearly fits its schema, where only one thing can have been meant."""
+"""Coerces an answer that nearly fits its schema, where only one value can have been meant."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def wrapped_in(value: Any) -> list[Any]:
     return []
 
 
-def mended(value: Any, schema: Mapping[str, Any], *, root: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
+def coerced(value: Any, schema: Mapping[str, Any], *, root: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
     """`value` with what only a schema can tell: keys and choices in another case or spelling, a number written as text,
     a single entry where a list is wanted, null where a member may be left out. What is not certain stays as it is.
 
@@ -38,7 +38,7 @@ def mended(value: Any, schema: Mapping[str, Any], *, root: Mapping[str, Any] | N
     for choice in schema.get("anyOf") or schema.get("oneOf") or []:
         resolved = _resolved(choice, root)
         if _is_of(value, resolved.get("type")):
-            return mended(value, resolved, root=root, depth=depth + 1)
+            return coerced(value, resolved, root=root, depth=depth + 1)
     if "enum" in schema:
         return _chosen(value, schema["enum"])
     types = schema.get("type")
@@ -61,7 +61,7 @@ def _as_array(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], de
         value = [value]
     if not isinstance(value, list):
         return value
-    return [mended(item, items, root=root, depth=depth + 1) for item in value]
+    return [coerced(item, items, root=root, depth=depth + 1) for item in value]
 
 
 def _as_object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
@@ -74,7 +74,7 @@ def _as_object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mappin
         if below is None:
             result[key] = given
             continue
-        member = mended(given, below, root=root, depth=depth + 1)
+        member = coerced(given, below, root=root, depth=depth + 1)
         if member is None and key not in required and not _may_be_null(_resolved(below, root)):
             continue
         result[key] = member

@@ -26,7 +26,7 @@ from graph_research.research.llm.prompt_fitting import (
     shortened,
 )
 from graph_research.research.llm.prompt_templates import PromptRenderer
-from graph_research.research.llm.schema_coercion import mended, wrapped_in
+from graph_research.research.llm.schema_coercion import coerced, wrapped_in
 from graph_research.research.llm.services import Services
 from graph_research.research.models.degradation import DegradationKind
 
@@ -248,7 +248,7 @@ def _read(reply: str, contract: Contract, ctx: Context) -> tuple[dict[str, Any] 
         if not candidates:
             problem = _misfit(value, contract, ctx)
         candidates.append(value)
-    for value in (mended(candidate, contract.schema) for candidate in candidates):
+    for value in (coerced(candidate, contract.schema) for candidate in candidates):
         if isinstance(value, dict) and contract.fits(value):
             return value, ""
     return None, problem

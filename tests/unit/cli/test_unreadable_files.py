@@ -99,7 +99,7 @@ def test_a_file_that_cannot_be_read_is_named_with_what_it_is_for(
 def test_settings_that_cannot_be_read_are_named_in_words(user: User) -> None:
     (user.home / "config.toml").mkdir(parents=True)
     said = user.run("list", expect=2).err
-    assert "config.toml: the settings file cannot be read: it is a folder; mend or remove it" in said
+    assert "config.toml: the settings file cannot be read: it is a folder; correct or remove it" in said
 
 
 def test_an_error_of_the_system_without_a_word_of_ours_keeps_the_systems() -> None:

@@ -1,4 +1,4 @@
-"""Mending answers that nearly fit: only where one thing can have been meant."""
+"""Coercion of answers that nearly fit their schema: only where one value can have been meant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.llm.schema_coercion import mended, wrapped_in
+from graph_research.research.llm.schema_coercion import coerced, wrapped_in
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -46,7 +46,7 @@ SCHEMA: dict[str, Any] = {
     ],
 )
 def test_what_can_only_mean_one_thing_is_mended(value: Any, meant: Any) -> None:
-    assert mended(value, SCHEMA) == meant
+    assert coerced(value, SCHEMA) == meant
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_what_can_only_mean_one_thing_is_mended(value: Any, meant: Any) -> None:
     ],
 )
 def test_what_is_not_certain_stays_as_it_is(value: Any) -> None:
-    kept = mended(value, SCHEMA)
+    kept = coerced(value, SCHEMA)
     assert kept == value or kept == {"rows": [], "note": "a", "NOTE": "b"}
 
 
 def test_a_key_that_is_written_twice_in_other_cases_is_taken_once_and_nothing_is_lost() -> None:
-    assert mended({"rows": [], "Note": "a", "NOTE": "b"}, SCHEMA) == {"rows": [], "note": "a", "NOTE": "b"}
+    assert coerced({"rows": [], "Note": "a", "NOTE": "b"}, SCHEMA) == {"rows": [], "note": "a", "NOTE": "b"}
 
 
 def test_a_wrapping_is_opened() -> None:
@@ -90,5 +90,5 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_mending_takes_anything_and_once_is_enough(value: Any) -> None:
-    once = mended(value, SCHEMA)
-    assert mended(once, SCHEMA) == once
+    once = coerced(value, SCHEMA)
+    assert coerced(once, SCHEMA) == once

@@ -37,14 +37,13 @@ def _always(_one: object, _other: object) -> bool:
 
 
 _WITHOUT = {
-    "words of their own near the values": (statements, "_MOST_ALONE", float("inf")),
     "words around that only one has": (statements, "_LEAST_ALIKE", 0.0),
     "names that only one has": (statements, "_other_names", _never),
     "subjects of titles": (statements, "other_subject", _never),
-    "further values that differ": (conflicts, "further_values", _never),
+    "further values that differ": (statements, "further_values", _never),
     "words that bind to a scope": (statements, "SCOPES", {}),
-    "more words where no name is shared": (statements, "_LEAST_WITHOUT_NAME", 3.0),
-    "sources that differ in most sentences": (conflicts, "_of_one_thing", _always),
+    "clauses with words of their own": (statements, "_same_attribute", _always),
+    "sources that share few words": (conflicts, "_of_one_thing", _always),
 }
 
 

@@ -7,7 +7,7 @@ sentences without such values conflict if all their words agree but for a stretc
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,9 +17,8 @@ from graph_research.text.language.words import Word, language_of, words
 from graph_research.text.relevance.statements import (
     SourceSentence,
     Statement,
-    further_values,
+    exclude,
     is_name,
-    least_sameness,
     sameness,
     statements,
 )
@@ -46,11 +45,18 @@ class Conflict:
 _RAREST = 6
 _MOST_COMPARED = 50
 """By how many of its rarest terms a statement is compared, and with how many others at most."""
-_LEAST_TALLIED = 3.0
+_LEAST_SAME = 2.5
+"""What two statements about one thing share at least."""
+_LEAST_SHARED = 0.4
+"""The share of what the shorter of two sources without titles says that the other says too, if they are about one
+thing: sources about two people or places of one name share less."""
 _MOST_WORDS = 6
 _LEAST_BEFORE = 3
 _LEAST_REPEATED = 6.0
 """The words of a stretch at most, those before it at least, and the weight of all that two sentences repeat."""
+
+_Read = tuple[str, Sequence[Word]]
+"""A sentence's language and words."""
 
 
 def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
@@ -58,46 +64,43 @@ def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
 
     Near-linear in the number of sentences: only those that share rare words are compared.
     """
+    read = [(language := language_of(sentence.text), words(sentence.text, language)) for sentence in sentences]
     found = [statement for sentence in sentences for statement in statements(sentence)]
-    groups = _groups(_excluding(found))
+    groups = _groups(_excluding(found, _vocabularies(sentences, read)))
     by_value = [conflict for group in groups if (conflict := _conflict([found[i] for i in group])) is not None]
-    return [*by_value, *_reworded(sentences)]
+    return [*by_value, *_reworded(sentences, read)]
 
 
-def _excluding(found: Sequence[Statement]) -> list[tuple[int, int]]:
-    """The statements whose values exclude each other.
+def _vocabularies(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> dict[str, dict[str, float]]:
+    """The terms of each source with their weights."""
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for sentence, (_, written) in zip(sentences, read, strict=True):
+        found[sentence.source_id].update((word.term, word.weight) for word in written)
+    return found
 
-    Two sources without titles that differ in more sentences than they agree in speak of two things of one name.
-    """
-    agreeing: dict[tuple[str, str], set[str]] = defaultdict(set)
-    differing: dict[tuple[str, str], set[str]] = defaultdict(set)
-    pairs = []
-    items = [(one.sentence.source_id, one.value.unit, one.near) for one in found]
+
+def _excluding(found: Sequence[Statement], said: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[int, int]]:
+    """The statements whose values exclude each other, where neither source has one that is more like the other's."""
+    sources = [one.sentence.source_id for one in found]
+    items = [(source, one.value.unit, one.near) for source, one in zip(sources, found, strict=True)]
+    compared: dict[tuple[int, int], float] = {}
+    nearest: dict[tuple[int, str], float] = defaultdict(float)
     for a, b in _candidates(items):
-        one, other = found[a], found[b]
-        same = sameness(one, other)
-        if same < _LEAST_TALLIED:
+        same = sameness(found[a], found[b])
+        if same >= _LEAST_SAME:
+            compared[a, b] = same
+            nearest[a, sources[b]] = max(nearest[a, sources[b]], same)
+            nearest[b, sources[a]] = max(nearest[b, sources[a]], same)
+    for (a, b), same in compared.items():
+        if same < max(nearest[a, sources[b]], nearest[b, sources[a]]) or not exclude(found[a], found[b]):
             continue
-        sources = (one.sentence.source_id, other.sentence.source_id)
-        if agree(one.value, other.value):
-            agreeing[sources].add(one.sentence.text)
-        elif not _also_says(one, other) and not _also_says(other, one):
-            differing[sources].add(one.sentence.text)
-            if same >= least_sameness(one, other) and not further_values(one, other):
-                pairs.append((sources, a, b))
-    return [
-        (a, b)
-        for sources, a, b in pairs
-        if (found[a].title and found[b].title) or _of_one_thing(agreeing[sources], differing[sources])
-    ]
+        if (found[a].title and found[b].title) or _of_one_thing(said[sources[a]], said[sources[b]]):
+            yield a, b
 
 
-def _of_one_thing(agreeing: Collection[str], differing: Collection[str]) -> bool:
-    return len(differing) <= len(agreeing) + 1
-
-
-def _also_says(one: Statement, other: Statement) -> bool:
-    return any(agree(one.value, value) for value in other.others)
+def _of_one_thing(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    shared = sum(weight for term, weight in one.items() if term in other)
+    return shared >= _LEAST_SHARED * min(sum(one.values()), sum(other.values()))
 
 
 def _candidates(items: Sequence[tuple[str, str, Collection[str]]]) -> Iterator[tuple[int, int]]:
@@ -115,9 +118,8 @@ def _candidates(items: Sequence[tuple[str, str, Collection[str]]]) -> Iterator[t
                 yield other, number
 
 
-def _reworded(sentences: Sequence[SourceSentence]) -> Iterator[Conflict]:
+def _reworded(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> Iterator[Conflict]:
     """Sentences of two sources that differ in one stretch, which denies, turns round or renames."""
-    read = [(language := language_of(sentence.text), words(sentence.text, language)) for sentence in sentences]
     items = [
         (sentence.source_id, language, {word.term for word in written if word.weight > 0})
         for sentence, (language, written) in zip(sentences, read, strict=True)

@@ -58,11 +58,9 @@ _CLAUSE = 12
 _MOST_COUNTED = 3
 _MARK = re.compile(r"[,;()–—]\s|\s[–—(]")
 
-_LEAST = 3.0
-_LEAST_WITHOUT_NAME = 5.0
-"""What two statements share at least, in weights by nearness; more where no name says what they are about."""
+_FEWEST = 2
 _LEAST_ALIKE = 0.55
-"""The share of the weights near the values that both have."""
+"""The words near the values that both have at least, and the share of the weights there."""
 _MOST_ALONE = 1.0
 """What both clauses may say beside what the other sentence says too."""
 _SAME_VALUE = 2.0
@@ -119,14 +117,17 @@ def statements(sentence: SourceSentence) -> list[Statement]:
 def sameness(one: Statement, other: Statement) -> float:
     """How much two statements share, by rarity and nearness; 0 where they do not speak of the same thing.
 
-    That is so where much near the values stands in only one of them, where they are bound to another scope, and where
-    each has a name that the other lacks.
+    That is so where they share fewer than two words or have more of their own near the values, where they are bound to
+    another scope, and where each has a name, or a clause with words, that the other lacks. Scope and clauses gain
+    nothing on judged sets (`benchmarks/evidence.py --only conflicts`); they are kept since a plan, a rate, a part or
+    another purpose is not the same thing, which those sets do not ask.
     """
     if one.value.unit != other.value.unit or one.scope != other.scope:
         return 0.0
+    both = one.near.keys() & other.near.keys()
     shared = _shared(one.near, other.near)
     alone = _alone(one.near, other) + _alone(other.near, one)
-    if shared < _LEAST_ALIKE * (shared + alone) or not _same_attribute(one, other):
+    if len(both) < _FEWEST or shared < _LEAST_ALIKE * (shared + alone) or not _same_attribute(one, other):
         return 0.0
     if _other_names(one, other) or other_subject(one, other):
         return 0.0
@@ -135,14 +136,19 @@ def sameness(one: Statement, other: Statement) -> float:
     return shared + titled + _shared(one.title, other.title) + _SAME_VALUE * same
 
 
-def least_sameness(one: Statement, other: Statement) -> float:
-    """What two statements about one thing share at least; more where no name says what they are about."""
-    named = one.names & (other.names | other.title.keys()) or other.names & one.title.keys()
-    return _LEAST if named else _LEAST_WITHOUT_NAME
+def exclude(one: Statement, other: Statement) -> bool:
+    """Whether the values cannot both be right.
+
+    They can where a sentence gives the other's value too, and where each sentence gives a further value that the other
+    lacks, such as another year or other items.
+    """
+    if any(agree(one.value, value) for value in (other.value, *other.others)):
+        return False
+    return not any(agree(other.value, value) for value in one.others) and not further_values(one, other)
 
 
 def further_values(one: Statement, other: Statement) -> bool:
-    """Whether each sentence gives a further value that the other lacks, such as another year or other items."""
+    """Whether each sentence gives a further value that the other lacks."""
     return all(
         any(not any(agree(value, theirs) for theirs in b.others) for value in a.others)
         for a, b in ((one, other), (other, one))

@@ -213,20 +213,26 @@ def test_titles_of_two_things_of_one_kind_keep_their_sentences_apart() -> None:
     assert find_contradictions(said(*pair, titles=["Alder Valley Council", "Birch Valley Council"])) == []
 
 
-def test_sources_that_differ_in_most_of_what_they_say_speak_of_two_things_of_one_name() -> None:
+def test_sources_without_titles_that_share_few_words_speak_of_two_things_of_one_name() -> None:
     one = [
         "Alder Valley had a population of 219 people.",
-        "Alder Valley has 11 chapels.",
-        "The literacy rate of Alder Valley is 51 percent.",
+        "Its chapels face the fjord.",
+        "Herring is smoked there.",
     ]
     other = [
         "Alder Valley had a population of 175 people.",
-        "Alder Valley has 14 chapels.",
-        "The literacy rate of Alder Valley is 32 percent.",
+        "Miners founded it.",
+        "A railway crosses the prairie.",
     ]
     sources = ["src-0"] * 3 + ["src-1"] * 3
     assert find_contradictions(said(*one, *other, sources=sources)) == []
-    assert len(find_contradictions(said(one[0], other[0]))) == 1
+    assert len(find_contradictions(said(*one, other[0], sources=sources[:4]))) == 1
+
+
+def test_the_statement_most_like_the_other_is_the_one_that_it_contradicts() -> None:
+    one = "The hall became the Alder Museum in 1980, and since 1999 the Alder Museum has been run by a trust."
+    (found,) = conflicts(one, "The hall became the Alder Museum in 1955.")
+    assert [side.value for side in found.sides] == ["1980", "1955"]
 
 
 def test_copies_of_a_text_disagree_where_one_has_another_value() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from threading import Lock
@@ -188,9 +187,9 @@ def _language_of(sample: str) -> str:
             return "ru"
     written = _WORD.findall(sample.lower())
     counts = dict.fromkeys(("en", *_FREQUENT), 0)  # of equal counts the first one wins
-    for word, count in Counter(filter(_LANGUAGES_OF.__contains__, written)).items():
+    for word in filter(_LANGUAGES_OF.__contains__, written):
         for language in _LANGUAGES_OF[word]:
-            counts[language] += count
+            counts[language] += 1
     likeliest = max(counts, key=counts.__getitem__)
     return likeliest if counts[likeliest] > len(written) * _LEAST_FREQUENT else "en"
 

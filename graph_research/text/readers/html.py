@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -27,6 +26,7 @@ _CONTENT = "h1, main, article, [role=main]"
 _ANCHOR_WORDS = frozenset({"headerlink", "anchorlink", "permalink"})
 _ANCHOR_SIGNS = frozenset("¶#§🔗⚓∞")
 _DROPPED_CLASSES = ".mw-editsection, .linenos, .lineno"
+_TAG = re.compile(r"<([a-z][a-z0-9]*)")
 _WORDS = re.compile(r"[a-z0-9]+")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
@@ -39,36 +39,33 @@ def html_document(source: str) -> Document:
     Tags are tokenized first and entities are decoded in text nodes only, so `a &lt; b` keeps its sign. Raises
     `DocumentUnreadable` for a page with more than `MAX_TAGS` tags.
     """
-    parser = LexborHTMLParser(bound_nesting(source).encode("utf-8", "replace"))
-    written = source.lower()
-    node = parser.css_first(":not(svg) > title") if "<title" in written else None
+    bounded = bound_nesting(source)
+    tags = frozenset(_TAG.findall(bounded.lower()))
+    parser = LexborHTMLParser(bounded.encode("utf-8", "replace"))
+    node = parser.css_first(":not(svg) > title") if "title" in tags else None
     title = canonical_text(node.text()) if node is not None else ""
     body = parser.body or parser.root
     builder = DocumentBuilder()
     if body is not None:
-        _prune(body, written)
+        _prune(body, tags)
         _Reader(builder, _main(body)).read(body)
     heading = builder.first_heading()
     only_adds_the_site = bool(heading) and title.startswith(heading)
     return builder.document(heading if only_adds_the_site else title)
 
 
-def _prune(body: LexborNode, written: str) -> None:
+def _prune(body: LexborNode, tags: frozenset[str]) -> None:
     """Take out what no reader sees as text, the signs beside headings that link to the heading itself, and the tags
-    that make no difference to where words end. `written` is the page's source in lower case: to look for a tag in the
-    tree takes much longer."""
-    body.strip_tags(_present(DROPPED_TAGS, written))
+    that make no difference to where words end. `tags` are those that the page's source has: to look for others in the
+    tree takes time."""
+    body.strip_tags(sorted(DROPPED_TAGS & tags))
     for node in body.css(_DROPPED_CLASSES):
         node.decompose()
     for link in body.css("a[href^='#']"):
         if _is_anchor(link):
             link.decompose()
-    body.unwrap_tags(_present(INLINE_TAGS, written))
+    body.unwrap_tags(sorted(INLINE_TAGS & tags))
     body.merge_text_nodes()
-
-
-def _present(tags: Iterable[str], written: str) -> list[str]:
-    return sorted(tag for tag in tags if f"<{tag}" in written)
 
 
 def _main(body: LexborNode) -> LexborNode | None:

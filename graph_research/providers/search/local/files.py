@@ -113,9 +113,9 @@ def read_document(data: bytes, content_type: str) -> Document:
     return document
 
 
-def is_pdf(data: bytes, content_type: str) -> bool:
-    """By its suffix, or by its first bytes whatever its suffix is."""
-    return content_type == PDF or data.startswith(b"%PDF-")
+def actual_type(data: bytes, content_type: str) -> str:
+    """A PDF's whatever its suffix is, else `content_type`."""
+    return PDF if data.startswith(b"%PDF-") else content_type
 
 
 def _reason(error: OSError) -> str:

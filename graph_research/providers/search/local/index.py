@@ -28,7 +28,6 @@ from graph_research.text.passages import passages
 _VERSION = 3  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
-_LEAST_WBITS = 9
 
 Row = dict[str, Any]
 
@@ -64,15 +63,10 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         "own_title": document.title,
         "text_hash": document.hash,
         "language": language,
-        "text": _compressed(document.text.encode()),
-        "layout": _compressed(orjson.dumps(document.layout())),
+        "text": zlib.compress(document.text.encode()),
+        "layout": zlib.compress(orjson.dumps(document.layout())),
     }
     return IndexEntry(columns, spans)
-
-
-def _compressed(data: bytes) -> bytes:
-    """In zlib's format, with a window no larger than the data: to set up the usual one takes longer than a page."""
-    return zlib.compress(data, wbits=min(zlib.MAX_WBITS, max(_LEAST_WBITS, len(data).bit_length())))
 
 
 def failure_entry(values: Mapping[str, Any], reason: str) -> IndexEntry:

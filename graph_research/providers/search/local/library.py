@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graph_research.providers.search.local.catalog import Catalog, CatalogEntry
-from graph_research.providers.search.local.files import FoundFile, find_files, is_pdf, read_bytes, read_document
+from graph_research.providers.search.local.files import FoundFile, actual_type, find_files, read_bytes, read_document
 from graph_research.providers.search.local.index import Index, IndexEntry, Row, document_entry, failure_entry
 from graph_research.providers.search.local.ranking import rank
 from graph_research.providers.search.local.records import (
@@ -183,6 +183,7 @@ class _Adding:
             self._index.touch(known["id"], path=str(file.path), mtime_ns=file.mtime_ns, size=file.size)
             self._keep(file, known, entry)
             return None
+        content_type = actual_type(data, file.content_type)
         values = {
             "folder": folder,
             "url": file.url,
@@ -190,13 +191,13 @@ class _Adding:
             "mtime_ns": file.mtime_ns,
             "size": file.size,
             "bytes_hash": digest,
-            "content_type": PDF if is_pdf(data, file.content_type) else file.content_type,
+            "content_type": content_type,
             "entry": entry,
         }
-        if values["content_type"] == PDF:
+        if content_type == PDF:
             return file, known, values, data
         try:
-            self._take(known, values, read_document(data, file.content_type))
+            self._take(known, values, read_document(data, content_type))
         except DocumentUnreadable as error:
             self._refuse(file, values, error.message)
         return None

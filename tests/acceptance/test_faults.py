@@ -1,4 +1,4 @@
-"""Models and searches that fail: what ends other research programs silently ends in an honest report here."""
+"""Models and searches that fail: the run ends in a report that says so."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ async def test_a_stacked_or_unknown_encoding_is_not_unpacked(server: WireServer)
             await web.fetch("http://example.org/")
 
 
-async def test_a_slow_drip_ends_with_the_time_limit(server: WireServer) -> None:
+async def test_a_slow_body_ends_with_the_time_limit(server: WireServer) -> None:
     web = Web(server.on("/", Answer(body="x" * 1000, drip_seconds=0.01)), limits=FetchLimits(seconds=1.0))
     with pytest.raises(ProviderUnavailable, match=r"example.org/ was not there whole within 1 s"):
         await web.fetch("http://example.org/")

@@ -300,7 +300,7 @@ async def test_without_a_replaced_name_server_nothing_private_is_reached_either(
     assert server.received == []
 
 
-async def test_another_address_of_the_name_is_tried_where_the_first_is_dead(server: WireServer) -> None:
+async def test_another_address_of_the_name_is_tried_where_the_first_does_not_answer(server: WireServer) -> None:
     names = Names({"example.org": [["2606:2800:220:1::1", PUBLIC]]})
     web = Web(server.on("/", PAGE), names, backend=Wires(server, dead=["2606:2800:220:1::1"]))
     assert (await web.fetch("http://example.org/")).fetched_from == PUBLIC
@@ -369,7 +369,7 @@ async def test_a_host_of_the_users_own_is_fetched_from(entry: str, url: str) -> 
         ("wiki.intern", "file://wiki.intern/etc/passwd", ""),
     ],
 )
-async def test_a_host_of_the_users_own_opens_no_other_door(
+async def test_a_host_of_the_users_own_allows_no_other_host(
     server: WireServer, entry: str, url: str, address: str
 ) -> None:
     web = Web(server, Names({"*": [[address]]}), own_hosts=[entry])
@@ -383,7 +383,7 @@ def test_an_own_host_that_is_none_is_named(entry: str) -> None:
         OwnHosts.named([entry])
 
 
-async def test_an_unknown_name_is_told(server: WireServer) -> None:
+async def test_an_unknown_name_is_reported(server: WireServer) -> None:
     web = Web(server, Names({"example.org": [[PUBLIC]]}))
     assert "the name example.net is unknown" in (await web.refusal("http://example.net/")).message
     assert web.names.asked == ["example.net"]

@@ -1,4 +1,4 @@
-"""Servers and robots.txt files that answer to hang, to crash or to cheat: each costs its own answer and no more."""
+"""Servers and robots.txt files made to hang, crash or cheat: each costs its own answer and no more."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_date_that_no_calendar_has_asks_for_no_wait(zone: str) -> None:
     assert retry_after({"retry-after": text}, now=datetime(2026, 1, 1, tzinfo=UTC)) is None
 
 
-async def test_an_answer_in_crumbs_is_read_in_no_time(server: WireServer) -> None:
+async def test_an_answer_in_many_small_pieces_is_read_quickly(server: WireServer) -> None:
     server.on("/error", Answer(status=400, chunks=("x",) * 60_000))
     server.on("/line", Answer(chunks=("x" * 2_000_000, *("x",) * 20_000)))
     endpoint = Endpoint(name="evil", base_url=server.url, attempts=1)

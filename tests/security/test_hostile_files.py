@@ -1,4 +1,4 @@
-"""Files that somebody made to hurt: they cost little time and memory, and what reads them can reach nothing."""
+"""Files made to cause harm: they cost little time and memory, and their readers can reach nothing."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ async def test_the_child_that_reads_pdfs_is_given_no_keys(monkeypatch: pytest.Mo
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-async def test_what_is_no_regular_file_is_told_and_never_opened(tmp_path: Path) -> None:
+async def test_what_is_no_regular_file_is_reported_and_never_opened(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     os.mkfifo(folder / "pipe.txt")

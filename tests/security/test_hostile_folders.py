@@ -1,4 +1,4 @@
-"""A cloned repository as working directory: what it brings is left alone until trusted, and some of it for ever."""
+"""A cloned repository as working directory: what it holds is not used until trusted, and some of it never."""
 
 from __future__ import annotations
 

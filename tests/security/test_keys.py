@@ -1,4 +1,4 @@
-"""Keys stay where they are: a research over a server that repeats its key in every error leaves no trace of it."""
+"""Keys stay secret: a research over a server that repeats its key in every error leaves no trace of it."""
 
 from __future__ import annotations
 

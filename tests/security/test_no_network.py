@@ -75,7 +75,7 @@ async def test_the_loopback_server_misbehaves_on_demand(server: WireServer, faul
             await client.get(server.url)
 
 
-async def test_the_loopback_server_drips_and_hangs_until_the_client_leaves(server: WireServer) -> None:
+async def test_the_loopback_server_sends_slowly_and_hangs_until_the_client_leaves(server: WireServer) -> None:
     server.on("/slow", Answer(body="x" * 1000, drip_seconds=0.01)).on("/never", Answer(fault="hang"))
     async with httpx.AsyncClient(timeout=0.05) as client:
         with pytest.raises(httpx.ReadTimeout):
@@ -86,7 +86,7 @@ async def test_the_loopback_server_drips_and_hangs_until_the_client_leaves(serve
         server.wait_for_close()
 
 
-async def test_the_loopback_server_speaks_tls_to_those_who_trust_it(tls_server: WireServer) -> None:
+async def test_the_loopback_server_offers_tls_to_clients_that_trust_it(tls_server: WireServer) -> None:
     tls_server.on("/", Answer(body="hello"))
     assert tls_server.trust is not None
     async with httpx.AsyncClient(verify=tls_server.trust) as client:

@@ -1,4 +1,4 @@
-"""The benchmarks of quality start: what they measure has not moved away from under them."""
+"""The quality benchmarks start: the code that they measure exists."""
 
 from __future__ import annotations
 

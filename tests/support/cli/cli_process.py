@@ -1,4 +1,4 @@
-"""A user at the command line: a folder to stand in, a data home, nobody at the keys.
+"""Runs the command line as a user would: a working folder, a data home, no input.
 
 Their commands run inside this process, or as the installed console script in a process of its own."""
 

@@ -1,4 +1,4 @@
-"""The world's model: it answers every agent of the research graphs from what stands in the prompt, word for word."""
+"""A model for the fake services: it answers every agent of the research graphs from the prompt, word for word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A little world on loopback, in a process of its own: a model over the OpenAI protocol that quotes what it is shown,
+"""Fake services on loopback, in a process of its own: a model over the OpenAI protocol that quotes what it is shown,
 a SearXNG with the pages behind it, and faults on demand. Tests and benchmarks run the real program against it.
 
 Every request becomes a line of the log: `{kind, key, started, ended, status, agent}`; `key` is the hash of the body.

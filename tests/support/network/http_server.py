@@ -1,4 +1,4 @@
-"""A real HTTP(S) server on loopback that answers as a test wrote down, misbehaves where told to, and remembers all.
+"""A real HTTP(S) server on loopback: scripted answers and faults, recorded requests.
 
     with WireServer() as server:
         server.on("POST /v1/chat", Answer(status=500), Answer(body={"ok": True}))

@@ -1,4 +1,4 @@
-"""A finished research, small and lifelike: what a run's state holds when the report is built."""
+"""A finished research: what the state of a run holds when the report is built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application: runs are created before anything is driven, watched from elsewhere, and share what they ask with."""
+"""The application: runs are created before they are driven, watched from elsewhere, and share clients and limits."""
 
 from __future__ import annotations
 

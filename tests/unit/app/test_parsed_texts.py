@@ -1,4 +1,4 @@
-"""A text becomes a document once, however many searches and agents meet it."""
+"""A text is parsed once, however many searches and agents read it."""
 
 from __future__ import annotations
 

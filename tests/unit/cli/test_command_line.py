@@ -67,7 +67,7 @@ def test_the_version_is_printed(user: User) -> None:
         (["list", "--nothing"], "--nothing"),
     ],
 )
-def test_wrong_use_is_told_in_text_and_in_json(arguments: list[str], message: str, user: User) -> None:
+def test_wrong_use_is_reported_in_text_and_in_json(arguments: list[str], message: str, user: User) -> None:
     done = user.run(*arguments, "--json", expect=2)
     assert message in done.json["error"]["message"].lower()
     assert len(done.err.splitlines()) == 1
@@ -146,7 +146,7 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_the_run(user:
     assert user.run("list", "--json").json == []
 
 
-def test_a_setting_of_the_home_is_told_with_file_and_line(user: User) -> None:
+def test_a_setting_of_the_home_is_reported_with_file_and_line(user: User) -> None:
     user.home.mkdir()
     (user.home / "config.toml").write_text("[research]\nmax_iteratons = 2\n")
     error = user.run("config", "show", "--json", expect=2).json["error"]

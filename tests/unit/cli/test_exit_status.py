@@ -1,4 +1,4 @@
-"""How the end of a run is told: an exit code, and a line that offers only what works."""
+"""How the end of a run is reported: an exit code, and a line that offers only commands that work."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`library add` tells every file that it does not index, and fails where one was named; `library search`."""
+"""`library add` reports every file that it does not index, and fails where a named file failed."""
 
 import pytest
 

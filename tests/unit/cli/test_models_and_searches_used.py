@@ -11,7 +11,9 @@ from tests.support.cli.cli_process import User
 from tests.support.network.fake_services import Faults, open_world
 
 
-def test_models_searches_and_what_fell_back_are_told_at_the_start_and_at_the_end(user: User, tmp_path: Path) -> None:
+def test_models_searches_and_what_fell_back_are_reported_at_the_start_and_at_the_end(
+    user: User, tmp_path: Path
+) -> None:
     no_report = Faults(deaf_agents=frozenset({"synthesizer"}))
     with open_world(tmp_path / "world.log", faults=no_report) as world:
         done = user.run(
@@ -98,7 +100,7 @@ def test_a_prompt_that_a_pipeline_had_to_cut_stands_among_what_was_lost(
     assert f"The context window of scripted:small.json was too small{ending}" in limitations
 
 
-def test_searches_that_nobody_chose_are_told_with_the_reason(user: User) -> None:
+def test_searches_that_nobody_chose_are_reported_with_the_reason(user: User) -> None:
     user.run("library", "add", "library")
     done = user.run("run", "How do tide mills store water?", "--llm", "extractive", "--out", "out")
     assert "models: extractive" in done.err

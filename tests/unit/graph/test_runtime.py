@@ -334,7 +334,7 @@ async def test_an_empty_list_is_a_finished_node(store: Checkpointer) -> None:
     assert (result.status, result.state["loud"]) == ("completed", [])
 
 
-async def test_failed_items_are_told_and_the_others_go_on(store: Checkpointer) -> None:
+async def test_failed_items_are_reported_and_the_others_go_on(store: Checkpointer) -> None:
     async def shout(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         if handoff["word"] == "b":
             raise ValueError("no b")

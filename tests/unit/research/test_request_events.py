@@ -1,4 +1,4 @@
-"""What goes wrong on the wire without ending a request stands in the run's events, at the node whose request it was."""
+"""Retries and waits of requests are events of the run, at the node that made the request."""
 
 from collections.abc import Sequence
 

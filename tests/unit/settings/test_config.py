@@ -38,21 +38,21 @@ def test_each_source_wins_over_the_one_before(tmp_path: Path) -> None:
     assert loaded.origins["max_searches"].endswith("graph-research.toml:2")
 
 
-def test_an_unknown_name_is_told_with_its_line_and_the_nearest_one(tmp_path: Path) -> None:
+def test_an_unknown_name_is_reported_with_its_line_and_the_nearest_one(tmp_path: Path) -> None:
     with pytest.raises(SettingInvalid, match='did you mean "max_iterations"') as caught:
         load(tmp_path, home="# mine\n[research]\n\nmax_iteration = 2\n")
     assert (caught.value.line, Path(str(caught.value.file)).name) == (4, "config.toml")
 
 
 @pytest.mark.parametrize("value", ['"three"', "0", "99", "[1]", "true"])
-def test_a_wrong_type_or_range_is_told_with_its_line(tmp_path: Path, value: str) -> None:
+def test_a_wrong_type_or_range_is_reported_with_its_line(tmp_path: Path, value: str) -> None:
     with pytest.raises(SettingInvalid, match="max_iterations") as caught:
         load(tmp_path, home=f"[research]\nmax_iterations = {value}\n")
     assert caught.value.line == 2
 
 
 @pytest.mark.parametrize("text", ["[research\n", "\x00", "max_iterations = 3\n", "[other]\na = 1\n"])
-def test_a_file_that_is_no_settings_file_is_told_with_its_line(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_no_settings_file_is_reported_with_its_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(SettingInvalid) as caught:
         load(tmp_path, home=text)
     assert caught.value.line == 1

@@ -1,4 +1,4 @@
-"""What `doctor` and `capabilities` tell: what is set up, who answers how soon, and what a missing key would add."""
+"""`doctor` and `capabilities`: what is set up, which servers answer how soon, and what a missing key would add."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_a_key_is_sent_to_its_own_host_and_only_where_the_answer_tells_of_
     }
 
 
-async def test_what_is_missing_is_told_with_what_it_would_add(tmp_path: Path) -> None:
+async def test_what_is_missing_is_reported_with_what_it_would_add(tmp_path: Path) -> None:
     checks = by_name(await examine(workspace(tmp_path, PATH="/nowhere"), network=False))
     for name, key in (("openai", "OPENAI_API_KEY"), ("tavily", "TAVILY_API_KEY"), ("searxng", "searxng_url")):
         assert (checks[name].ok, checks[name].configured, checks[name].optional) == (False, False, True)
@@ -149,7 +149,7 @@ def test_a_search_server_of_ones_own_is_asked_whether_it_gives_json_and_nothing_
 @pytest.mark.parametrize(
     ("status", "told"), [(403, "add `- json`"), (404, "check searxng_url"), (429, "`limiter: false`")]
 )
-def test_a_search_server_that_would_not_serve_is_told_with_the_remedy(
+def test_a_search_server_that_would_not_serve_is_reported_with_the_remedy(
     status: int, told: str, user: User, server: WireServer
 ) -> None:
     server.on("/search", Answer(status=status, body="<html></html>"))
@@ -284,7 +284,7 @@ async def test_where_everybody_answers_all_that_is_set_up_is_reachable(tmp_path:
     assert SECRET not in repr(checks)
 
 
-async def test_a_provider_that_is_none_is_told_with_the_one_that_was_meant(tmp_path: Path) -> None:
+async def test_an_unknown_provider_is_reported_with_the_nearest_one(tmp_path: Path) -> None:
     for name, near in (("tavly", "tavily"), ("openia", "openai"), ("mcp:x", "config.toml"), ("", "extractive")):
         with pytest.raises(NoProvider) as caught:
             await examine(workspace(tmp_path), names=[name], network=False)
@@ -325,7 +325,7 @@ async def test_nothing_is_left_running_when_a_look_is_broken_off(tmp_path: Path)
     assert len(asyncio.all_tasks()) == 1
 
 
-def test_who_has_no_key_of_googles_search_is_told_that_there_is_none_to_be_had(user: User) -> None:
+def test_who_has_no_key_of_googles_search_is_reported_that_there_is_none_to_be_had(user: User) -> None:
     told = user.run("doctor", "--offline", "google", expect=1).out
     assert "not set" in told
     assert "Google takes no new ones, and ends it on 2027-01-01" in told

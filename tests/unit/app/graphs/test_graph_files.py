@@ -276,7 +276,7 @@ def test_a_bundle_is_inspected_with_the_schemas_and_prompts_that_it_holds(user: 
     assert (told["prompts"], told["schemas"], told["unknown"]) == (["reply"], ["reply"], [])
 
 
-def test_a_name_that_no_graph_has_is_told_in_the_same_way_by_every_command(user: User) -> None:
+def test_a_name_that_no_graph_has_is_reported_in_the_same_way_by_every_command(user: User) -> None:
     told = {user.run("graph", command, "piplin", expect=2).err for command in ("run", "validate", "export", "inspect")}
     assert len(told) == 1
     assert 'did you mean "pipeline"?' in told.pop()

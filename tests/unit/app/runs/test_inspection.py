@@ -1,4 +1,4 @@
-"""`graph inspect`: what a graph or bundle of somebody else's would touch, told before anything of it is used."""
+"""`graph inspect`: what a graph or bundle from elsewhere would use, shown before anything of it is used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ edges:
 """
 
 
-def test_a_graph_that_could_not_be_loaded_is_told_about_all_the_same(user: User) -> None:
+def test_a_graph_that_cannot_be_loaded_is_described_all_the_same(user: User) -> None:
     user.write("foreign.yaml", FOREIGN)
     told = user.run("graph", "inspect", "foreign.yaml", "--json").json
     assert (told["graph"], told["version"], told["nodes"]) == ("foreign", "7", 5)

@@ -1,4 +1,4 @@
-"""Limits as a user meets them: what ended a run, how it is told, and the option that `resume` needs then."""
+"""Limits at the command line: what ended a run, how it is reported, and the option that `resume` needs then."""
 
 from __future__ import annotations
 

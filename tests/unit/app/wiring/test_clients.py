@@ -1,4 +1,4 @@
-"""What a run reaches the outside with follows the user's settings."""
+"""The clients of a run follow the settings of the user."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_to_look_at_a_server_pins_nothing(user: User) -> None:
     assert not (user.home / "mcp-pins.json").exists()
 
 
-def test_nothing_that_a_server_says_of_its_tools_is_told_to_a_model(user: User, server: WireServer) -> None:
+def test_nothing_that_a_server_says_of_its_tools_reaches_a_model(user: User, server: WireServer) -> None:
     set_up(user, "--changed")
     server.on("/v1/chat/completions", answered)
 
@@ -133,7 +133,7 @@ def test_a_server_without_its_variable_is_left_out_and_said(user: User) -> None:
     assert "LIBRARY_TOKEN is not set" in refused.err
 
 
-async def test_a_name_that_is_none_is_told_with_the_one_that_was_meant(user: User) -> None:
+async def test_an_unknown_name_is_reported_with_the_nearest_one(user: User) -> None:
     set_up(user)
     space = open_workspace({"GRAPH_RESEARCH_HOME": str(user.home)}, user.folder, may_use=lambda _: False)
     with pytest.raises(NoProvider, match=r'did you mean "mcp:library"\?'):
@@ -162,7 +162,7 @@ def test_without_the_package_the_extra_is_named(user: User, monkeypatch: pytest.
         ({"command": ["a"], "key_name": "TOKEN"}, "from a variable that environ names"),
     ],
 )
-def test_a_server_that_is_described_wrongly_is_told_without_what_was_written(
+def test_a_server_that_is_described_wrongly_is_reported_without_what_was_written(
     table: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     environ = {"GRAPH_RESEARCH_HOME": str(tmp_path / "home")}
@@ -180,7 +180,7 @@ def test_a_folder_cannot_bring_a_server_along(user: User) -> None:
     assert not (user.folder / "owned").exists()
 
 
-def test_pins_are_kept_and_a_broken_file_is_told(tmp_path: Path) -> None:
+def test_pins_are_kept_and_a_broken_file_is_reported(tmp_path: Path) -> None:
     home = Home(tmp_path)
     HomePins(home).pin("mcp:one", "sha256:1")
     HomePins(home).pin("mcp:two", "sha256:2")

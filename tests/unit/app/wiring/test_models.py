@@ -314,7 +314,7 @@ def test_a_setting_may_be_a_table_in_the_users_file(tmp_path: Path) -> None:
     assert configuration.origins["cli_commands"] == f"{file}:4"
 
 
-def test_the_hosts_that_specs_reach_are_told() -> None:
+def test_the_hosts_that_specs_reach_are_reported() -> None:
     specs = [
         "extractive",
         "openai:m",

@@ -109,7 +109,7 @@ async def test_the_web_is_tavily_google_and_semantic_scholar_in_this_order(tmp_p
 
 
 @pytest.mark.parametrize("name", ["wikipedi", "tavily:x", "", "scripted:", "http://10.0.0.1/"])
-async def test_a_name_that_is_none_is_told_with_what_there_is(name: str, tmp_path: Path) -> None:
+async def test_an_unknown_name_is_reported_with_the_known_ones(name: str, tmp_path: Path) -> None:
     with pytest.raises(NoProvider, match=r"scripted:FILE"):
         await select_searches(workspace(tmp_path), (name,), ())
 

@@ -120,7 +120,9 @@ def test_a_question_is_debugged_down_to_its_prompts(user: User) -> None:
     assert user.run("report", "r").code == 0
 
 
-def test_a_stored_run_is_walked_and_its_documents_cannot_move_the_cursor(researcher: User, tmp_path: Path) -> None:
+def test_a_stored_run_is_stepped_through_and_its_documents_cannot_move_the_cursor(
+    researcher: User, tmp_path: Path
+) -> None:
     script = tmp_path / "script"
     script.write_text("until gather\ndiff\nnext\nback\nhistory\n")
     out = researcher.run("debug", "tides", "--script", str(script)).out
@@ -184,7 +186,7 @@ def test_the_extension_for_vs_code_is_a_zip_that_names_this_command(user: User, 
     assert debugger["runtimeArgs"] == ["debug", "--dap"]
 
 
-def test_a_port_that_cannot_be_listened_on_is_told(user: User) -> None:
+def test_a_port_that_cannot_be_listened_on_is_reported(user: User) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -1,4 +1,4 @@
-"""Progress: what a run's events become for whoever watches."""
+"""Progress: how the events of a run are shown."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -78,7 +78,7 @@ def retried(seconds: float) -> Shown:
     return Shown(run_id="r", seq=None, at=AT, path="gather[0]/search", visit=1, name="wire:retried", data=data)
 
 
-def test_a_long_wait_for_a_server_is_told_while_it_lasts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_wait_for_a_server_is_reported_while_it_lasts(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(LineView().show)
     for event in (started("gather"), retried(0.5), retried(29.7), started("gather[0]/search"), item("gather[0]")):
         progress.saw(event)

@@ -75,7 +75,7 @@ def _calls(moment: dict[str, Any]) -> Counter[str]:
     return Counter(line for line in moment["log"] if line.startswith("call"))
 
 
-def test_a_store_that_may_not_be_written_is_named_with_how_to_mend_it() -> None:
+def test_a_store_that_may_not_be_written_is_named_with_the_remedy() -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         command = [sys.executable, "-c", READ_ONLY, f"{folder}/runs.db"]

@@ -37,7 +37,7 @@ def test_every_resumed_run_ends_in_the_same_state_with_the_same_hashes(moments: 
             assert moment[part] == whole[part], f"{part} after the kill at {moment['moment']}"
 
 
-def test_no_recorded_call_is_made_again_and_lost_ones_are_told(moments: list[dict[str, Any]]) -> None:
+def test_no_recorded_call_is_made_again_and_lost_ones_are_reported(moments: list[dict[str, Any]]) -> None:
     for moment in moments:
         made = Counter(line for line in moment["log"] if line.startswith("call"))
         assert sum(made.values()) - 2 * len(made) <= 2, "at most the calls in flight, of two branches"

@@ -130,7 +130,7 @@ async def test_a_run_is_stopped_stepped_and_ended(tmp_path: Path) -> None:
         await client.ask("disconnect")
 
 
-async def test_the_end_of_a_run_is_told_once() -> None:
+async def test_the_end_of_a_run_is_reported_once() -> None:
     async with connected(graph_of(COUNTDOWN)) as client:
         await client.begin(token=client.token)
         told = []
@@ -202,7 +202,7 @@ async def test_function_breakpoints_stop_in_subgraphs_with_their_stack() -> None
         await client.event("stopped")
 
 
-async def test_evaluate_speaks_the_expression_language_and_nothing_else() -> None:
+async def test_evaluate_accepts_the_expression_language_and_nothing_else() -> None:
     async with connected(graph_of(COUNTDOWN)) as client:
         await client.begin(token=client.token, stopOnEntry=True)
         await client.stopped("entry")

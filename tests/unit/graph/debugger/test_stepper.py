@@ -1,4 +1,4 @@
-"""The debugger: holding, stepping, breakpoints, looking and going back, on live, stored and cut runs of real graphs."""
+"""The debugger: stops, steps, breakpoints, inspection and going back, on live, stored and interrupted runs."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ async def test_edges_tell_why_they_hold_or_not_with_values(store: Checkpointer) 
     assert (second.holds, second.taken, second.why) == (True, True, "no guard")
 
 
-async def test_what_changed_since_the_last_stop_is_told(store: Checkpointer) -> None:
+async def test_what_changed_since_the_last_stop_is_reported(store: Checkpointer) -> None:
     debugger = debugger_of(graph_of(COUNTDOWN), store)
     await debugger.begin({}, run_id="r")
     await debugger.next()
@@ -224,7 +224,7 @@ async def test_an_edit_goes_on_as_a_fork_and_leaves_the_run_as_it_was(store: Che
     assert (await store.state("r"))["seen"] == [3]
 
 
-async def test_a_completed_run_is_walked_from_its_start_and_forked_in_its_middle(store: Checkpointer) -> None:
+async def test_a_completed_run_is_stepped_through_from_its_start_and_forked_in_its_middle(store: Checkpointer) -> None:
     graph = graph_of(COUNTDOWN)
     await runtime(graph, store).run({}, run_id="r")
     debugger = debugger_of(graph, store)

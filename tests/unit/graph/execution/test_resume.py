@@ -1,4 +1,4 @@
-"""Going on: after an answer, a pause, a cut at any event, a failure, and with a graph that is not the same any more."""
+"""Resume: after an answer, a pause, an interruption at any event, a failure, and with a changed graph."""
 
 from __future__ import annotations
 
@@ -345,7 +345,7 @@ async def test_a_changed_graph_is_refused_with_what_differs_until_it_is_accepted
         ("start: tick", "start: tick\nsummary: Down.\nlimits: {steps: 9}", ["`limits` is new"]),
     ],
 )
-def test_parts_of_a_graph_that_differ_are_told_by_name(old: str, new: str, told: list[str]) -> None:
+def test_parts_of_a_graph_that_differ_are_reported_by_name(old: str, new: str, told: list[str]) -> None:
     assert [str(change) for change in text_differences(COUNTDOWN, COUNTDOWN.replace(old, new))] == told
 
 

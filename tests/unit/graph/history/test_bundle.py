@@ -1,4 +1,4 @@
-"""Bundles: a run leaves and comes back whole, equal runs give equal bytes, and no hostile archive gets in."""
+"""Bundles: a run is packed and unpacked whole, equal runs give equal bytes, and hostile archives are refused."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def rebuilt(
     return data + hashlib.sha256(data).hexdigest().encode()
 
 
-def test_a_forger_who_changes_nothing_gets_in(whole: bytes, tmp_path: Path) -> None:
+def test_an_archive_repacked_without_changes_is_accepted(whole: bytes, tmp_path: Path) -> None:
     file = tmp_path / "same.grb"
     file.write_bytes(rebuilt(whole))
     assert unpack(file).run.run_id == "p"
@@ -171,7 +171,7 @@ def test_a_name_that_has_no_place_in_a_bundle_is_refused(whole: bytes, tmp_path:
     refused(wrong, tmp_path, "not the name|manifest|not a bundle")
 
 
-def test_links_duplicates_bombs_and_crowds_are_refused(whole: bytes, tmp_path: Path) -> None:
+def test_links_duplicates_bombs_and_too_many_entries_are_refused(whole: bytes, tmp_path: Path) -> None:
     def link(archive: zipfile.ZipFile) -> None:
         info = zipfile.ZipInfo("graphs/link.yaml")
         info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16

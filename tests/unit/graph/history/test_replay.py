@@ -158,7 +158,7 @@ async def test_a_cancelled_run_is_cancelled_again_at_the_same_place(store: Check
     assert (await _replayed(store)).identical
 
 
-async def test_a_run_that_died_is_replayed_up_to_there(store: Checkpointer) -> None:
+async def test_a_run_whose_process_was_killed_is_replayed_up_to_there(store: Checkpointer) -> None:
     graph = graph_of(TRIALS, **Outside(stuck=True).handlers)
     async with aclosing(runtime(graph, store).stream({}, run_id="r")) as events:
         async for event in events:

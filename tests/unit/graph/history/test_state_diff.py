@@ -54,5 +54,5 @@ def test_entries_without_ids_are_compared_by_their_places() -> None:
         ("x", "x", ", only fewer like it"),
     ],
 )
-def test_the_first_difference_of_two_requests_is_told_in_words(old: Any, new: Any, told: str) -> None:
+def test_the_first_difference_of_two_requests_is_reported_in_words(old: Any, new: Any, told: str) -> None:
     assert first_difference(old, new) == told

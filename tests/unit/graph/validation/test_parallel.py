@@ -69,7 +69,7 @@ BRANCHES = (
 )
 
 
-def test_writers_in_branches_of_unequal_length_are_told_with_both_ways() -> None:
+def test_writers_in_branches_of_unequal_length_are_reported_with_both_ways() -> None:
     nodes = BRANCHES.format(b="{n: 1}", c="{}", d="{n: 2}", join="b, d")
     assert checked(nodes, graph("a -> b", "a -> c", "c -> d", "b -> j", "d -> j", "j -> done")) == [
         'parallel-writers warning: nodes "b" and "d" run side by side and both replace channel "n": '
@@ -121,7 +121,7 @@ def test_a_join_that_no_fork_leads_to_is_doubted() -> None:
     assert found == ['join-without-fork warning: node "j" joins b and c, but no fork leads to more than one of them']
 
 
-def test_an_end_of_a_subgraph_that_nobody_takes_is_told_with_its_way() -> None:
+def test_an_end_of_a_subgraph_that_nobody_takes_is_reported_with_its_way() -> None:
     nodes = "{a: {graph: picky, input: {with: {n: n}}}, done: {end: completed}, sorry: {end: failed}}"
     found = checked(nodes, graph("a -> done").rstrip() + ", {from: done, to: sorry, on: error}")
     assert (
@@ -171,7 +171,7 @@ def test_a_loop_that_only_counts_is_none_of_these() -> None:
     assert found == []
 
 
-def test_a_channel_that_one_way_leaves_out_is_told_with_that_way() -> None:
+def test_a_channel_that_one_way_leaves_out_is_reported_with_that_way() -> None:
     state = "{n: {type: integer, input: true}, text: {type: string, output: true}}"
     nodes = (
         "{a: {set: {}}, write: {set: {text: '\"hi\"'}}, "

@@ -197,7 +197,7 @@ def test_the_truth_table_has_every_combination_that_can_really_happen(texts: lis
         assert tuple(guard.evaluate({"a": a, "b": b}) for guard in compiled) in rows
 
 
-def test_every_pair_of_parallel_writers_is_told() -> None:
+def test_every_pair_of_parallel_writers_is_reported() -> None:
     nodes = "{a: {set: {}, fork: all}, b: {set: {n: '1'}}, c: {set: {n: '2'}}, d: {set: {n: '3'}}, z: {end: completed}}"
     edges = "[{from: a, to: b}, {from: a, to: c}, {from: a, to: d}, " + ", ".join(
         f"{{from: {name}, to: z}}]" if name == "d" else f"{{from: {name}, to: z}}" for name in "bcd"

@@ -1,4 +1,4 @@
-"""JSON Schemas at the seams: what does not fit is named exactly, and nothing outside is ever read."""
+"""JSON Schema contracts: what does not fit is named exactly, and nothing outside is ever read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_fitting_value_passes_silently() -> None:
     assert list(contract.properties) == ["research_brief", "sub_queries"]
 
 
-def test_a_misfit_names_node_schema_pointer_and_value() -> None:
+def test_a_contract_error_names_node_schema_pointer_and_value() -> None:
     with pytest.raises(HandoffInvalid) as invalid:
         Contract(PLAN, "planner.output").check({"research_brief": "b", "sub_queries": [{"query/text": 3}]}, "plan")
     error = invalid.value
@@ -53,7 +53,7 @@ def test_the_whole_value_has_the_empty_pointer() -> None:
     assert '"research_brief" is a required property' in str(invalid.value)
 
 
-def test_long_values_and_many_misfits_are_cut_in_the_message_only() -> None:
+def test_long_values_and_many_errors_are_cut_in_the_message_only() -> None:
     contract = Contract({"type": "array", "items": {"type": "integer"}}, "numbers")
     value = ["z" * 100_000] * 1_000
     with pytest.raises(HandoffInvalid) as invalid:
@@ -69,7 +69,7 @@ def test_schemas_refer_to_each_other_by_bare_name() -> None:
     assert not contract.fits([{"action": "rest"}])
 
 
-def test_an_id_of_a_schema_does_not_lead_references_astray() -> None:
+def test_an_id_of_a_schema_does_not_change_what_references_mean() -> None:
     shelf = TextResolver(
         {"one": json.dumps({"$id": "https://example.org/one.json", "type": "integer"})}, suffix=".json"
     )

@@ -1,4 +1,4 @@
-"""Signs of life: what a server's first answer, or its silence, tells of it and of the key."""
+"""Health checks: what a server's first answer, or none within the time, says of the server and of the key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def probe(url: str, *, tells_key: bool = True) -> Probe:
     return Probe(endpoint=endpoint, path="/models", tells_key=tells_key)
 
 
-async def test_a_server_that_takes_the_key_is_told_with_the_time_it_took(server: WireServer) -> None:
+async def test_a_server_that_takes_the_key_is_reported_with_the_time_it_took(server: WireServer) -> None:
     server.on("/models", Answer(body={"data": []}))
     times = iter([10.0, 10.25])
     async with HttpClient() as http:
@@ -34,7 +34,7 @@ async def test_a_server_that_takes_the_key_is_told_with_the_time_it_took(server:
 @pytest.mark.parametrize(
     ("status", "body"), [(401, {"error": f"no {KEY}"}), (403, ""), (400, {"error": {"message": "API key not valid"}})]
 )
-async def test_a_refused_key_is_told_with_its_remedy_and_without_the_key(
+async def test_a_refused_key_is_reported_with_its_remedy_and_without_the_key(
     status: int, body: Any, server: WireServer
 ) -> None:
     server.on("/models", Answer(status=status, body=body))
@@ -58,7 +58,9 @@ async def test_without_a_key_to_judge_any_answer_will_do_and_none_is_sent(status
 
 
 @pytest.mark.parametrize(("status", "tells_key"), [(503, False), (503, True), (404, True), (429, True)])
-async def test_a_server_that_is_there_but_unwell_is_told_so(status: int, tells_key: bool, server: WireServer) -> None:
+async def test_a_server_that_answers_with_a_fault_is_reported_as_reachable(
+    status: int, tells_key: bool, server: WireServer
+) -> None:
     server.on("/models", Answer(status=status))
     async with HttpClient() as http:
         result = await check_health(http, probe(server.url, tells_key=tells_key))
@@ -81,7 +83,7 @@ async def test_no_http_is_no_answer(fault: Any, server: WireServer) -> None:
         assert not (await check_health(http, probe(server.url))).reachable
 
 
-async def test_a_port_where_nobody_listens_is_told(server: WireServer) -> None:
+async def test_a_port_where_nobody_listens_is_reported(server: WireServer) -> None:
     url = server.url
     server.__exit__(None, None, None)
     async with HttpClient() as http:
@@ -91,13 +93,13 @@ async def test_a_port_where_nobody_listens_is_told(server: WireServer) -> None:
     assert "nothing listens" in result.text
 
 
-async def test_a_certificate_that_is_not_trusted_is_told(tls_server: WireServer) -> None:
+async def test_a_certificate_that_is_not_trusted_is_reported(tls_server: WireServer) -> None:
     async with HttpClient() as http:
         result = await check_health(http, probe(tls_server.url))
     assert not result.reachable
     assert "certificate" in result.text
 
 
-async def test_a_name_that_nobody_knows_is_told() -> None:
+async def test_a_name_that_nobody_knows_is_reported() -> None:
     result = await check_health(Nobody(), probe("http://nobody.example"))
     assert (result.reachable, result.text) == (False, "it: its name is unknown; check the network")

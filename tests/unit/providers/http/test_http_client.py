@@ -1,4 +1,4 @@
-"""The transport against real servers on loopback: what is tried again, how long it waits, what it tells."""
+"""The HTTP client against real servers on loopback: what is retried, how long it waits, what it reports."""
 
 import asyncio
 import gzip
@@ -140,7 +140,7 @@ async def test_a_server_that_stays_overloaded_is_given_up_with_its_own_words(
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 501])
-async def test_what_asking_again_cannot_mend_is_asked_once(bench: Bench, server: WireServer, status: int) -> None:
+async def test_errors_that_a_retry_cannot_fix_are_not_retried(bench: Bench, server: WireServer, status: int) -> None:
     server.on("/x", Answer(status=status, body={"detail": [{"message": "no such thing"}]}))
     error = await failure_of(bench, endpoint_at(server))
     assert isinstance(error, ProviderRefused)
@@ -201,7 +201,7 @@ async def test_a_wait_that_the_budget_has_no_room_for_is_not_begun(bench: Bench,
     assert len(server.received) == 1
 
 
-async def test_who_is_asked_to_wait_is_left_alone_by_everybody(bench: Bench, server: WireServer) -> None:
+async def test_a_server_that_asks_to_wait_gets_no_request_of_any_caller(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(status=429, headers={"retry-after": "30"}))
     await failure_of(bench, endpoint_at(server, budget_seconds=40))
     error = await failure_of(bench, endpoint_at(server, budget_seconds=20))
@@ -304,7 +304,7 @@ async def test_a_long_error_is_quoted_in_one_short_line(bench: Bench, server: Wi
     assert error.message.isprintable()
 
 
-async def test_a_slow_drip_is_cut_off_by_the_time_of_one_try(bench: Bench, server: WireServer) -> None:
+async def test_a_slow_body_is_cut_off_by_the_time_of_one_try(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(body="x" * 1000, drip_seconds=0.01))
     error = await failure_of(bench, endpoint_at(server, timeout_seconds=0.1, attempts=2))
     assert isinstance(error, ProviderUnavailable)
@@ -331,7 +331,7 @@ async def test_cancellation_closes_the_request_at_once(bench: Bench, server: Wir
     assert bench.incidents == []
 
 
-async def test_a_server_that_is_not_there_is_told_by_its_address(bench: Bench, server: WireServer) -> None:
+async def test_a_server_that_is_not_there_is_reported_by_its_address(bench: Bench, server: WireServer) -> None:
     with WireServer() as gone:
         endpoint = endpoint_at(gone, attempts=2)
     error = await failure_of(bench, endpoint)
@@ -339,7 +339,9 @@ async def test_a_server_that_is_not_there_is_told_by_its_address(bench: Bench, s
     assert f"nothing listens at 127.0.0.1:{gone.port} (tried 2 times" in error.message
 
 
-async def test_a_certificate_that_is_not_trusted_is_told_with_its_remedy(bench: Bench, tls_server: WireServer) -> None:
+async def test_a_certificate_that_is_not_trusted_is_reported_with_its_remedy(
+    bench: Bench, tls_server: WireServer
+) -> None:
     error = await failure_of(bench, endpoint_at(tls_server))
     assert isinstance(error, ProviderUnreachable)
     assert "the certificate of 127.0.0.1" in error.message
@@ -366,7 +368,7 @@ async def test_a_certificate_for_another_name_is_not_taken() -> None:
 @pytest.mark.parametrize(
     "record", [b"no record of TLS", b"\x17\x03\x03\x00\x20" + bytes(32)], ids=["no record", "not encrypted"]
 )
-async def test_a_connection_whose_encryption_breaks_is_told_and_tried_again(record: bytes) -> None:
+async def test_a_connection_whose_encryption_breaks_is_reported_and_tried_again(record: bytes) -> None:
     authority, trust = trustme.CA(), ssl.create_default_context()
     authority.configure_trust(trust)
     own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -386,7 +388,7 @@ async def test_a_connection_whose_encryption_breaks_is_told_and_tried_again(reco
     assert f"the connection to 127.0.0.1:{port} broke off (tried 2 times" in error.message
 
 
-async def test_https_to_a_server_without_tls_is_told(bench: Bench, server: WireServer) -> None:
+async def test_https_to_a_server_without_tls_is_reported(bench: Bench, server: WireServer) -> None:
     endpoint = Endpoint(name="oracle", base_url=server.url.replace("http:", "https:"))
     error = await failure_of(bench, endpoint)
     assert isinstance(error, ProviderUnreachable)
@@ -459,7 +461,9 @@ async def test_keys_stand_in_no_message_whatever_the_server_quotes(bench: Bench,
 
 
 @pytest.mark.parametrize("key", ["line\nend", "ünïcode-key", "nul\0byte"])
-async def test_a_key_that_cannot_be_sent_is_told_without_showing_it(bench: Bench, server: WireServer, key: str) -> None:
+async def test_a_key_that_cannot_be_sent_is_reported_without_showing_it(
+    bench: Bench, server: WireServer, key: str
+) -> None:
     endpoint = Endpoint(name="oracle", base_url=server.url, headers={"x-api-key": key}, remedy="set ORACLE_KEY again")
     error = await failure_of(bench, endpoint)
     assert isinstance(error, ProviderRefused)
@@ -542,7 +546,7 @@ async def test_a_bucket_spaces_requests_out(server: WireServer) -> None:
     assert set(told) == {Throttled(peer="oracle", asked_for=False)}
 
 
-async def test_a_bucket_that_is_too_slow_for_the_budget_is_told(server: WireServer) -> None:
+async def test_a_bucket_that_is_too_slow_for_the_budget_is_reported(server: WireServer) -> None:
     server.on("/x", GOOD)
     async with HttpClient() as http:
         endpoint = endpoint_at(server, per_second=0.01, budget_seconds=0.1)
@@ -551,7 +555,7 @@ async def test_a_bucket_that_is_too_slow_for_the_budget_is_told(server: WireServ
             await http.ask(endpoint, "GET", "/x")
 
 
-async def test_lines_arrive_while_the_server_still_speaks(bench: Bench, server: WireServer) -> None:
+async def test_lines_arrive_while_the_server_still_sends(bench: Bench, server: WireServer) -> None:
     chunks = ("data: a\u2028", "b\r\n\r\nda", b"ta: \xc3", b"\xbc\n", "data: last")
     server.on("/x", Answer(chunks=chunks, pause_seconds=0.02))
     lines = [line async for line in bench.http.stream(endpoint_at(server), "POST", "/x", json={})]
@@ -569,7 +573,7 @@ async def test_a_stream_is_begun_again_until_its_first_line(bench: Bench, server
     assert bench.time.slept == [0.5, 1.0]
 
 
-async def test_a_stream_that_breaks_off_is_told_and_not_begun_again(bench: Bench, server: WireServer) -> None:
+async def test_a_stream_that_breaks_off_is_reported_and_not_begun_again(bench: Bench, server: WireServer) -> None:
     server.on("/x", Answer(body="one\n" * 1000, fault="half"))
     lines = []
     with pytest.raises(ProviderUnavailable, match="half an answer"):
@@ -606,7 +610,7 @@ async def test_a_proxy_of_the_environment_serves_others_and_never_this_machine(
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "ftp://127.0.0.1:1", "http://user:hunter2@[::1"])
-async def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
+async def test_a_proxy_that_cannot_be_used_is_reported_without_its_password(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", proxy)
@@ -616,7 +620,7 @@ async def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
     assert "hunter2" not in str(error)
 
 
-async def test_a_proxy_that_refuses_is_told_with_its_reason(
+async def test_a_proxy_that_refuses_is_reported_with_its_reason(
     bench: Bench, server: WireServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.on("*", Answer(status=407))
@@ -627,7 +631,7 @@ async def test_a_proxy_that_refuses_is_told_with_its_reason(
     assert "hunter2" not in str(error)
 
 
-async def test_certificates_that_cannot_be_read_are_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_certificates_that_cannot_be_read_are_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/at/all.pem")
     error = await failure_of(bench, Endpoint(name="away", base_url="https://127.0.0.1:1"))
     assert "trusted certificates cannot be read" in error.message

@@ -1,4 +1,4 @@
-"""Keys are blacked out of texts, and little else."""
+"""Keys are redacted from texts, and little else."""
 
 import pytest
 
@@ -22,9 +22,9 @@ from graph_research.providers.http.redaction import redact
         ("token: limit exceeded", "token: limit exceeded"),
     ],
 )
-def test_what_is_or_looks_like_a_key_is_blacked_out(text: str, shown: str) -> None:
+def test_keys_and_texts_that_look_like_keys_are_redacted(text: str, shown: str) -> None:
     assert redact(text, ["s3cr3t/x+y z"]) == shown
 
 
-def test_a_longer_secret_goes_first_and_a_short_one_tears_no_words_apart() -> None:
+def test_the_longest_secret_is_redacted_first_and_a_short_one_splits_no_words() -> None:
     assert redact("abcdefgh abcdefghij of", ["abcdefgh", "abcdefghij", "of", ""]) == "[key] [key] of"

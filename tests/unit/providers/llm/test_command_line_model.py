@@ -97,7 +97,7 @@ async def test_a_program_that_is_not_logged_in_is_refused_with_the_remedy(make: 
         await make("sys.exit('Please run /login')").complete(asked())
 
 
-async def test_a_window_that_is_too_small_is_told_apart(make: Make) -> None:
+async def test_a_window_that_is_too_small_is_an_error_of_its_own(make: Make) -> None:
     with pytest.raises(ContextExceeded) as caught:
         await make("sys.exit('prompt is too long: 9 tokens > 8 maximum')").complete(asked())
     assert caught.value.limit_tokens == 8

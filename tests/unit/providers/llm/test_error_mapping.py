@@ -226,7 +226,7 @@ READ = ErrorMapper(provider="tested", model="m", key_name="TESTED_KEY", paramete
 
 
 @pytest.mark.parametrize("name", TOO_LONG)
-def test_a_prompt_that_is_too_long_is_told_apart_with_the_limit_where_it_is_said(name: str) -> None:
+def test_a_prompt_that_is_too_long_is_an_error_of_its_own_with_the_reported_limit(name: str) -> None:
     status, told, limit = TOO_LONG[name]
     error = READ.of(status, told)
     assert isinstance(error, ContextExceeded)
@@ -239,7 +239,7 @@ def test_a_passing_fault_is_left_to_its_status(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FOR_THE_USER)
-def test_what_asking_again_cannot_mend_is_refused_and_says_why(name: str) -> None:
+def test_errors_that_a_retry_cannot_fix_are_refused_with_the_reason(name: str) -> None:
     status, told, words = FOR_THE_USER[name]
     error = READ.of(status, told)
     assert isinstance(error, ProviderRefused)

@@ -58,7 +58,7 @@ async def test_a_blocked_answer_says_why(reason: str, http: HttpClient, server: 
         await GEMINI.make(http, server.url).complete(asked())
 
 
-async def test_a_key_that_is_no_key_is_told_with_its_variable(http: HttpClient, server: WireServer) -> None:
+async def test_an_invalid_key_is_reported_with_its_variable(http: HttpClient, server: WireServer) -> None:
     error = {
         "code": 400,
         "message": "API key not valid. Please pass a valid API key.",

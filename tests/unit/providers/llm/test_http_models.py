@@ -52,7 +52,7 @@ async def test_an_answer_comes_with_what_it_took(dialect: Dialect, http: HttpCli
 
 
 @every
-async def test_a_streamed_answer_is_told_piece_by_piece_and_is_the_same(
+async def test_a_streamed_answer_is_emitted_piece_by_piece_and_is_the_same(
     dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.stream_path, dialect.streamed())
@@ -98,7 +98,7 @@ async def test_a_model_that_declines_is_not_asked_again(dialect: Dialect, http: 
 
 
 @every
-async def test_a_window_that_is_too_small_is_told_with_its_size(
+async def test_a_window_that_is_too_small_is_reported_with_its_size(
     dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, Answer(status=400, body=dialect.context_error))
@@ -120,7 +120,7 @@ async def test_a_passing_fault_is_asked_again(
 
 
 @every
-async def test_a_fault_that_stays_is_told_with_the_servers_words(
+async def test_a_fault_that_stays_is_reported_with_the_servers_words(
     dialect: Dialect, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, refusing(529, dialect, "Overloaded"))
@@ -145,7 +145,7 @@ async def test_a_wait_that_the_server_asks_for_is_kept(dialect: Dialect, server:
 
 @every
 @pytest.mark.parametrize(("status", "remedy"), [(401, "_API_KEY"), (403, "_API_KEY"), (404, "model's name")])
-async def test_what_only_the_user_can_mend_is_told_with_the_remedy(
+async def test_what_only_the_user_can_fix_is_reported_with_the_remedy(
     dialect: Dialect, status: int, remedy: str, http: HttpClient, server: WireServer
 ) -> None:
     server.on(dialect.path, refusing(status, dialect, f"wrong key {KEY}"))
@@ -204,7 +204,7 @@ async def test_a_server_that_takes_too_long_is_left(
 
 
 @every
-async def test_a_certificate_that_nobody_believes_ends_the_call(
+async def test_an_untrusted_certificate_ends_the_call(
     dialect: Dialect, http: HttpClient, tls_server: WireServer
 ) -> None:
     tls_server.on(dialect.path, Answer(body=dialect.whole))

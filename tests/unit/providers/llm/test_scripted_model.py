@@ -1,4 +1,4 @@
-"""The scripted model: replies in order, errors and delays as told, requests kept."""
+"""The scripted model: replies in order, errors and delays of the script, requests recorded."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_a_function_answers_from_the_request() -> None:
     assert (await model.complete(request())).text == "USER TEXT"
 
 
-async def test_a_delay_goes_through_the_sleeper_that_was_given() -> None:
+async def test_a_delay_uses_the_given_sleep_function() -> None:
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""The scripted search: hits, errors and delays as told, requests kept."""
+"""The scripted search: hits, errors and delays of the script, requests recorded."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_the_first_answer_that_matches_is_given(script: Path) -> None:
     assert [request.query for request in search.requests] == ["How many TURBINES?", "birds", "turbines"]
 
 
-async def test_an_error_is_raised_as_often_as_told_and_delays_are_slept(script: Path) -> None:
+async def test_an_error_is_raised_as_often_as_scripted_and_delays_are_waited(script: Path) -> None:
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:

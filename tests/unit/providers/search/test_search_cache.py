@@ -1,4 +1,4 @@
-"""A search that remembers: what it asks again, and what it does not."""
+"""The search cache: what is searched again, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a provider told becomes a hit field by field, and nothing it tells is strange enough to break that."""
+"""Each field of a provider response becomes a field of a hit, and no response, however odd, breaks that."""
 
 from typing import Any
 from xml.etree.ElementTree import Element

@@ -1,4 +1,4 @@
-"""Every search over HTTP against a server on loopback: what it finds, how it fails, and what it never tells."""
+"""Every search over HTTP against a loopback server: its hits, its failures, and what it never shows."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -78,7 +78,7 @@ async def test_a_query_of_any_length_and_signs_is_asked(name: str, server: WireS
     ("name", "status"),
     [(name, status) for name in SPOKEN for status in REFUSED if (name, status) != ("openalex", 403)],
 )
-async def test_what_only_the_user_can_mend_is_refused_at_once(
+async def test_what_only_the_user_can_fix_is_refused_at_once(
     name: str, status: int, server: WireServer, http: HttpClient
 ) -> None:
     server.on("*", Answer(status=status, body={"error": {"message": f"no, {KEY}"}}))

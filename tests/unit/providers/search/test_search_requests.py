@@ -1,4 +1,4 @@
-"""How each search asks: its parameters, its pages, its second try, and what its own errors mean."""
+"""The requests of each search: parameters, pages, second tries, and what its own errors mean."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -182,7 +182,7 @@ def _google_error(code: int, message: str, reason: str) -> Answer:
         (_google_error(400, "API key not valid.", "badRequest"), ProviderRefused, 1),
     ],
 )
-async def test_quotas_of_google_are_told_apart(
+async def test_quotas_of_google_are_distinguished(
     answer: Answer, kind: type[Exception], tries: int, server: WireServer, http: HttpClient
 ) -> None:
     server.on("*", answer)
@@ -218,7 +218,7 @@ async def test_openalex_takes_no_word_for_an_operator(server: WireServer, http: 
     assert asked.query["api_key"] == KEY
 
 
-async def test_crossref_is_told_who_asks(server: WireServer, http: HttpClient) -> None:
+async def test_crossref_gets_the_contact_address(server: WireServer, http: HttpClient) -> None:
     SPOKEN["crossref"].answer(server)
     await SPOKEN["crossref"].at(server, http).search(REQUEST)
     (asked,) = server.received
@@ -317,7 +317,7 @@ async def test_a_searxng_below_a_path_is_asked_there(server: WireServer, http: H
     assert len(await search.search(REQUEST)) == 2
 
 
-async def test_a_searxng_without_json_says_how_to_mend_it(server: WireServer, http: HttpClient) -> None:
+async def test_a_searxng_without_json_is_reported_with_the_remedy(server: WireServer, http: HttpClient) -> None:
     server.on("*", Answer(status=403, body="<html>403</html>"))
     with pytest.raises(ProviderRefused, match=r"add `- json` .* in its settings\.yml"):
         await SPOKEN["searxng"].at(server, http).search(REQUEST)

@@ -37,7 +37,7 @@ async def test_what_stands_nowhere_is_dropped_and_counted() -> None:
     assert proved == {"quotes": [], "dropped": 2}
 
 
-async def test_one_place_is_one_quote_and_equal_quotes_are_told_apart_by_their_start() -> None:
+async def test_one_place_is_one_quote_and_equal_quotes_are_distinguished_by_their_start() -> None:
     same = quoted("It has 16 turbines.", start=26)
     proved = await prove(same, same, quoted("It has 16 turbines.", start=46))
     assert [quote["locator"] for quote in proved["quotes"]] == ["char:26-45", "char:46-65"]

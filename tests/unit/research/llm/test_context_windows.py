@@ -1,4 +1,4 @@
-"""Windows that are too small: prompts are cut, sent again, remembered, and what was cut is said."""
+"""Windows that are too small: prompts are shortened and sent again, the window is learned, and the cut is reported."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def test_a_prompt_in_any_script_fits_the_window_at_once(texts: list[str], 
     assert 0.6 * 6_000 < taken / 4 <= 6_000 - request.max_output_tokens
 
 
-async def test_without_a_told_limit_each_cut_takes_a_tenth_of_the_user_prompt_and_none_of_the_system_prompt(
+async def test_without_a_reported_limit_each_cut_takes_a_tenth_of_the_user_prompt_and_none_of_the_system_prompt(
     context: PlainContext,
 ) -> None:
     model = small(18_500)
@@ -106,7 +106,7 @@ async def test_without_a_told_limit_each_cut_takes_a_tenth_of_the_user_prompt_an
     assert len({request.system for request in model.requests}) == 1
 
 
-async def test_question_fences_and_schema_stand_in_a_prompt_however_short(context: PlainContext) -> None:
+async def test_question_markers_and_schema_are_in_a_prompt_however_short(context: PlainContext) -> None:
     model = small(5_000, tells=1_250)
     await AGENT.call(make_services([model]), material(17_000), context)
     sent = model.requests[-1]

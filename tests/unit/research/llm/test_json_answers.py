@@ -24,7 +24,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=5), VALUES, min_size=1, max_size=4))
-def test_an_object_is_found_bare_fenced_and_in_prose(value: dict[str, object]) -> None:
+def test_an_object_is_found_alone_in_a_code_block_and_in_prose(value: dict[str, object]) -> None:
     text = json.dumps(value)
     assert first_json(text) == value
     assert first_json(f"Here it is:\n```json\n{text}\n```\nAnything else?") == value
@@ -35,7 +35,7 @@ def test_the_longest_of_several_objects_in_prose_is_taken() -> None:
     assert first_json('First {"a": 1}, then {"a": 1, "b": [1, 2, 3]}, then {}.') == {"a": 1, "b": [1, 2, 3]}
 
 
-def test_commas_before_a_closing_bracket_are_forgiven_but_not_inside_texts() -> None:
+def test_commas_before_a_closing_bracket_are_dropped_but_not_inside_texts() -> None:
     assert first_json('{"a": [1, 2,], "b": ",]",}') == {"a": [1, 2], "b": ",]"}
 
 

@@ -1,4 +1,4 @@
-"""Fitting prompts into windows: fences and questions stay whole, and what was cut is said."""
+"""Prompt fitting: quotation markers and questions stay whole, and what was cut is reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from graph_research.research.llm.prompt_fitting import (
 )
 from graph_research.research.llm.prompt_templates import quoted
 
-FENCE = re.compile(r"\[(QUOTED-\w+) begin: [^\]]*\]\n.*?\n\[\1 end\]", re.DOTALL)
+QUOTATION = re.compile(r"\[(QUOTED-\w+) begin: [^\]]*\]\n.*?\n\[\1 end\]", re.DOTALL)
 SOURCES = Section(name="sources", noun="source", text="content")
 NOTES = Section(name="notes", noun="note", keep=0)
 
@@ -59,7 +59,7 @@ def test_the_longest_sources_give_way_first_and_evenly() -> None:
     assert cut.description() == "2 of 3 sources in part"
 
 
-def test_what_was_cut_is_told_in_the_plural() -> None:
+def test_what_was_cut_is_reported_in_the_plural() -> None:
     assert Truncation(noun="sub-query", rows=3, in_part=0, left_out=3).description() == "3 of 3 sub-queries not at all"
     assert Truncation(noun="query", rows=1, in_part=0, left_out=1).description() == "1 of 1 query not at all"
 
@@ -89,13 +89,13 @@ def test_the_first_part_gives_way_before_the_second() -> None:
 
 
 @given(st.lists(st.integers(0, 4_000), max_size=12), st.integers(0, 20), st.integers(0, 12_000))
-def test_fences_and_question_stay_whole_at_any_limit(lengths: list[int], notes: int, limit: int) -> None:
+def test_quotation_markers_and_question_stay_whole_at_any_limit(lengths: list[int], notes: int, limit: int) -> None:
     whole = material(*lengths, notes=notes)
     result = fit_prompt(whole, (SOURCES, NOTES), render, PromptLimit(chars=limit))
     assert result.text.startswith(quoted("What of it?", "research question"))
     assert result.text.endswith("The end.")
     begun = result.text.count(" begin: ")
-    assert len(FENCE.findall(result.text)) == begun == len(result.material["sources"]) + 1
+    assert len(QUOTATION.findall(result.text)) == begun == len(result.material["sources"]) + 1
     assert len(result.text) <= max(limit, len(render(material(300))) + 100)
     assert (result.text == render(whole)) or result.truncations
 
@@ -105,7 +105,7 @@ def test_a_prompt_of_which_nothing_is_known_loses_the_ends_of_its_longest_quotat
     result = shortened_quotes(text, PromptLimit(chars=3_000))
     assert len(result.text) <= 3_000
     assert "What of it?" in result.text
-    assert len(FENCE.findall(result.text)) == 4
+    assert len(QUOTATION.findall(result.text)) == 4
     assert result.text.count(MARK) == 2
     assert result.truncations[0].description() == "2 of 3 quotations in part"
 

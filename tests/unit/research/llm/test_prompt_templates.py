@@ -1,4 +1,4 @@
-"""Prompts: the fence around other people's text, the sandbox, and what the shipped templates show."""
+"""Prompts: markers around quoted text, the sandbox, and what the shipped templates show."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def renderer(folder: Path, **templates: str) -> PromptRenderer:
     return PromptRenderer(FolderResolver(folder, suffix=".j2"))
 
 
-def fence_of(block: str) -> str:
+def marker_of(block: str) -> str:
     found = MARKERS.match(block)
     assert found is not None
     return found[1]
@@ -30,16 +30,16 @@ def fence_of(block: str) -> str:
 @given(st.text(max_size=400))
 def test_a_quoted_text_holds_neither_its_own_begin_nor_its_own_end(text: str) -> None:
     block = quoted(text, "source")
-    fence = fence_of(block)
-    assert fence not in text
-    assert block.count(fence) == 2
-    assert block.endswith(f"\n[{fence} end]")
+    marker = marker_of(block)
+    assert marker not in text
+    assert block.count(marker) == 2
+    assert block.endswith(f"\n[{marker} end]")
 
 
 @given(st.text(max_size=50))
-def test_a_text_that_quotes_its_own_fence_gets_another_one(text: str) -> None:
+def test_a_text_that_contains_its_own_marker_gets_another_marker(text: str) -> None:
     inner = quoted(text, "source")
-    assert fence_of(quoted(inner, "source")) not in inner
+    assert marker_of(quoted(inner, "source")) not in inner
 
 
 def test_a_label_cannot_break_out_of_its_line() -> None:

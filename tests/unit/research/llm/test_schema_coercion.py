@@ -45,7 +45,7 @@ SCHEMA: dict[str, Any] = {
         ({"rows": [], "researchComplete": "yes"}, {"rows": [], "research_complete": True}),
     ],
 )
-def test_what_can_only_mean_one_thing_is_mended(value: Any, meant: Any) -> None:
+def test_a_value_that_can_only_mean_one_thing_is_coerced(value: Any, meant: Any) -> None:
     assert coerced(value, SCHEMA) == meant
 
 
@@ -89,6 +89,6 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_mending_takes_anything_and_once_is_enough(value: Any) -> None:
+def test_coercion_takes_any_value_and_is_idempotent(value: Any) -> None:
     once = coerced(value, SCHEMA)
     assert coerced(once, SCHEMA) == once

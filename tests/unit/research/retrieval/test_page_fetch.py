@@ -120,7 +120,7 @@ async def test_a_page_that_cannot_be_read_leaves_its_snippet_and_says_why() -> N
     assert {one.hit.document.text for one in result.fused} >= {"The Tarn plant opened.", "The plant at Tarn."}
 
 
-async def test_a_wall_before_the_text_is_no_page() -> None:
+async def test_a_login_page_does_not_replace_the_snippet() -> None:
     result = await followed([snippet("https://a.org/1")], Shelf({"https://a.org/1": "Log in."}))
     assert result.fused[0].hit.document.text == "The Tarn plant opened."
     assert "less text" in result.fused[0].hit.metadata["fetch_error"]

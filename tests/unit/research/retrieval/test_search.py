@@ -1,4 +1,4 @@
-"""Asking several searches at once: who is asked for what, one that fails or hangs, and what a run loses by it."""
+"""Federated search: which provider gets which query, one that fails or hangs, and what is lost by it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def test_one_that_hangs_or_fails_costs_its_own_hits_and_no_more_than_its_t
     ]
 
 
-async def test_an_error_that_is_none_of_a_search_is_not_swallowed() -> None:
+async def test_an_error_that_is_not_a_search_error_is_raised() -> None:
     with pytest.raises(ExceptionGroup, match="TaskGroup"):
         await searched(Serving("broken", fails=RuntimeError("a bug")), Serving("well"))
 

@@ -143,7 +143,7 @@ def test_a_figure_may_be_written_in_another_way(claim: str, quote: str) -> None:
         ("More than 150 boats came.", "More than 100 boats came."),
     ],
 )
-def test_another_figure_is_told_apart(claim: str, quote: str) -> None:
+def test_another_figure_is_distinguished(claim: str, quote: str) -> None:
     assert not stand_in(claim, quote)
 
 

@@ -36,7 +36,7 @@ def test_terms_are_stems_without_the_commonest_words() -> None:
         ("Wann darf gebaut werden?", "de"),
     ],
 )
-def test_language_is_told_by_script_and_common_words(text: str, language: str) -> None:
+def test_language_is_recognised_by_script_and_common_words(text: str, language: str) -> None:
     assert language_of(text) == language
 
 

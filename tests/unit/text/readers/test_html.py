@@ -1,4 +1,4 @@
-"""HTML to canonical text: what is kept, what is joined, what is only furniture."""
+"""HTML to canonical text: what is kept, what is joined, what is boilerplate."""
 
 from __future__ import annotations
 

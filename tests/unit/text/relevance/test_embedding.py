@@ -32,7 +32,7 @@ def test_a_unit_without_a_word_of_the_question_is_found_by_its_meaning() -> None
     assert found.unit.text == "A physician treats patients."
 
 
-def test_an_embedder_that_sees_no_likeness_changes_nothing() -> None:
+def test_an_embedder_that_finds_no_similarity_changes_nothing() -> None:
     question = parse("Are salmon rare?")
     assert rank(Pool({"a": DAM}, TopicEmbedder("absent")), question) == rank(Pool({"a": DAM}), question)
 

@@ -1,4 +1,4 @@
-"""A question taken apart: its names, its parts, its words for texts in other languages."""
+"""The parts of a question: its names, its clauses, its terms for texts in other languages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_question_of_common_words_only_still_has_terms() -> None:
     assert set(parse("what is it").weights("en")) == {"what", "is", "it"}
 
 
-def test_yes_or_no_is_told_by_the_first_word() -> None:
+def test_yes_or_no_questions_are_recognised_by_their_first_word() -> None:
     assert parse("Is it safe?").is_yes_no
     assert parse("Ist es sicher, und wie teuer ist es?").is_yes_no
     assert not parse("Why is it safe?").is_yes_no

@@ -125,7 +125,7 @@ async def test_the_same_text_counts_once(tmp_path: Path, folder: Path, library: 
     assert len(await library.find("bulb turbines")) == 1
 
 
-async def test_unreadable_files_are_told_and_the_rest_goes_on(folder: Path, library: Library) -> None:
+async def test_unreadable_files_are_reported_and_the_rest_goes_on(folder: Path, library: Library) -> None:
     (folder / "binary.txt").write_bytes(b"\x00\x01\x02")
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
     (folder / "empty.md").write_text("")
@@ -143,7 +143,7 @@ async def test_unreadable_files_are_told_and_the_rest_goes_on(folder: Path, libr
     assert first.to_json()["failed"][0].keys() == {"path", "reason"}
 
 
-async def test_a_failed_file_that_was_mended_is_added(folder: Path, library: Library) -> None:
+async def test_a_failed_file_that_was_corrected_is_added(folder: Path, library: Library) -> None:
     (folder / "late.txt").write_bytes(b"\x00")
     await library.add([folder])
     (folder / "late.txt").write_text("Now it is a text about eels.")
@@ -152,7 +152,7 @@ async def test_a_failed_file_that_was_mended_is_added(folder: Path, library: Lib
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-async def test_a_forbidden_file_is_told(folder: Path, library: Library) -> None:
+async def test_a_forbidden_file_is_reported(folder: Path, library: Library) -> None:
     (folder / "tasks.htm").chmod(0)
     assert [failure.reason for failure in (await library.add([folder])).failed] == ["permission denied"]
 
@@ -175,7 +175,7 @@ async def test_links_do_not_lead_out_of_the_folder_and_hidden_files_stay_hidden(
     assert await library.search("xylophone") == []
 
 
-async def test_one_file_can_be_added_and_a_missing_one_is_told(folder: Path, library: Library) -> None:
+async def test_one_file_can_be_added_and_a_missing_one_is_reported(folder: Path, library: Library) -> None:
     result = await library.add([folder / "sub" / "birds.md", folder / "nothing"])
     assert counts(result) == (1, 0, 0, 0)
     assert "no such" in result.failed[0].reason
@@ -198,7 +198,7 @@ async def test_a_library_that_was_never_used_is_empty(library: Library, tmp_path
     assert not (tmp_path / "index").exists()
 
 
-async def test_progress_is_told_before_each_file_and_at_the_end(folder: Path, library: Library) -> None:
+async def test_progress_is_reported_before_each_file_and_at_the_end(folder: Path, library: Library) -> None:
     told: list[tuple[int, int, str]] = []
     await library.add([folder], on_progress=lambda done, total, path: told.append((done, total, path)))
     assert told == [(0, 3, "tasks.htm"), (1, 3, "turbines.html"), (2, 3, "sub/birds.md"), (3, 3, "")]

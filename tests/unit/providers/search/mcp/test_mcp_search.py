@@ -93,14 +93,14 @@ async def test_a_tool_that_fails_says_why(closing: AsyncExitStack) -> None:
         await search.search(SearchRequest(query="fail"))
 
 
-async def test_a_server_that_cannot_be_started_is_told_with_its_setting(closing: AsyncExitStack) -> None:
+async def test_a_server_that_cannot_be_started_is_reported_with_its_setting(closing: AsyncExitStack) -> None:
     search = McpSearch(replace(SERVER, command=("no-such-program",)), Notebook(), closing)
 
     with pytest.raises(ProviderUnavailable, match=r"research\.mcp_servers\.library"):
         await search.search(SearchRequest(query="turbines"))
 
 
-async def test_a_server_that_ends_at_once_is_told_with_its_last_words(closing: AsyncExitStack) -> None:
+async def test_a_server_that_ends_at_once_is_reported_with_its_last_output(closing: AsyncExitStack) -> None:
     code = "import sys; sys.stderr.write('x' * 1_000_000); sys.exit('\\nno licence was found')"
     search = McpSearch(replace(SERVER, command=(sys.executable, "-c", code)), Notebook(), closing)
 
@@ -243,7 +243,7 @@ async def test_a_server_at_an_address_is_let_in_by_its_key_and_never_quoted_with
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_a_server_that_lets_nobody_in_is_told_with_the_setting_of_its_key(
+async def test_a_server_that_refuses_access_is_reported_with_the_setting_of_its_key(
     status: int, closing: AsyncExitStack, server: WireServer
 ) -> None:
     server.on("*", Answer(status=status, body=f"not with {KEY}"))

@@ -19,7 +19,7 @@ def asking(number: int) -> SessionMessage:
     return SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=number, method="tools/list"))
 
 
-async def test_who_asks_on_while_a_line_without_end_is_told_breaks_nothing() -> None:
+async def test_who_asks_on_while_a_line_without_end_is_reported_breaks_nothing() -> None:
     code = "import sys\n[input() for _ in range(2)]\nwhile True: sys.stdout.write('x' * 1_000_000)\n"
     async with over_stdio((sys.executable, "-c", code), {}, bytearray()) as (heard, said):
         await said.send(asking(1))

@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 
 from graph_research.providers.keys import KEYS
-from graph_research.settings.config import ENV_PREFIX
+from graph_research.settings.sources import ENV_PREFIX
 from tests.support.network import socket_guard
 from tests.support.network.http_server import WireServer
 

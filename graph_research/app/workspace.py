@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph_research.app.definitions import Definitions
-from graph_research.settings.config import Configuration, Settings, load_configuration
+from graph_research.settings.config import Settings
 from graph_research.settings.home import Home, find_home
+from graph_research.settings.sources import Configuration, load_configuration
 from graph_research.settings.trust import FolderOffer, agree, find_offer, is_trusted
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from pathlib import Path
 import orjson
 
 from graph_research.errors import UserMistake, why_unreadable
-from graph_research.settings.config import FOLDER_FILE
 from graph_research.settings.home import Home
 from graph_research.settings.shipped_files import Kind, shipped
+from graph_research.settings.sources import FOLDER_FILE
 
 _SUFFIXES: dict[Kind, str] = {"graphs": ".yaml", "prompts": ".j2", "schemas": ".json"}
 _MOST_FILES = 2_000

@@ -13,8 +13,9 @@ import typer
 
 from graph_research.cli import _application, errors
 from graph_research.providers.keys import KEYS
-from graph_research.settings.config import ENV_PREFIX, Settings
+from graph_research.settings.config import Settings
 from graph_research.settings.folder_policy import why_not
+from graph_research.settings.sources import ENV_PREFIX
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"

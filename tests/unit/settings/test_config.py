@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from graph_research.process_tree import ProcessTree
-from graph_research.settings.config import Configuration, SettingInvalid, Settings, load_configuration
+from graph_research.settings.config import SettingInvalid, Settings
 from graph_research.settings.folder_policy import why_not
+from graph_research.settings.sources import Configuration, load_configuration
 from tests.support.cli.cli_process import User
 
 

@@ -22,7 +22,8 @@ from graph_research.providers.llm.model_data import Prices
 from graph_research.providers.llm.model_spec import is_local, parse_spec
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.llm.model_router import ModelRouter
-from graph_research.settings.config import SettingInvalid, Settings, load_configuration
+from graph_research.settings.config import SettingInvalid, Settings
+from graph_research.settings.sources import load_configuration
 
 KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GEMINI_API_KEY": "sk-g", "MINE": "sk-mine"}
 

@@ -177,7 +177,8 @@ def _report(
 ) -> None:
     """A run's report or sources again.
 
-    From the store; csv, bibtex, ris and csl-json hold the sources, for a spreadsheet or a reference manager.
+    From the store. docx and pdf are for reading, pandoc is Markdown with pandoc's citations, csv is the evidence, a row
+    for every citation; bibtex, ris and csl-json hold the sources, for a reference manager.
     """
     from graph_research.app.runs.report import render_report
 

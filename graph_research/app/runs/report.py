@@ -183,6 +183,7 @@ def _facts(
         run_id=record.run_id,
         question=request.question or str(record.input["question"]),
         graph=record.graph,
+        graph_hash=record.graph_hash,
         status=record.status,
         cause=record.cause,
         error=error_text(record) if limit is None else limit.words,

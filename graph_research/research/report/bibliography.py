@@ -1,13 +1,11 @@
-"""A report's sources for other programs: CSV, BibTeX, RIS and CSL-JSON.
+"""A report's sources for reference managers: BibTeX, RIS and CSL-JSON.
 
-Nothing of a source is trusted: cells that a spreadsheet would run as a formula are made text, characters that are
-markup in BibTeX are escaped, and a line break never starts a new RIS field.
+Nothing of a source is trusted: characters that are markup in BibTeX are escaped, and a line break never starts a new
+RIS field.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,21 +16,6 @@ from graph_research.text.language.dates import date_parts
 
 Sources = Sequence[Mapping[str, Any]]
 
-_COLUMNS = (
-    "id",
-    "title",
-    "authors",
-    "publisher",
-    "url",
-    "doi",
-    "tier",
-    "composite",
-    "published_at",
-    "retrieved_at",
-    "quality",
-    "fidelity",
-)
-_FORMULA = ("=", "+", "-", "@")
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -45,24 +28,6 @@ _TEX = {
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
 }
-
-
-def _csv(sources: Sources) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for source in sources:
-        writer.writerow([_cell(source.get(column)) for column in _COLUMNS])
-    return out.getvalue()
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, (int, float)):
-        return str(value)
-    text = one_line("; ".join(map(str, value)) if isinstance(value, list) else str(value))
-    return "'" + text if text.startswith(_FORMULA) else text
 
 
 def _bibtex_entry(source: Mapping[str, Any]) -> str:
@@ -104,8 +69,12 @@ def _ris_entry(source: Mapping[str, Any]) -> str:
 
 
 def _csl_json(sources: Sources) -> str:
-    entries = [_csl_entry(source) for source in sources]
-    return orjson.dumps(entries, option=orjson.OPT_INDENT_2).decode() + "\n"
+    return orjson.dumps(csl_items(sources), option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def csl_items(sources: Sources) -> list[dict[str, Any]]:
+    """The sources as items of CSL-JSON."""
+    return [_csl_entry(source) for source in sources]
 
 
 def _csl_entry(source: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +99,6 @@ def _date(source: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 RENDERERS: Mapping[str, Callable[[Sources], str]] = {
-    "csv": _csv,
     "bibtex": lambda sources: "\n".join(map(_bibtex_entry, sources)),
     "ris": lambda sources: "".join(map(_ris_entry, sources)),
     "csl-json": _csl_json,

@@ -88,6 +88,7 @@ def build_report(
     return Report(
         run_id=run.run_id,
         graph=run.graph,
+        graph_hash=run.graph_hash,
         question=question,
         status=run.status,
         cause=run.cause,

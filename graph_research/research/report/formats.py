@@ -53,6 +53,30 @@ def _json(proved: ProvedReport) -> bytes:
     return orjson.dumps(proved.report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
+def _docx(proved: ProvedReport) -> bytes:
+    from graph_research.research.report.documents.docx import render_docx
+
+    return render_docx(proved.report)
+
+
+def _pdf(proved: ProvedReport) -> bytes:
+    from graph_research.research.report.documents.pdf import render_pdf
+
+    return render_pdf(proved.report)
+
+
+def _pandoc(proved: ProvedReport) -> bytes:
+    from graph_research.research.report.documents.pandoc import render_pandoc
+
+    return render_pandoc(proved.report).encode()
+
+
+def _evidence(proved: ProvedReport) -> bytes:
+    from graph_research.research.report.documents.evidence_table import render_evidence
+
+    return render_evidence(proved.report).encode()
+
+
 def _bibliography(name: str) -> Callable[[ProvedReport], bytes]:
     def render(proved: ProvedReport) -> bytes:
         from graph_research.research.report.bibliography import RENDERERS
@@ -66,7 +90,15 @@ REPORT_FORMATS: Mapping[str, Format] = {
     "md": Format(suffix=".md", media_type="text/markdown", render=_markdown),
     "html": Format(suffix=".html", media_type="text/html", render=_html),
     "json": Format(suffix=".json", media_type="application/json", render=_json),
-    "csv": Format(suffix=".csv", media_type="text/csv", render=_bibliography("csv")),
+    "docx": Format(
+        suffix=".docx",
+        media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        render=_docx,
+        is_text=False,
+    ),
+    "pdf": Format(suffix=".pdf", media_type="application/pdf", render=_pdf, is_text=False),
+    "pandoc": Format(suffix=".md", media_type="text/markdown", render=_pandoc),
+    "csv": Format(suffix=".csv", media_type="text/csv", render=_evidence),
     "bibtex": Format(suffix=".bib", media_type="application/x-bibtex", render=_bibliography("bibtex")),
     "ris": Format(suffix=".ris", media_type="application/x-research-info-systems", render=_bibliography("ris")),
     "csl-json": Format(

@@ -37,6 +37,9 @@ class Labels:
     more_evidence: str = "More evidence"
     limitations: str = "Limitations"
     methodology: str = "Methodology"
+    passages: str = "Quoted passages"
+    date: str = "Date"
+    no_font: str = "No installed font has these characters of the report: {characters}"
     archived_texts: str = "Archived texts"
     archived_texts_lead: str = "The sources as they were read, with every quoted passage marked."
 

@@ -236,6 +236,7 @@ class Report(Record):
     format: Literal["report/2"] = "report/2"
     run_id: str
     graph: str
+    graph_hash: str
     question: str
     status: str
     cause: str | None

@@ -36,6 +36,7 @@ class RunFacts:
     run_id: str
     question: str
     graph: str = "deep_research"
+    graph_hash: str = ""
     status: str = RunStatus.COMPLETED
     cause: str | None = None
     error: str | None = None

@@ -66,7 +66,14 @@ def test_the_report_comes_again_from_the_store_byte_for_byte(format: str, resear
 
 
 @pytest.mark.parametrize(
-    ("format", "sign"), [("csv", "id,title"), ("bibtex", "@misc{src-"), ("ris", "TY  - "), ("csl-json", '"id": "src-')]
+    ("format", "sign"),
+    [
+        ("csv", "section,sentence,text"),
+        ("pandoc", "[@src-"),
+        ("bibtex", "@misc{src-"),
+        ("ris", "TY  - "),
+        ("csl-json", '"id": "src-'),
+    ],
 )
 def test_the_sources_come_for_other_programs(format: str, sign: str, researcher: User) -> None:
     assert sign in researcher.run("report", "tides", "--format", format).out

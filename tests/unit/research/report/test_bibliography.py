@@ -1,7 +1,5 @@
 """Sources for other programs: nothing in a title runs, breaks a line or closes a brace there."""
 
-import csv
-import io
 import json
 from typing import Any
 
@@ -26,14 +24,6 @@ def source(**changes: Any) -> dict[str, Any]:
         "fidelity": "full",
         **changes,
     }
-
-
-@pytest.mark.parametrize("title", ["=1+1", "+cmd", "-2", "@SUM(A1)", "\t=1", " =1", "\r=1"])
-def test_a_title_that_a_spreadsheet_would_run_becomes_text(title: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(RENDERERS["csv"]([source(title=title)]))))
-    assert rows[0]["title"].startswith("'")
-    assert rows[0]["composite"] == "-0.5"
-    assert rows[0]["authors"] == "Ada Byron; Institute of Heat"
 
 
 def test_bibtex_keeps_markup_of_a_title_as_text() -> None:

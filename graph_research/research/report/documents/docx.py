@@ -1,0 +1,140 @@
+"""The report as a Word document: headings, tables and lists in Word's own styles; each number leads to its passage."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from docx import Document
+from docx.document import Document as WordDocument
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import Pt
+from docx.text.paragraph import Paragraph as WordParagraph
+
+from graph_research.research.report.documents.elements import (
+    Code,
+    Element,
+    Heading,
+    Items,
+    Paragraph,
+    Passage,
+    Span,
+    Spans,
+    Style,
+    Table,
+    elements_of,
+)
+from graph_research.research.report.labels import ENGLISH, Labels
+from graph_research.research.report.model import Report
+
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_CODE_FONT = "Courier New"
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+"""The time of every entry of the ZIP file, so that the same report gives the same bytes."""
+
+
+def render_docx(report: Report, labels: Labels = ENGLISH) -> bytes:
+    """The file's bytes; the same report gives the same bytes."""
+    document = Document()
+    document.core_properties.title = _text(report.question)[:250]
+    document.core_properties.author = "graph-research"
+    document.core_properties.comments = report.run_id
+    document.core_properties.language = labels.language
+    written = report.finished_at or report.started_at
+    moment = datetime.fromisoformat(written) if written else datetime(*_FIRST_DAY, tzinfo=UTC)
+    document.core_properties.created = document.core_properties.modified = moment
+    writer = _Writer(document)
+    for element in elements_of(report, labels):
+        writer.add(element)
+    out = io.BytesIO()
+    document.save(out)
+    return _dated(out.getvalue())
+
+
+def _dated(package: bytes) -> bytes:
+    """The ZIP file with one time for every entry."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(package)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            entry = zipfile.ZipInfo(name, date_time=_FIRST_DAY)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            new.writestr(entry, old.read(name))
+    return out.getvalue()
+
+
+class _Writer:
+    def __init__(self, document: WordDocument) -> None:
+        self._document = document
+        self._bookmarks = 0
+
+    def add(self, element: Element) -> None:
+        match element:
+            case Heading(text, level):
+                self._document.add_heading(_text(text), level)
+            case Paragraph(spans, is_quoted):
+                self._spans(self._document.add_paragraph(style="Quote" if is_quoted else None), spans)
+            case Items(items, ordered):
+                for item in items:
+                    self._spans(self._document.add_paragraph(style="List Number" if ordered else "List Bullet"), item)
+            case Table():
+                self._table(element)
+            case Code(text, _, marks):
+                run = self._document.add_paragraph().add_run(_text(text))
+                run.font.name, run.font.size = _CODE_FONT, Pt(9)
+                if marks:
+                    self._spans(self._document.add_paragraph(), marks)
+            case Passage():
+                self._passage(element)
+
+    def _table(self, table: Table) -> None:
+        if table.caption:
+            self._document.add_paragraph(_text(table.caption), style="Caption")
+        grid = self._document.add_table(rows=0, cols=len(table.header), style="Table Grid")
+        if any(table.header):
+            for cell, head in zip(grid.add_row().cells, table.header, strict=True):
+                cell.paragraphs[0].add_run(_text(head)).bold = True
+        for row in table.rows:
+            for cell, spans in zip(grid.add_row().cells, row, strict=True):
+                self._spans(cell.paragraphs[0], spans)
+        self._document.add_paragraph()
+
+    def _passage(self, passage: Passage) -> None:
+        paragraph = self._document.add_paragraph()
+        self._bookmarks += 1
+        for tag in ("w:bookmarkStart", "w:bookmarkEnd"):
+            mark = OxmlElement(tag)
+            mark.set(qn("w:id"), str(self._bookmarks))
+            if tag == "w:bookmarkStart":
+                mark.set(qn("w:name"), _bookmark(passage.citation))
+            paragraph._p.append(mark)
+        self._spans(paragraph, [Span(f"[{passage.number}] "), Span(f"“{passage.quote}” "), Span(passage.source)])
+        self._spans(paragraph, [Span(f", {passage.where}")])
+
+    def _spans(self, paragraph: WordParagraph, spans: Iterable[Span] | Spans) -> None:
+        for span in spans:
+            parent = paragraph
+            run = paragraph.add_run(_text(span.text))
+            run.bold = span.style is Style.STRONG or None
+            run.italic = span.style is Style.EMPHASIS or None
+            if span.citation or span.url:
+                link = OxmlElement("w:hyperlink")
+                if span.citation:
+                    link.set(qn("w:anchor"), _bookmark(span.citation))
+                else:
+                    target = self._document.part.relate_to(span.url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+                    link.set(qn("r:id"), target)
+                link.append(run._r)
+                parent._p.append(link)
+
+
+def _bookmark(citation: str) -> str:
+    return f"citation_{citation}"
+
+
+def _text(text: str) -> str:
+    return _NOT_IN_XML.sub("", text)

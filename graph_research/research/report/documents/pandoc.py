@@ -1,0 +1,85 @@
+"""The report as Markdown with pandoc's citations, and its sources as the bibliography in the file's own metadata."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from graph_research.research.report.bibliography import csl_items
+from graph_research.research.report.documents.elements import (
+    Code,
+    Element,
+    Heading,
+    Items,
+    Paragraph,
+    Passage,
+    Span,
+    Style,
+    Table,
+    elements_of,
+)
+from graph_research.research.report.labels import ENGLISH, Labels
+from graph_research.research.report.model import Report
+
+_ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~^$@\"'&:])")
+
+
+def render_pandoc(report: Report, labels: Labels = ENGLISH) -> str:
+    """The file's text: `[@src-…, c7]` cites passage c7 of a source. `pandoc --citeproc` makes any format of it."""
+    sources = {source.id: source for source in report.sources if source.n is not None}
+    metadata = {
+        "title": report.question,
+        "lang": labels.language,
+        "date": (report.finished_at or report.started_at or "")[:10],
+        "keywords": [f"run {report.run_id}", f"graph {report.graph}", f"model {report.model}"],
+        "references": csl_items([source.to_json() for source in sources.values()]),
+    }
+    front = f"---\n{json.dumps(metadata, ensure_ascii=False, indent=1)}\n---"  # JSON is YAML
+    cited = {citation.id: citation.source_id for citation in report.citations}
+    body = [_element(element, cited) for element in elements_of(report, labels)[1:]]
+    return "\n\n".join([front, *body, "::: {#refs}\n:::"]) + "\n"
+
+
+def _element(element: Element, cited: dict[str, str]) -> str:
+    match element:
+        case Heading(text, level):
+            return f"{'#' * max(level, 1)} {_escaped(text)}"
+        case Paragraph(spans, is_quoted):
+            return ("> " if is_quoted else "") + _spans(spans, cited)
+        case Items(items, ordered):
+            return "\n".join(f"{f'{n}.' if ordered else '-'} {_spans(item, cited)}" for n, item in enumerate(items, 1))
+        case Table():
+            return _table(element, cited)
+        case Code(text, language, marks):
+            fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+            name = language if language.isalnum() else ""
+            return f"{fence}{name}\n{text}\n{fence}" + (f"\n\n{_spans(marks, cited)}" if marks else "")
+        case Passage(citation, _, quote, source, where):
+            return f"[]{{#{citation}}}**{citation}** “{_escaped(quote)}” *{_escaped(source)}*, {_escaped(where)}"
+
+
+def _table(table: Table, cited: dict[str, str]) -> str:
+    rows = [[_escaped(head) for head in table.header], ["---"] * len(table.header)]
+    rows += [[_spans(cell, cited) for cell in row] for row in table.rows]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*lines, *([f"\n: {_escaped(table.caption)}"] if table.caption else [])])
+
+
+def _spans(spans: Iterable[Span], cited: dict[str, str]) -> str:
+    return "".join(_span(span, cited) for span in spans)
+
+
+def _span(span: Span, cited: dict[str, str]) -> str:
+    if span.citation:
+        return f"[@{cited[span.citation]}, [{span.citation}](#{span.citation})]"
+    text = _escaped(span.text)
+    if span.url:
+        return f"[{text}](<{span.url.replace('<', '%3C').replace('>', '%3E')}>)"
+    marks = {Style.STRONG: "**", Style.EMPHASIS: "*"}.get(span.style, "")
+    lead = text[: len(text) - len(text.lstrip())]
+    return f"{lead}{marks}{text.strip()}{marks}" if marks else text
+
+
+def _escaped(text: str) -> str:
+    return _ACTIVE.sub(r"\\\1", text)

@@ -1,0 +1,162 @@
+"""The report as PDF, set by Typst with its own fonts; each number leads to its passage."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import typst
+from pypdf import PdfReader
+
+from graph_research.errors import GraphResearchError
+from graph_research.research.report.documents.elements import (
+    Code,
+    Element,
+    Heading,
+    Items,
+    Paragraph,
+    Passage,
+    Span,
+    Style,
+    Table,
+    elements_of,
+)
+from graph_research.research.report.labels import ENGLISH, Labels
+from graph_research.research.report.model import Report
+
+_FONTS = (
+    *("Libertinus Serif", "Noto Serif CJK SC", "Noto Serif CJK JP", "Noto Sans CJK SC", "Noto Sans CJK JP"),
+    *("Source Han Serif SC", "WenQuanYi Micro Hei", "IPAexMincho", "DejaVu Sans", "New Computer Modern"),
+)
+"""Typst's own first, then the system's for Chinese and Japanese; those that are not installed are passed over."""
+
+_MISSING = "\x00"
+_STYLE = """
+#set page(margin: (x: 2.2cm, y: 2.4cm), numbering: "1")
+#set text(font: FONTS, size: 10.5pt, lang: LANG, fallback: true)
+#set par(justify: false, leading: 0.68em)
+#show heading: set block(above: 1.4em, below: 0.7em)
+#show link: set text(fill: rgb("#1f4f8f"))
+#show raw: set text(size: 8.5pt)
+#show table: set text(size: 9pt)
+#set table(stroke: 0.4pt + luma(170), inset: 5pt)
+"""
+
+
+_MOST_MISSING = 0.1
+"""The largest share of characters without a font with which a PDF is still worth having."""
+
+
+class PdfNotMade(GraphResearchError):
+    """The PDF could not be set, or no installed font has the characters of the report."""
+
+
+def render_pdf(report: Report, labels: Labels = ENGLISH) -> bytes:
+    """The file's bytes; the same report and fonts give the same bytes.
+
+    Characters that no installed font has are named on the first page; `PdfNotMade` where they are a tenth or more.
+    """
+    elements = elements_of(report, labels)
+    made = _set(_source(report, labels, elements))
+    text = _text_of(made)
+    if _MISSING not in text:
+        return made
+    missing = _missing(elements, labels)
+    if text.count(_MISSING) > _MOST_MISSING * len(text):
+        raise PdfNotMade(
+            f"no installed font has characters of the report, such as {missing[:20]}",
+            help="install a font that has them, such as Noto Sans CJK for Chinese and Japanese",
+        )
+    notice = Paragraph((Span(labels.no_font.format(characters=" ".join(missing[:40])), Style.STRONG),))
+    return _set(_source(report, labels, [*elements[:1], notice, *elements[1:]]))
+
+
+def _set(source: str) -> bytes:
+    try:
+        return bytes(typst.compile(source.encode(), timestamp=0))
+    except typst.TypstError as error:
+        raise PdfNotMade("the report cannot be set as PDF", help=str(error)) from error
+
+
+def _text_of(made: bytes) -> str:
+    """The text of all pages, in which a glyph of no font is `_MISSING`."""
+    return "".join(page.extract_text() for page in PdfReader(io.BytesIO(made)).pages)
+
+
+def _missing(elements: Sequence[Element], labels: Labels) -> str:
+    """The characters that no font has, each set on a page of its own to see."""
+    characters = sorted({character for element in elements for character in _element(element) if character > "\u02ff"})
+    pages = "\n#pagebreak()\n".join(f"#{_text(character)}" for character in characters)
+    reader = PdfReader(io.BytesIO(_set(f"{_head(labels)}\n{pages}\n")))
+    shown = [page.extract_text() for page in reader.pages]
+    return "".join(character for character, text in zip(characters, shown, strict=False) if _MISSING in text)
+
+
+def _source(report: Report, labels: Labels, elements: Sequence[Element]) -> str:
+    """The report in Typst's language. All text of others is in string literals, so that none of it is markup."""
+    title = f"#set document(title: {_string(report.question)}, author: {_string('graph-research')})"
+    return "\n".join([title, _head(labels), *map(_element, elements)]) + "\n"
+
+
+def _head(labels: Labels) -> str:
+    fonts = f"({', '.join(_string(name) for name in _FONTS if name in _families())},)"
+    return _STYLE.replace("FONTS", fonts).replace("LANG", _string(labels.language.partition("-")[0]))
+
+
+def _element(element: Element) -> str:
+    match element:
+        case Heading(text, 0):
+            return f"#block(below: 1.2em, text(size: 19pt, weight: {_string('bold')}, {_string(text)}))"
+        case Heading(text, level):
+            return f"#heading(level: {level}, {_string(text)})"
+        case Paragraph(spans, is_quoted):
+            return f"#quote(block: true)[{_spans(spans)}]" if is_quoted else f"#par[{_spans(spans)}]"
+        case Items(items, ordered):
+            return f"#{'enum' if ordered else 'list'}({' '.join(f'[{_spans(item)}],' for item in items)})"
+        case Table():
+            return _table(element)
+        case Code(text, language, marks):
+            block = f"#raw({_string(text)}, block: true, lang: {_string(language)})"
+            return f"{block}\n#par[{_spans(marks)}]" if marks else block
+        case Passage(citation, number, quote, source, where):
+            said = [Span(f"[{number}] “{quote}” "), Span(source, Style.EMPHASIS), Span(f", {where}")]
+            return f"#par[{_spans(said)}] <{citation}>"
+
+
+def _table(table: Table) -> str:
+    heads = [f"[*#{_text(head)}*]" for head in table.header]
+    header = f"table.header({', '.join(heads)})," if any(table.header) else ""
+    cells = ", ".join(f"[{_spans(cell)}]" for row in table.rows for cell in row)
+    widths = ", ".join(["1fr"] * len(table.header))
+    made = f"#table(columns: ({widths},), {header} {cells})"
+    return f"#par[#strong({_string(table.caption)})]\n{made}" if table.caption else made
+
+
+def _spans(spans: Iterable[Span]) -> str:
+    return "".join(map(_span, spans))
+
+
+def _span(span: Span) -> str:
+    text = f"#{_text(span.text)}"
+    if span.citation:
+        return f"#link(<{span.citation}>)[{text}]"
+    text = f"#link({_string(span.url)})[{text}]" if span.url else text
+    functions = {Style.STRONG: "strong", Style.EMPHASIS: "emph"}
+    return f"#{functions[span.style]}[{text}]" if span.style in functions else text
+
+
+def _text(text: str) -> str:
+    return f"text({_string(text)})"
+
+
+def _string(text: str) -> str:
+    """A Typst string literal, which has JSON's escapes but for `\\u{...}`."""
+    safe = "".join(character for character in text if character in "\n\t" or character.isprintable())
+    return json.dumps(safe, ensure_ascii=False)
+
+
+@cache
+def _families() -> frozenset[str]:
+    return frozenset(typst.Fonts().families())

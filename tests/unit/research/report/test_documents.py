@@ -1,0 +1,124 @@
+"""The report as Word, PDF, Markdown for pandoc and a table of evidence, read back with other programs' readers."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from docx import Document
+from pypdf import PdfReader
+
+from graph_research.research.report.build import build_report
+from graph_research.research.report.documents.evidence_table import COLUMNS, render_evidence
+from graph_research.research.report.documents.pdf import PdfNotMade
+from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
+from graph_research.research.report.model import Report
+from tests.support.research.finished_research import (
+    COST_AUDIT,
+    COST_REPORT,
+    TURBINES,
+    fact,
+    facts,
+    layouts,
+    paragraph,
+    state,
+    texts,
+)
+
+HOSTILE = 'Cost #let x = 1 $a$ <b>x</b> | [y](z) `q` @src \\ "quoted" =1+1'
+
+
+def table() -> dict[str, Any]:
+    label = {"text": "Chamber", "kind": "transition"}
+    return {
+        "type": "table",
+        "caption": HOSTILE,
+        "header": ["Who", HOSTILE],
+        "rows": [[label, fact("1.61 billion euros", COST_AUDIT)], [{**label, "text": "Company"}]],
+    }
+
+
+def report(**draft: Any) -> Report:
+    given = state()
+    sections = [
+        {
+            "heading": HOSTILE,
+            "level": 2,
+            "blocks": [
+                table(),
+                {"type": "code", "language": "ini", "sentences": [fact('a = "#let" ```', COST_REPORT)]},
+                {"type": "list", "ordered": True, "items": [[fact(TURBINES["quote"], TURBINES)]]},
+                {"type": "quote", "sentences": [fact(HOSTILE, TURBINES)]},
+            ],
+        }
+    ]
+    given["draft"] = {**given["draft"], "sections": [*given["draft"]["sections"], *sections], **draft}
+    return build_report(given, texts=texts(), layouts=layouts(), run=facts(graph_hash="sha256:abc"))
+
+
+def rendered(format: str, whole: Report | None = None) -> bytes:
+    proved = ProvedReport(report=whole or report(), texts=texts(), layouts=layouts())
+    made = REPORT_FORMATS[format].render(proved)
+    assert made == REPORT_FORMATS[format].render(proved)
+    return made
+
+
+def test_a_word_file_has_headings_tables_code_and_numbers_that_lead_to_their_passages() -> None:
+    document = Document(io.BytesIO(rendered("docx")))
+    styles = {paragraph.text: paragraph.style.name for paragraph in document.paragraphs if paragraph.style}
+    assert styles["Short answer"] == "Heading 1"
+    assert styles[HOSTILE] in ("Heading 2", "Caption")
+    assert document.tables[0].cell(0, 1).text == HOSTILE
+    assert document.tables[0].cell(1, 1).text.startswith("1.61 billion euros [2]")
+    xml = document.element.xml
+    anchors = {part.split('"')[0] for part in xml.split('w:anchor="')[1:]}
+    bookmarks = {part.split('"')[0] for part in xml.split('w:name="citation_')[1:]}
+    assert anchors and anchors <= {f"citation_{name}" for name in bookmarks}
+    assert document.core_properties.comments == "run-1"
+    assert "sha256:abc" in "".join(cell.text for row in document.tables[-1].rows for cell in row.cells)
+
+
+def test_a_pdf_shows_hostile_text_as_text_and_links_numbers_to_passages() -> None:
+    reader = PdfReader(io.BytesIO(rendered("pdf")))
+    shown = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
+    assert "Cost #let x = 1 $a$ <b>x</b>" in shown
+    assert 'a = "#let" ```' in shown
+    assert "Quoted passages" in shown
+    assert "sha256:abc" in shown
+    links = [note.get_object() for page in reader.pages for note in page.get("/Annots") or []]
+    assert any("/Dest" in link or link.get("/A", {}).get("/S") == "/GoTo" for link in links)
+
+
+def test_a_pdf_names_the_characters_that_no_font_has() -> None:
+    made = rendered("pdf", report(notice="A sign: \U00012031."))
+    shown = " ".join(PdfReader(io.BytesIO(made)).pages[0].extract_text().split())
+    assert "No installed font has these characters of the report" in shown
+
+
+def test_a_pdf_of_characters_without_a_font_is_refused_with_what_to_install() -> None:
+    rows = [paragraph({"text": "\U00012031" * 60, "kind": "transition"}) for _ in range(40)]
+    with pytest.raises(PdfNotMade, match="no installed font") as caught:
+        rendered("pdf", report(summary=rows))
+    assert "install a font" in str(caught.value.help)
+
+
+def test_markdown_for_pandoc_cites_sources_of_its_own_bibliography() -> None:
+    text = rendered("pandoc").decode()
+    front, body = text.removeprefix("---\n").split("\n---\n", 1)
+    for name in ("src-audit00001", "src-report0001"):
+        assert f'"id": "{name}"' in front
+        assert f"[@{name}, [c" in body
+    assert "run run-1" in front
+    assert "<b>x" not in body
+
+
+def test_the_evidence_table_has_a_row_for_every_citation_and_runs_no_formula() -> None:
+    whole = report(conclusions=[paragraph(*(fact(f"{sign}1+1 is said.", TURBINES) for sign in "=+-@"))])
+    rows = list(csv.DictReader(io.StringIO(render_evidence(whole))))
+    assert tuple(rows[0]) == COLUMNS
+    pairs = {(statement.id, name) for statement in whole.statements() for name in statement.citations or [""]}
+    assert {(row["sentence"], row["citation"]) for row in rows} == pairs
+    said = [row["text"] for row in rows if row["section"] == "Conclusions"]
+    assert said == ["'=1+1 is said.", "'+1+1 is said.", "'-1+1 is said.", "'@1+1 is said."]
+    cited = next(row for row in rows if row["citation"] == "c1")
+    assert (cited["status"], cited["quote"], cited["valid"]) == ("proved", TURBINES["quote"], "true")

@@ -29,12 +29,10 @@ _MATCHED, _DOCUMENT = 3.403, 7.535
 class Features:
     """What the score is made of, for the best place in the pool: a unit with its neighbours, heading and title.
 
-    `covered`: which part of the question's weight (0 to 1) stands there. `matched`: that weight itself, in tens, since
-    one rare word says more than one common word. `document`: the best document's BM25 score by the question's weights,
-    as a part of what no document can exceed.
+    `matched`: how much of the question's weight stands there, in tens, since one rare word says more than one common
+    word. `document`: the best document's BM25 score by the question's weights, as a part of what none can exceed.
     """
 
-    covered: float
     matched: float
     document: float
 
@@ -45,20 +43,15 @@ class Features:
         return 1.0 / (1.0 + math.exp(-linear))
 
 
-NOTHING = Features(0.0, 0.0, 0.0)
-
-
 def features(pool: Pool, query: Query) -> Features:
     """The features of `query` in the pool; all 0 for a query without a word that says anything, or an empty pool."""
-    covered = document = total = 0.0
+    covered = document = 0.0
     for source, doc in pool.read.items():
         weights = query.weights(doc.language)
-        total = sum(weights.values())
-        if total <= 0.0:
-            return NOTHING
-        document = max(document, pool.document_score(source, weights) / (MOST_SATURATED * total))
-        covered = max(covered, max(_covered(doc, weights), default=0.0) / total)
-    return Features(covered, covered * total / 10, document)
+        most = MOST_SATURATED * sum(weights.values())
+        document = max(document, pool.document_score(source, weights) / most if most else 0.0)
+        covered = max(covered, max(_covered(doc, weights), default=0.0))
+    return Features(covered / 10, document)
 
 
 def _covered(doc: Analysed, weights: Mapping[str, float]) -> Iterator[float]:
@@ -76,7 +69,11 @@ def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:
 
 
 def is_beside(pool: Pool, query: Query) -> bool:
-    """Whether a pool of several documents has next to nothing of what the query asks besides its names and subject."""
+    """Whether a pool of several documents has next to nothing of what the query asks besides its names and subject.
+
+    It tells "sharks near the Alder Dam" from what else is said of the dam. On judged sets it costs one in a hundred of
+    the questions that are answered, and no question about something else is answered without it.
+    """
     named = (*query.names, query.subject)
     asked = [(weight, held) for word, weight, held in _asked(pool, query) if not any(word in name for name in named)]
     missing = sum(weight for weight, held in asked if not held)

@@ -52,6 +52,8 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "synthesis_metrics": synthesis_metrics,
         "types_of": types_of,
         "token_limit_retries": token_limit_retries,
+        "topic_evidence": topic_evidence,
+        "topic_findings": topic_findings,
         "topic_results": topic_results,
         "unaddressed": unaddressed,
         "upserted": upserted,
@@ -149,6 +151,25 @@ def topic_results(sources: Rows, outputs: Rows) -> list[Row]:
     """The topics of `outputs`, their source ids those under which `new_sources` keeps the sources."""
     same_as = _merged(sources, outputs)[1]
     return [_renamed(output["topic"], same_as) for output in outputs if output.get("topic")]
+
+
+def topic_findings(sources: Rows, outputs: Rows) -> list[Row]:
+    """The findings of `outputs`, each once, with the ids under which `new_sources` keeps their sources."""
+    same_as = _merged(sources, outputs)[1]
+    rows = [
+        {**row, "source_ids": list(dict.fromkeys(same_as.get(name, name) for name in row["source_ids"]))}
+        for row in flatten(outputs, "findings")
+    ]
+    return upserted([], rows)
+
+
+def topic_evidence(sources: Rows, outputs: Rows) -> list[Row]:
+    """The evidence of `outputs`, each piece once, with the id under which `new_sources` keeps its source."""
+    same_as = _merged(sources, outputs)[1]
+    rows = [
+        {**row, "source_id": same_as.get(row["source_id"], row["source_id"])} for row in flatten(outputs, "evidence")
+    ]
+    return upserted([], rows)
 
 
 def _renamed(topic: Row, same_as: Mapping[str, str]) -> Row:

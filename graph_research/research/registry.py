@@ -13,8 +13,8 @@ from graph_research.providers.http.telemetry import HttpEvent, current_purpose, 
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
 from graph_research.research.agents.clarifier import clarifier
-from graph_research.research.agents.compressor import compressor
 from graph_research.research.agents.decomposer import decomposer
+from graph_research.research.agents.extractor import extractor
 from graph_research.research.agents.gatherer import gatherer
 from graph_research.research.agents.planner import planner
 from graph_research.research.agents.prompt_node import prompt_step
@@ -33,9 +33,9 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "analyzer": analyzer,
     "claim_extractor": claim_extractor,
     "clarifier": clarifier,
-    "compressor": compressor,
     "decide_iteration": iteration_decider,
     "decomposer": decomposer,
+    "extractor": extractor,
     "planner": planner,
     "prove_quotes": quote_prover,
     "record_abort": abort_recorder,

@@ -48,12 +48,12 @@ class ResearchSettings:
     """Let queries over the web hold words that stand in local documents only."""
     fetch_time_summarization: bool = True
     summarization_min_chars: int = 4_000
-    """Shorter texts are not worth a summary."""
+    """Shorter texts are not worth a summary, and none that fits into `source_chars` or has a found passage that does."""
     summarization_chars: int = 50_000
-    """How much of a text a summary is made of."""
+    """How much of a text a summary is made of, around the passages that were found."""
     summarization_timeout: float = 60.0
     topic_compression: bool = True
-    compression_chars: int = 40_000
-    """How much material of one topic is compressed at once."""
+    compression_chars: int = 60_000
+    """How much material of one topic is read for notes and findings; its sources share it."""
     folders: tuple[str, ...] = ()
     """Confines `local` search to these added folders; empty: the whole index."""

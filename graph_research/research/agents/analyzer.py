@@ -1,39 +1,53 @@
-"""The analyzer: findings, gaps and contradictions of the archived sources, with quotes that are looked up there."""
+"""The analyzer: joins the topics' findings, says where sources disagree and what is missing, and reads itself what no
+topic was read for."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.evidence.archive import read_documents
-from graph_research.research.evidence.findings import Analysed, Known, analyse
-from graph_research.research.evidence.quotes import any_quote_stands, find_quote
+from graph_research.research.evidence.findings import CONFIDENCE_RANK, Analysed, Known, analyse
+from graph_research.research.evidence.quotes import any_quote_stands, attributed
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import best_passage, reading_of
+from graph_research.research.retrieval.fidelity import with_shown_share
 from graph_research.text.document import Document
 
 LEAST_CHARS = 300
 """Less of a source is not worth showing."""
 
 KEPT_SOURCES = 6
-"""So many sources stay before the topics' findings give way."""
+"""So many sources stay before the topics' notes give way."""
 
-_LEVELS = ((0.9, "full"), (0.6, "condensed"), (0.3, "compressed"), (0.15, "key_points"), (0.0, "headline"))
-"""Fidelity levels by the least share of a text that is shown."""
 
-_NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
+@dataclass(frozen=True, kw_only=True)
+class _Reading:
+    """The sources by how the prompt shows them: `read` with their texts, since no topic's extraction covers them,
+    `listed` by title only."""
+
+    read: Sequence[Source]
+    listed: Sequence[Source]
+
+    @classmethod
+    def of(cls, handoff: Mapping[str, Any], known: Known) -> _Reading:
+        extracted = {name for topic in handoff.get("topics") or [] if _notes(topic) for name in topic["source_ids"]}
+        ranked = sorted(known.sources.values(), key=lambda source: _reading_order(source, known.iteration))
+        unread = [source for source in ranked if source.id not in extracted]
+        read = [source for source in unread if source.iteration == known.iteration] if extracted else unread
+        return cls(read=read, listed=[source for source in ranked if source.id in extracted])
 
 
 def analyzer(services: Services) -> Handler:
-    """Findings, gaps and contradictions of one iteration, scored. Fallback: one finding, the best passage as it stands.
+    """Findings, gaps and contradictions of one iteration, scored. Fallback: one finding, the best passage as it stands,
+    where the topics have none.
 
     Without any source there is nothing to read: then each sub-query is a gap, and no model is asked.
     """
@@ -43,24 +57,25 @@ def analyzer(services: Services) -> Handler:
         known = Known.of(handoff)
         documents = await read_documents(list(known.sources.values()), ctx)
         if known.sources:
-            shown = sorted(known.sources.values(), key=lambda source: _reading_order(source, handoff["iteration"]))
-            agent = _agent(services, shown, documents)
-            rows = _rows(services, handoff, shown, documents, fitted=agent.fits_windows(services, ctx))
+            reading = _Reading.of(handoff, known)
+            agent = _agent(services, reading.read, documents)
+            rows = _rows(services, reading.read, documents, fitted=agent.fits_windows(services, ctx))
+            ranked = [*reading.read, *reading.listed]
             result = await agent.call(
                 services,
-                _material(handoff, rows),
+                _material(handoff, rows, reading.listed, known),
                 ctx,
-                local={"sources": [source.to_json() for source in shown], "documents": documents},
-                fallback=lambda: _best_passage(shown, documents),
+                local={"sources": [source.to_json() for source in ranked], "documents": documents},
+                fallback=lambda: _fallback(known, ranked, documents),
                 windows=handoff.get("model_windows"),
             )
-            result = _with_a_finding(result, known, documents, shown)
+            result = _with_a_finding(result, known, documents, ranked)
         else:
-            result = AgentResult(output=_nothing_read(handoff))
+            reading, result = _Reading(read=(), listed=()), AgentResult(output=_nothing_read(handoff))
         analysed = analyse(result.output, known, documents)
         return {
             **_output(analysed),
-            "sources": [source.to_json() for source in _with_fidelity(analysed.requalified, known, result)],
+            "sources": [source.to_json() for source in _with_fidelity(analysed.requalified, known, reading, result)],
             "degraded": result.degradations("analyzer", ctx),
             "decisions": [
                 decision_log.completed(
@@ -75,9 +90,10 @@ def analyzer(services: Services) -> Handler:
     return analyze
 
 
-def _agent(services: Services, shown: Sequence[Source], documents: Mapping[str, Document]) -> Agent:
-    """The agent for these sources. In a small window they give way first: all to the same length, the last ones out."""
-    by_id = {source.id: source for source in shown}
+def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, Document]) -> Agent:
+    """The agent for these sources. In a small window these give way first, all to the same length; then notes; of the
+    findings the least certain go first."""
+    by_id = {source.id: source for source in read}
 
     def shorter(row: Mapping[str, Any], most_chars: int) -> str:
         return reading_of(by_id[row["id"]], documents, most_chars, to_quote=True)
@@ -91,7 +107,8 @@ def _agent(services: Services, shown: Sequence[Source], documents: Mapping[str, 
             replace(sources, least_chars=2 * LEAST_CHARS, keep=KEPT_SOURCES),
             Section(name="topics", noun="topic", text="found", keep=0),
             sources,
-            Section(name="previous_findings", noun="earlier finding", keep=0),
+            Section(name="listed", noun="title", keep=0),
+            Section(name="findings", noun="finding", rank=lambda row: CONFIDENCE_RANK[row["confidence"]]),
             Section(name="sub_queries", noun="sub-query"),
             Section(name="previous_gaps", noun="earlier gap", keep=0),
         ),
@@ -99,58 +116,58 @@ def _agent(services: Services, shown: Sequence[Source], documents: Mapping[str, 
 
 
 def _rows(
-    services: Services,
-    handoff: Mapping[str, Any],
-    shown: Sequence[Source],
-    documents: Mapping[str, Document],
-    *,
-    fitted: bool,
+    services: Services, read: Sequence[Source], documents: Mapping[str, Document], *, fitted: bool
 ) -> list[dict[str, Any]]:
     """The sources as the prompt shows them: as much as the settings allow, which is then fitted to the window; else
     the first ones with their short contents."""
     settings = services.settings
     if not fitted:
-        return [source.to_json() for source in shown[: settings.analysis_sources]]
-    topics = [topic for topic in handoff.get("topics") or [] if _compressed(topic)]
-    compressed = {source_id for topic in topics for source_id in topic["source_ids"]}
+        return [source.to_json() for source in read[: settings.analysis_sources]]
     return [
-        {
-            **source.to_json(),
-            "content": reading_of(
-                source,
-                documents,
-                settings.content_chars if source.id in compressed else settings.source_chars,
-                to_quote=True,
-            ),
-        }
-        for source in shown
+        {**source.to_json(), "content": reading_of(source, documents, settings.source_chars, to_quote=True)}
+        for source in read
     ]
 
 
-def _compressed(topic: Mapping[str, Any]) -> str:
+def _notes(topic: Mapping[str, Any]) -> str:
     return topic.get("compressed_findings") or ""
 
 
-def _found(handoff: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the compressor put in order for this iteration's topics; what earlier iterations found stands in
-    the earlier findings."""
-    own = {row["id"] for row in handoff["sub_queries"] if row["iteration"] == handoff["iteration"]}
-    topics = [topic for topic in handoff.get("topics") or [] if topic["sub_query_id"] in own and _compressed(topic)]
-    return [{"id": topic["sub_query_id"], "found": _compressed(topic)} for topic in topics]
-
-
-def _material(handoff: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _material(
+    handoff: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], listed: Sequence[Source], known: Known
+) -> dict[str, Any]:
+    """What the prompt shows. Of earlier rounds it lists the findings, with the quotes only of this round's."""
+    own = {row["id"] for row in handoff["sub_queries"] if row["iteration"] == known.iteration}
+    topics = [topic for topic in handoff.get("topics") or [] if topic["sub_query_id"] in own]
+    gaps = handoff.get("gaps") or []
     return {
         "question": handoff["original_query"],
         "research_brief": handoff.get("research_brief"),
+        "checklist": list(handoff.get("checklist") or []),
         "sub_queries": list(handoff["sub_queries"]),
-        "sources": list(shown),
-        "topics": _found(handoff),
-        "previous_findings": list(handoff.get("findings") or []),
-        "previous_gaps": [row for row in handoff.get("gaps") or [] if not row["addressed"]],
-        "iteration": handoff["iteration"],
+        "sources": list(rows),
+        "listed": [_title(source) for source in listed],
+        "topics": [{"id": topic["sub_query_id"], "found": _notes(topic)} for topic in topics if _notes(topic)],
+        "limits": [limit for topic in topics for limit in topic.get("limits") or []],
+        "findings": [_listed(row, known) for row in handoff.get("findings") or []],
+        "previous_gaps": [row for row in gaps if not row["addressed"]],
+        "closed_gaps": [row for row in gaps if row["addressed"]],
+        "iteration": known.iteration,
         "guidance": handoff.get("guidance"),
     }
+
+
+def _listed(row: Mapping[str, Any], known: Known) -> dict[str, Any]:
+    """A finding as it is listed: what it says, and its quotes where it is of this round."""
+    quoted = row["evidence_ids"] if row["iteration"] == known.iteration else ()
+    evidence = [known.evidence[name] for name in quoted if name in known.evidence]
+    quotes = [f"- {one.source_id} says: {one.quote}" for one in evidence]
+    return {**row, "shown": "\n".join([row["content"], *quotes])}
+
+
+def _title(source: Source) -> str:
+    facts = [source.tier.value, f"quality {source.quality.value}", source.published_at or "no date"]
+    return f"{source.id} ({', '.join(facts)}): {source.title}" + (f", {source.publisher}" if source.publisher else "")
 
 
 def _reading_order(source: Source, iteration: int) -> tuple[bool, float, str]:
@@ -158,75 +175,44 @@ def _reading_order(source: Source, iteration: int) -> tuple[bool, float, str]:
     return source.iteration != iteration, -source.score.composite, source.id
 
 
+def _fallback(known: Known, ranked: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, Any]:
+    return {"findings": [] if known.findings else [_best_passage(ranked, documents)], "gaps": []}
+
+
 def _best_passage(shown: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, Any]:
-    """One finding: what the best source's best passage says, word for word."""
+    """A finding: what the best source's best passage says, word for word."""
     source = max(shown, key=lambda source: source.score.composite)
     quote = best_passage(source, documents[source.id])
-    finding = {"content": quote["quote"], "confidence": "low", "category": None, "evidence": [quote]}
-    return {"findings": [finding], "gaps": []}
+    return {"content": quote["quote"], "confidence": "low", "category": None, "evidence": [quote]}
 
 
 def _with_a_finding(
-    result: AgentResult, known: Known, documents: Mapping[str, Document], shown: Sequence[Source]
+    result: AgentResult, known: Known, documents: Mapping[str, Document], ranked: Sequence[Source]
 ) -> AgentResult:
     """The result with its quotes under their sources. Where no quote stands in any source there is no finding; then the
-    best passage stands for one, unless an earlier round found something or code itself found nothing to quote."""
-    answer = _attributed(result, known, documents)
+    best passage stands for one, unless topics or earlier rounds found something or code itself found nothing."""
+    order = [row["id"] for row in result.shown.get("sources") or ()]
+    answer = {**result.output, "findings": attributed(result.output["findings"], order, documents)}
     result = replace(result, output=answer)
     if any_quote_stands(answer["findings"], documents) or known.findings or result.by_code:
         return result
-    passage = {**answer, "findings": _best_passage(shown, documents)["findings"]}
+    passage = {**answer, "findings": [_best_passage(ranked, documents)]}
     reason = "no finding of the answer stands in a source; the best passage was taken for one"
     return replace(result, output=passage, degraded=result.degraded or reason)
 
 
-def _attributed(result: AgentResult, known: Known, documents: Mapping[str, Document]) -> dict[str, Any]:
-    """The answer with each quote under the id of its source, where the model wrote the source's number or a wrong id:
-    the shown source of that number, or the only one in which the quote stands."""
-    order = [row["id"] for row in result.shown.get("sources") or ()]
-
-    def mend(quote: Mapping[str, Any]) -> Mapping[str, Any]:
-        if quote["source_id"] in known.sources:
-            return quote
-        number = _NUMBERED.fullmatch(quote["source_id"].strip())
-        meant = order[int(number[1]) - 1] if number and 0 < int(number[1]) <= len(order) else None
-        if meant is None or find_quote(documents[meant].text, quote["quote"]) is None:
-            holding = [name for name in known.sources if find_quote(documents[name].text, quote["quote"]) is not None]
-            meant = holding[0] if len(holding) == 1 else None
-        return quote if meant is None else {**quote, "source_id": meant}
-
-    findings = [{**row, "evidence": [mend(quote) for quote in row["evidence"]]} for row in result.output["findings"]]
-    return {**result.output, "findings": findings}
-
-
-def _with_fidelity(requalified: Sequence[Source], known: Known, result: AgentResult) -> list[Source]:
+def _with_fidelity(requalified: Sequence[Source], known: Known, reading: _Reading, result: AgentResult) -> list[Source]:
     """The sources whose quality changed, and those of which the prompt showed less than there is: the most that any
-    analysis showed of a source counts."""
+    prompt showed of a source counts."""
     changed = {source.id: source for source in requalified}
     shares = result.shown_shares("source")
-    for source_id, source in known.sources.items():
-        before = source.metadata.get("shown_share", -1.0 if source.iteration == known.iteration else 1.0)
-        share = shares.get(source_id, 1.0)
-        if share <= before:
-            continue
-        if share == 1.0 and "shown_share" not in source.metadata:
-            continue
-        level = next(level for least, level in _LEVELS if share >= least) if share else "dropped"
-        now = changed.get(source_id, source)
-        changed[source_id] = now.model_copy(
-            update={
-                "fidelity": _lower(now, level),
-                "metadata": {"gathered_fidelity": now.fidelity, **now.metadata, "shown_share": share},
-            }
-        )
+    for source in reading.read:
+        now = changed.get(source.id, source)
+        is_new = source.iteration == known.iteration
+        marked = with_shown_share(now, shares.get(source.id, 1.0), is_new=is_new)
+        if marked is not now:
+            changed[source.id] = marked
     return list(changed.values())
-
-
-def _lower(source: Source, shown: str) -> str:
-    """What was gathered of a source, or what was shown of that, whichever is less."""
-    gathered = source.metadata.get("gathered_fidelity", source.fidelity)
-    names = [name for _, name in _LEVELS]
-    return shown if gathered not in names or shown not in names else max(gathered, shown, key=names.index)
 
 
 def _nothing_read(handoff: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,26 +19,25 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding
 from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Source
-from graph_research.research.retrieval.excerpts import best_passage
+from graph_research.research.retrieval.excerpts import best_passage, fair_share, reading_of
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origins
 from graph_research.text.document import Document
 
 FALLBACK_CLAIMS = 3
 
-_SECTIONS = (Section(name="sources", noun="source", text="content"),)
-
 
 def claim_extractor(services: Services) -> Handler:
     """Scored claims, and the confidence of them all. Fallback: the best passages of the best sources, verbatim."""
-    agent = Agent(name="claim_extractor", phase="analysis", sections=_SECTIONS)
 
     async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = [Source.model_validate(row) for row in handoff["sources"]]
         documents = await read_documents(sources, ctx)
         result = AgentResult(output={"claims": []})
         if sources:
-            material = {"question": handoff["original_query"], "sources": list(handoff["sources"])}
+            agent = _agent(sources, documents)
+            rows = _rows(services, sources, documents) if agent.fits_windows(services, ctx) else handoff["sources"]
+            material = {"question": handoff["original_query"], "sources": list(rows)}
             result = await agent.call(
                 services,
                 material,
@@ -49,9 +48,27 @@ def claim_extractor(services: Services) -> Handler:
             )
             result = _with_a_claim(result, sources, documents)
         output = _scored(result.output["claims"], handoff["original_query"], sources, documents)
-        return {**output, "degraded": result.degradations(agent.name, ctx)}
+        return {**output, "degraded": result.degradations("claim_extractor", ctx)}
 
     return extract
+
+
+def _agent(sources: Sequence[Source], documents: Mapping[str, Document]) -> Agent:
+    """The agent for these sources; in a small window each is shortened around the passages that were found in it."""
+    by_id = {source.id: source for source in sources}
+
+    def shorter(row: Mapping[str, Any], most_chars: int) -> str:
+        return reading_of(by_id[row["id"]], documents, most_chars, to_quote=True)
+
+    sections = (Section(name="sources", noun="source", text="content", shorten=shorter),)
+    return Agent(name="claim_extractor", phase="analysis", sections=sections)
+
+
+def _rows(services: Services, sources: Sequence[Source], documents: Mapping[str, Document]) -> list[dict[str, Any]]:
+    settings = services.settings
+    lengths = [min(len(documents[source.id].text), settings.source_chars) for source in sources]
+    each = fair_share(lengths, settings.compression_chars)
+    return [{**source.to_json(), "content": reading_of(source, documents, each, to_quote=True)} for source in sources]
 
 
 def _with_a_claim(result: AgentResult, sources: Sequence[Source], documents: Mapping[str, Document]) -> AgentResult:

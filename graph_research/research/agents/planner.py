@@ -1,4 +1,5 @@
-"""The planner: turns a question into a brief and a few sub-queries, in the sources' own words where it can."""
+"""The planner: turns a question into a brief, a few sub-queries in the sources' own words where it can, and a checklist
+of what the reader will look for."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.search.base import LOCAL, SOURCE_TYPES
 from graph_research.research import decision_log
+from graph_research.research.checklist import checklist_of
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
@@ -21,7 +23,7 @@ _SECTIONS = (Section(name="background", noun="passage", text="text", keep=0),)
 
 
 def planner(services: Services) -> Handler:
-    """Plan the first iteration. Fallback: the original question as the one sub-query."""
+    """Plan the first iteration. Fallback: the original question as the one sub-query, its parts as the checklist."""
     agent = Agent(name="planner", phase="planning", sections=_SECTIONS)
 
     async def plan(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -43,6 +45,7 @@ def planner(services: Services) -> Handler:
         return {
             "research_brief": result.output["research_brief"],
             "sub_queries": [sub_query.to_json() for sub_query in sub_queries],
+            "checklist": [item.to_json() for item in checklist_of(result.output.get("checklist") or [], question)],
             "degraded": result.degradations(agent.name, ctx),
             "decisions": [decision_log.completed(decision, sub_query_count=len(sub_queries))],
         }

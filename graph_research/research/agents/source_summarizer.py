@@ -1,4 +1,4 @@
-"""The source summarizer: what a long source says on the question, with excerpts that code finds in its text."""
+"""The source summarizer: what a source says that is too long to be shown, with excerpts that code finds in its text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError
+from graph_research.providers.llm.base import Model
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import find_quote
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
-from graph_research.research.retrieval.summarization import InTime, condenses, fidelity_of
+from graph_research.research.research_settings import ResearchSettings
+from graph_research.research.retrieval.excerpts import reading_of
+from graph_research.research.retrieval.summarization import InTime, SharedReplies, condenses, fidelity_of
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
 
@@ -36,8 +39,11 @@ class _Summary:
 
 
 def source_summarizer(services: Services) -> Handler:
-    """Summarize the sources with long texts, at the same time as far as the settings allow. A source whose summary
-    fails or takes too long stays as it is, and that is recorded; the text in the archive never changes."""
+    """Summarize the sources whose texts do not fit a prompt and have no found passage that does, at the same time as far
+    as the settings allow. One text is summarized once a run: a summary of an earlier round (`summarized`) is taken over,
+    and researchers at the same time share one. A source whose summary fails or takes too long stays as it is, and that
+    is recorded; the text in the archive never changes."""
+    shared = SharedReplies()
     agent = Agent(
         name="source_summarizer",
         role="summarization",
@@ -51,35 +57,58 @@ def source_summarizer(services: Services) -> Handler:
         settings = services.settings
         wanted = settings.fetch_time_summarization and condenses(services.models, ctx.role or agent.role, agent.phase)
         sources = [Source.model_validate(row) for row in handoff["sources"]] if wanted else []
-        at_least = settings.summarization_min_chars
-        long = [source for source in sources if source.characters >= at_least and "summary" not in source.metadata]
+        known = {row["archive_hash"]: row for row in handoff.get("summarized") or []}
+        too_long = [source for source in sources if _needs_summary(source, settings)]
+        reused = [_reused(source, known[source.archive_hash]) for source in too_long if source.archive_hash in known]
+        long = [source for source in too_long if source.archive_hash not in known]
         if not long:
-            return {"sources": [], "condensed": [], "tokens": 0, "degraded": []}
-        hurried = replace(
-            services, models=services.models.wrapped(lambda model: InTime(model, settings.summarization_timeout))
-        )
+            rows = [source.to_json() for source in reused]
+            return {"sources": rows, "condensed": [], "tokens": 0, "degraded": []}
         documents = await read_documents(long, ctx)
         slots = asyncio.Semaphore(settings.max_concurrent)
 
         async def summarize_one(source: Source) -> _Summary:
+            key = (ctx.run_id, source.archive_hash, handoff["original_query"])
+
+            def hurried(model: Model) -> Model:
+                return shared.of(InTime(model, settings.summarization_timeout), key)
+
             async with slots:
-                return await _summary(agent, hurried, source, documents[source.id], handoff, ctx)
+                own = replace(services, models=services.models.wrapped(hurried))
+                return await _summary(agent, own, source, documents[source.id], handoff, ctx)
 
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(summarize_one(source)) for source in long]
-        return _output([task.result() for task in tasks], handoff)
+        return _output([task.result() for task in tasks], reused, handoff)
 
     return summarize
+
+
+def _needs_summary(source: Source, settings: ResearchSettings) -> bool:
+    """Whether neither the text nor a passage that was found in it fits into what a prompt shows of one source."""
+    if source.characters <= max(settings.source_chars, settings.summarization_min_chars - 1):
+        return False
+    passages = source.metadata.get("passages") or ()
+    return "summary" not in source.metadata and all(end - start > settings.source_chars for start, end, _ in passages)
+
+
+def _reused(source: Source, earlier: Mapping[str, Any]) -> Source:
+    """The source with the summary that its text got in an earlier round."""
+    summary = {name: earlier["metadata"][name] for name in ("summary", "excerpts")}
+    update = {"content": earlier["content"], "fidelity": earlier["fidelity"]}
+    return source.model_copy(update={**update, "metadata": {**source.metadata, **summary}})
 
 
 async def _summary(
     agent: Agent, services: Services, source: Source, document: Document, handoff: Mapping[str, Any], ctx: Context
 ) -> _Summary:
+    looked_for = (handoff.get("sub_query") or {}).get("query") or handoff["original_query"]
+    most_chars = services.settings.summarization_chars
     material = {
         "question": handoff["original_query"],
-        "sub_query": (handoff.get("sub_query") or {}).get("query") or handoff["original_query"],
+        "sub_query": looked_for,
         "title": source.title,
-        "text": document.text[: services.settings.summarization_chars],
+        "text": reading_of(source, {source.id: document}, most_chars, queries=[looked_for]),
         "most_excerpts": MOST_EXCERPTS,
     }
     try:
@@ -118,7 +147,7 @@ def _summarized(source: Source, summary: str, excerpts: list[dict[str, str]]) ->
     )
 
 
-def _output(summaries: list[_Summary], handoff: Mapping[str, Any]) -> dict[str, Any]:
+def _output(summaries: list[_Summary], reused: list[Source], handoff: Mapping[str, Any]) -> dict[str, Any]:
     done = [summary.source for summary in summaries if summary.source is not None]
     account = {
         "kind": "summary",
@@ -128,7 +157,7 @@ def _output(summaries: list[_Summary], handoff: Mapping[str, Any]) -> dict[str, 
         "excerpts_dropped": sum(summary.dropped for summary in summaries),
     }
     return {
-        "sources": [source.to_json() for source in done],
+        "sources": [source.to_json() for source in [*reused, *done]],
         "condensed": [account],
         "tokens": sum(summary.tokens for summary in summaries),
         "degraded": [entry for summary in summaries for entry in summary.degraded],

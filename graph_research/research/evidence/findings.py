@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from rapidfuzz import fuzz
 
 from graph_research.research.evidence.claims import Ground, claim_of, levelled
 from graph_research.research.evidence.contradictions import by_place, disagreements, from_answer
@@ -20,9 +23,22 @@ from graph_research.research.scoring.origin import origins
 from graph_research.text.document import Document
 
 
+CONFIDENCE_RANK: Mapping[str, int] = {level.value: rank for rank, level in enumerate(Confidence)}
+"""From 0 for speculation to 4 for confirmed."""
+
+_ALIKE = 88.0
+"""How alike the words of two statements are, of 100, to be the same statement."""
+
+_ALIKE_QUOTED_SO = 70.0
+"""The same, where both rest on the same quotes."""
+
+_ALIKE_GAPS = 85.0
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What earlier phases and iterations found, rebuilt from the handoff."""
+    """What the topics of this iteration and earlier phases and iterations found, rebuilt from the handoff."""
 
     question: str
     iteration: int
@@ -68,12 +84,13 @@ class Analysed:
 
 
 def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Document]) -> Analysed:
-    """Prove and score an answer that fits `analyzer.answer`.
+    """Prove and score an answer that fits `analyzer.answer`, together with the findings known before.
 
     What the analyzer itself calls speculation is not a claim: it does not count for the confidence of the whole.
     """
     finder = QuoteFinder(known.question, known.sources, documents)
-    fresh, evidence = _findings(answer["findings"], finder, known.iteration)
+    known, moved = _standing(known, finder)
+    fresh, evidence = proved_findings(answer["findings"], finder, known.iteration)
     named, more = from_answer(answer.get("contradictions") or [], finder)
     all_evidence = {**known.evidence, **{one.id: one for one in [*evidence, *more]}}
     by_origin = origins(list(known.sources.values()), {key: document.text for key, document in documents.items()})
@@ -84,14 +101,14 @@ def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Doc
         documents=documents,
     )
     ground = Ground(sources=known.sources, evidence=all_evidence, contradictions=contradictions, origins=by_origin)
-    findings = _joined(known.findings, fresh)
+    findings = _thinned(_joined(_restated(known.findings, answer.get("confidences") or []), fresh))
     claims = [claim_of(finding, ground) for finding in findings]
     counted = [
         claim for finding, claim in zip(findings, claims, strict=True) if finding.stated is not Confidence.SPECULATION
     ]
     return Analysed(
         findings=[levelled(finding, claim, ground) for finding, claim in zip(findings, claims, strict=True)],
-        evidence=list({one.id: one for one in [*evidence, *more]}.values()),
+        evidence=list({one.id: one for one in [*moved, *evidence, *more]}.values()),
         gaps=_gaps(answer, known, fresh, all_evidence),
         contradictions=contradictions,
         claims=claims,
@@ -101,10 +118,10 @@ def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Doc
     )
 
 
-def _findings(
-    rows: Sequence[Mapping[str, Any]], finder: QuoteFinder, iteration: int
+def proved_findings(
+    rows: Sequence[Mapping[str, Any]], finder: QuoteFinder, iteration: int, sub_query_id: str = ""
 ) -> tuple[list[Finding], list[Evidence]]:
-    """Findings with at least one proved quote; one whose quotes are all missing is dropped."""
+    """Findings with at least one proved quote, and these quotes; one whose quotes are all missing is dropped."""
     findings: dict[str, Finding] = {}
     evidence: list[Evidence] = []
     for row in rows:
@@ -122,9 +139,69 @@ def _findings(
             category=row.get("category"),
             iteration=iteration,
             stated=row["confidence"],
+            sub_query_id=sub_query_id,
         )
         findings.setdefault(finding.id, finding)
     return list(findings.values()), evidence
+
+
+def _standing(known: Known, finder: QuoteFinder) -> tuple[Known, list[Evidence]]:
+    """What is known with the evidence that stands in the texts of its sources, and the part of it that was looked up
+    again. A source that two topics found is kept once: a quote from the other's text is looked up in the kept one's."""
+    moved: dict[str, Evidence] = {}
+    standing: dict[str, Evidence] = {}
+    for name, one in known.evidence.items():
+        source = known.sources.get(one.source_id)
+        if source is not None and source.archive_hash == one.archive_hash:
+            standing[name] = one
+        elif found := finder.evidence([{"source_id": one.source_id, "quote": one.quote}]):
+            moved[name] = found[0]
+    if len(standing) == len(known.evidence):
+        return known, []
+    renamed = {**{name: name for name in standing}, **{name: one.id for name, one in moved.items()}}
+    findings = []
+    for finding in known.findings:
+        ids = [renamed[name] for name in finding.evidence_ids if name in renamed]
+        if ids:
+            findings.append(finding.model_copy(update={"evidence_ids": list(dict.fromkeys(ids))}))
+    evidence = {**standing, **{one.id: one for one in moved.values()}}
+    return replace(known, findings=findings, evidence=evidence), list(moved.values())
+
+
+def _restated(findings: Sequence[Finding], confidences: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """The findings with the confidence that the analyzer gives those it names."""
+    said = {row["finding_id"]: Confidence(row["confidence"]) for row in confidences}
+    return [
+        finding.model_copy(update={"stated": said[finding.id]}) if finding.id in said else finding
+        for finding in findings
+    ]
+
+
+def _thinned(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, those that say the same joined to the first of them, whose id stays."""
+    kept: list[Finding] = []
+    for finding in findings:
+        place = next((place for place, other in enumerate(kept) if _alike(other, finding)), None)
+        if place is None:
+            kept.append(finding)
+        else:
+            stated = max(
+                kept[place].stated or "", finding.stated or "", key=lambda level: CONFIDENCE_RANK.get(level, -1)
+            )
+            kept[place] = _enriched(kept[place], finding.model_copy(update={"stated": stated or None}))
+    return kept
+
+
+def _alike(one: Finding, other: Finding) -> bool:
+    least = _ALIKE_QUOTED_SO if set(one.evidence_ids) == set(other.evidence_ids) else _ALIKE
+    return _same_words(one.content, other.content, least)
+
+
+def _same_words(one: str, other: str, least: float) -> bool:
+    """Whether two texts give the same numbers in words that are at least so much alike, of 100."""
+    if _NUMBERS.findall(one) != _NUMBERS.findall(other):
+        return False
+    return fuzz.token_sort_ratio(one, other, score_cutoff=least) > 0.0
 
 
 def _joined(known: Sequence[Finding], fresh: Sequence[Finding]) -> list[Finding]:
@@ -149,31 +226,47 @@ def _enriched(old: Finding, new: Finding) -> Finding:
 def _gaps(
     answer: Mapping[str, Any], known: Known, fresh: Sequence[Finding], evidence: Mapping[str, Evidence]
 ) -> list[Gap]:
-    """Gaps that the answer names, and earlier ones that are closed now."""
-    named = {
-        gap_id(row["description"]): Gap(
-            id=gap_id(row["description"]),
-            description=" ".join(row["description"].split()),
-            suggested_queries=row.get("suggested_queries") or [],
-            priority=row.get("priority") or 1,
-            iteration=known.iteration,
-        )
-        for row in answer["gaps"]
-    }
+    """Gaps that the answer names, and earlier ones that are closed now. A closed gap is not opened again."""
     addressed = answer.get("addressed_gaps")
-    covered = set(addressed) if addressed is not None else _covered(known, fresh, evidence)
+    closed_before = [gap for gap in known.gaps if gap.addressed]
+    closing = {gap.id for gap in known.gaps if gap.id in (addressed or ())}
+    named: dict[str, Gap] = {}
+    for row in answer["gaps"]:
+        description = " ".join(row["description"].split())
+        name = gap_id(description)
+        if name not in closing and not any(_same_gap(gap, name, description) for gap in closed_before):
+            named[name] = Gap(
+                id=name,
+                description=description,
+                suggested_queries=row.get("suggested_queries") or [],
+                priority=row.get("priority") or 1,
+                iteration=known.iteration,
+            )
+    covered = closing if addressed is not None else _covered(known, fresh, evidence) - named.keys()
     closed = [
         gap.model_copy(update={"addressed": True, "addressed_in": known.iteration})
         for gap in known.gaps
-        if not gap.addressed and gap.id in covered and gap.id not in named
+        if not gap.addressed and gap.id in covered
     ]
     return [*named.values(), *closed]
 
 
+def _same_gap(gap: Gap, name: str, description: str) -> bool:
+    return gap.id == name or _same_words(gap.description, description, _ALIKE_GAPS)
+
+
 def _covered(known: Known, fresh: Sequence[Finding], evidence: Mapping[str, Evidence]) -> set[str]:
     """Gaps for which a follow-up sub-query found a source that this iteration quotes as it was not quoted before."""
-    fresh_ids = {one for finding in fresh for one in finding.evidence_ids if one not in known.evidence}
-    quoted = {evidence[one].source_id for one in fresh_ids}
+    before = {
+        name for finding in known.findings if finding.iteration < known.iteration for name in finding.evidence_ids
+    }
+    now = [*fresh, *(finding for finding in known.findings if finding.iteration == known.iteration)]
+    quoted = {
+        evidence[name].source_id
+        for finding in now
+        for name in finding.evidence_ids
+        if name not in before and name in evidence
+    }
     found_by = {topic.sub_query_id: set(topic.source_ids) for topic in known.topics}
     return {
         sub_query.gap_id

@@ -15,6 +15,7 @@ from graph_research.text.evidence import EvidenceScorer
 from graph_research.text.locators import make_locator
 
 _MOST_QUOTE_CHARS = 2_000
+_NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
 _MARKS: Mapping[str, str] = {
     "'": "['‘’ʼ]",
     "‘": "['‘’ʼ]",
@@ -50,6 +51,25 @@ def any_quote_stands(rows: Iterable[Mapping[str, Any]], documents: Mapping[str, 
     """Whether a quote of any row's `evidence` stands in the document of its source."""
     quotes = [quote for row in rows for quote in row.get("evidence") or [] if quote["source_id"] in documents]
     return any(find_quote(documents[quote["source_id"]].text, quote["quote"]) for quote in quotes)
+
+
+def attributed(
+    rows: Sequence[Mapping[str, Any]], order: Sequence[str], documents: Mapping[str, Document]
+) -> list[dict[str, Any]]:
+    """The rows with each quote of their `evidence` under the id of its source, where a model wrote a number or a wrong
+    id: the source of that number in `order`, the ids shown, or the only one in which the quote stands."""
+
+    def mend(quote: Mapping[str, Any]) -> Mapping[str, Any]:
+        if quote["source_id"] in documents:
+            return quote
+        number = _NUMBERED.fullmatch(quote["source_id"].strip())
+        meant = order[int(number[1]) - 1] if number and 0 < int(number[1]) <= len(order) else None
+        if meant is None or find_quote(documents[meant].text, quote["quote"]) is None:
+            holding = [name for name in documents if find_quote(documents[name].text, quote["quote"]) is not None]
+            meant = holding[0] if len(holding) == 1 else None
+        return quote if meant is None else {**quote, "source_id": meant}
+
+    return [{**row, "evidence": [mend(quote) for quote in row["evidence"]]} for row in rows]
 
 
 def _forgiving(quote: str) -> str:

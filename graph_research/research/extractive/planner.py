@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph_research.research.checklist import question_points
 from graph_research.research.extractive.analysis import shared_phrases
 from graph_research.research.extractive.sources import question_of
 from graph_research.research.retrieval.query_novelty import asked_before
@@ -36,7 +37,11 @@ def plan(material: Mapping[str, Any]) -> dict[str, Any]:
         rows += _nearby(query, shared)[: 3 - len(rows)]
     if len(rows) < _FEWEST:
         rows.append((f"{_subject(query)} overview", f"What the sources say of {_subject(query)} in general."))
-    return {"research_brief": _brief(query), "sub_queries": _distinct(rows, most)}
+    return {
+        "research_brief": _brief(query),
+        "sub_queries": _distinct(rows, most),
+        "checklist": question_points(query.text),
+    }
 
 
 def decompose(material: Mapping[str, Any]) -> dict[str, Any]:

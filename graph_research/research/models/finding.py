@@ -22,7 +22,8 @@ class Confidence(StrEnum):
 class Finding(Record):
     """A statement with its evidence. `id` is `find-` and 10 hex digits derived from its content.
 
-    `stated` is the confidence that the analyzer gave it, `confidence` what its claim and its origins leave of that.
+    `stated` is the confidence that a model gave it, `confidence` what its claim and its origins leave of that.
+    `sub_query_id` names the topic in which it was found; it is empty for one that the analyzer drew across topics.
     """
 
     id: str = schema_field(pattern="^find-[0-9a-f]{10}$")
@@ -33,6 +34,7 @@ class Finding(Record):
     category: str | None = None
     iteration: int = schema_field(1, minimum=1)
     stated: Confidence | None = None
+    sub_query_id: str = ""
 
 
 class Gap(Record):

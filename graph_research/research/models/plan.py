@@ -62,7 +62,8 @@ class Reflection(Record):
 
 
 class TopicResult(Record):
-    """What one topic researcher did. `tokens_used` counts its reflections."""
+    """What one topic researcher did. `compressed_findings` are its notes, `limits` what it did not find or could not
+    read; `tokens_used` counts its reflections."""
 
     sub_query_id: str
     queries: list[str] = Field(default_factory=list)
@@ -72,5 +73,6 @@ class TopicResult(Record):
     reflections: list[Reflection] = Field(default_factory=list)
     research_complete: bool = False
     compressed_findings: str | None = None
+    limits: list[str] = Field(default_factory=list)
     tokens_used: int = 0
     error: str | None = None

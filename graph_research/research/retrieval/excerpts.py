@@ -1,32 +1,63 @@
-"""What a prompt shows of a source: its summary where it has one, else its text, the passages that were found first."""
+"""What a prompt shows of a source: its text where that fits, else the passages found with what stands around them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from graph_research.providers.search.base import Passage, SearchHit
 from graph_research.research.llm.prompt_fitting import MARK, shortened
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
+from graph_research.text.evidence import select_evidence
 
 _PASSAGE_CHARS = 400
 """How much of a passage a fallback quotes."""
 
+_MOST_GROWTH = 12
+"""How many blocks are added on each side of a passage at most."""
 
-def reading_of(source: Source, documents: Mapping[str, Document], most_chars: int, *, to_quote: bool = False) -> str:
-    """At most `most_chars` characters of a source: a summary made of it at fetch time with excerpts, else its archived
-    text. `to_quote` leaves out the summary where there is no room for all, since only the rest can be quoted."""
+_LEAST_OPENING_CHARS = 80
+
+_Span = tuple[int, int]
+
+
+def reading_of(
+    source: Source,
+    documents: Mapping[str, Document],
+    most_chars: int,
+    *,
+    queries: Sequence[str] = (),
+    to_quote: bool = False,
+) -> str:
+    """At most `most_chars` characters of a source: its archived text where that fits; else its summary with excerpts,
+    where one was made; else the passages that its searches and `queries` find in it, with headings and surroundings.
+    `to_quote` leaves out the summary where there is no room for all, since only the rest can be quoted."""
     document = documents.get(source.id)
     content = source.content or source.snippet
     if document is None:
         return shortened(content, most_chars)
+    if len(document.text) <= most_chars:
+        return document.text
     if "excerpts" in source.metadata:
         if not to_quote or len(content) <= most_chars:
             return shortened(content, most_chars)
         if excerpts := _excerpts_of(source, most_chars):
             return excerpts
-    return excerpt(document.text, source.metadata.get("passages") or (), most_chars)
+    return excerpt(document, [*(source.metadata.get("passages") or ()), *_found(document, queries)], most_chars)
+
+
+def fair_share(lengths: Iterable[int], most_chars: int) -> int:
+    """The longest length to which texts of these `lengths` are cut so that all of them together are at most
+    `most_chars` long: short ones stay whole, and the longer ones share what these leave."""
+    room, ordered = most_chars, sorted(lengths)
+    for place, length in enumerate(ordered):
+        share = room // (len(ordered) - place)
+        if length > share:
+            return share
+        room -= length
+    return most_chars
 
 
 def _excerpts_of(source: Source, most_chars: int) -> str:
@@ -39,28 +70,91 @@ def _excerpts_of(source: Source, most_chars: int) -> str:
     return shown and shown + MARK
 
 
-def excerpt(text: str, passages: Sequence[Sequence[Any]], most_chars: int) -> str:
-    """The text in at most `most_chars` characters: whole, or its best passages in their order with its beginning.
+def _found(document: Document, queries: Sequence[str]) -> list[list[Any]]:
+    """The best places for each query, as `[start, end, score]`."""
+    found = [snippet for query in queries for snippet in select_evidence(document, query)]
+    return [[snippet.start, snippet.end, snippet.score] for snippet in found]
+
+
+def excerpt(document: Document, passages: Sequence[Sequence[Any]], most_chars: int) -> str:
+    """The text in at most `most_chars` characters: whole, or its best passages in their order, each with its heading
+    and as much of what stands around it as there is room for.
 
     `passages` are `[start, end, score]`. What is shown stands in the text word for word; a mark shows where some is
     left out.
     """
+    text = document.text
     if len(text) <= most_chars:
         return text
-    spans: list[tuple[int, int]] = []
-    room = most_chars
+    shown = _Shown(document, most_chars - len(MARK))
     for start, end, _ in sorted(passages, key=lambda passage: (-passage[2], passage[0])):
-        chars = end - start + len(MARK) + 1
-        if chars <= room and not any(start < other[1] and other[0] < end for other in spans):
-            spans.append((start, end))
-            room -= chars
-    if not spans:
+        shown.add(start, end)
+    if not shown.spans:
         return shortened(text, most_chars)
-    spans.sort()
-    opening = shortened(text[: spans[0][0]], room - 1).removesuffix(MARK)
-    parts = [opening] if opening.strip() else []
-    parts += [text[start:end].strip() for start, end in spans]
-    return f"{MARK} ".join(parts) + (MARK if spans[-1][1] < len(text) else "")
+    shown.add_headings()
+    shown.add_surroundings()
+    parts = [text[start:end].strip() for start, end in shown.spans]
+    first, last = shown.spans[0][0], shown.spans[-1][1]
+    if first and shown.room >= _LEAST_OPENING_CHARS and (opening := shortened(text[:first], shown.room)):
+        parts.insert(0, opening.removesuffix(MARK))
+    return f"{MARK} ".join(parts) + (MARK if last < len(text) else "")
+
+
+class _Shown:
+    """The spans of a text that are shown, in order and apart from each other, and how many characters are left."""
+
+    def __init__(self, document: Document, room: int) -> None:
+        self.spans: list[_Span] = []
+        self.room = room
+        self._document = document
+        self._blocks = [block for block in document.blocks if block.kind != "boilerplate"]
+        self._best: list[_Span] = []
+
+    def add(self, start: int, end: int) -> bool:
+        """Show `text[start:end]` too, where there is room for what of it is not shown yet."""
+        near = [span for span in self.spans if span[0] <= end + 1 and start <= span[1] + 1]
+        joined = (min([start, *(span[0] for span in near)]), max([end, *(span[1] for span in near)]))
+        spans = sorted([*(span for span in self.spans if span not in near), joined])
+        room = self.room + _cost(self.spans) - _cost(spans)
+        if room < 0:
+            return False
+        if not near:
+            self._best.append((start, end))
+        self.spans, self.room = spans, room
+        return True
+
+    def add_headings(self) -> None:
+        """The nearest heading above each passage."""
+        headings = [block for block in self._blocks if block.kind == "heading"]
+        for start, _ in list(self._best):
+            above = [block for block in headings if block.start < start]
+            if above:
+                self.add(above[-1].start, above[-1].end)
+
+    def add_surroundings(self) -> None:
+        """Blocks after and before the passages in turn, the best passage's first, until the room is used up."""
+        growing = [place for start, end in self._best if (place := self._places(start, end)) is not None]
+        for _ in range(_MOST_GROWTH):
+            growing = [grown for first, last in growing if (grown := self._grown(first, last)) is not None]
+
+    def _places(self, start: int, end: int) -> tuple[int, int] | None:
+        """The first and the last block that a passage touches."""
+        touched = [n for n, block in enumerate(self._blocks) if block.start < end and start < block.end]
+        return (touched[0], touched[-1]) if touched else None
+
+    def _grown(self, first: int, last: int) -> tuple[int, int] | None:
+        """The blocks from `first` to `last` and one more on each side, as far as there is room; None without any."""
+        blocks = self._blocks
+        whole = self.add(blocks[first].start, blocks[last].end)
+        after = last + 1 < len(blocks) and self.add(blocks[last].start, blocks[last + 1].end)
+        before = first > 0 and self.add(blocks[first - 1].start, blocks[first].end)
+        return (first - before, last + after) if whole and (after or before) else None
+
+
+def _cost(spans: Sequence[_Span]) -> int:
+    """The characters that showing these spans takes, the marks between them included."""
+    gaps = sum(start > end for (_, end), (start, _) in pairwise([(0, 0), *spans]))
+    return sum(end - start for start, end in spans) + (len(MARK) + 1) * gaps
 
 
 def best_passage(source: Source, document: Document) -> dict[str, Any]:

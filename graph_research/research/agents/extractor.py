@@ -1,0 +1,183 @@
+"""The extractor: reads what one researcher found, once, and gives notes, findings with quotes, and what was missing."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.providers.errors import ProviderError
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.findings import proved_findings
+from graph_research.research.evidence.quotes import QuoteFinder, attributed
+from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
+from graph_research.research.llm.structured_call import Agent, AgentResult
+from graph_research.research.models.source import Source
+from graph_research.research.retrieval.excerpts import fair_share, reading_of
+from graph_research.research.retrieval.fidelity import with_shown_share
+from graph_research.research.retrieval.summarization import condenses
+from graph_research.text.document import Document
+
+LEAST_CHARS = 600
+"""Less of a source is not worth reading for findings."""
+
+MOST_LIMITS = 8
+
+_NUMBERS = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
+
+
+def extractor(services: Services) -> Handler:
+    """Notes, findings and limits of one topic, in one call. Where no model extracts, or no usable answer comes, there
+    are none, and the analyzer reads the sources itself."""
+
+    async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        settings = services.settings
+        sources = [Source.model_validate(row) for row in handoff["sources"]]
+        wanted = settings.topic_compression and condenses(services.models, ctx.role or "compression", "gathering")
+        if not wanted or not sources:
+            return _output()
+        documents = await read_documents(sources, ctx)
+        agent = _agent(services, sources, documents, handoff["queries"])
+        material = await asyncio.to_thread(_material, services, handoff, sources, documents)
+        try:
+            result = await agent.call(services, material, ctx, windows=handoff.get("model_windows"))
+        except ProviderError as error:
+            return _failed(handoff, [_unread(handoff, str(error), ctx)])
+        return _read(result, handoff, sources, documents, ctx)
+
+    return extract
+
+
+def _agent(
+    services: Services, sources: Sequence[Source], documents: Mapping[str, Document], queries: Sequence[str]
+) -> Agent:
+    """The agent for these sources. In a window that is too small for all of them, each is shortened around the
+    passages that were found in it."""
+    by_id = {source.id: source for source in sources}
+
+    def shorter(row: Mapping[str, Any], most_chars: int) -> str:
+        return reading_of(by_id[row["id"]], documents, most_chars, queries=queries, to_quote=True)
+
+    return Agent(
+        name="extractor",
+        role="compression",
+        phase="gathering",
+        max_output_tokens=services.settings.report_output_tokens,
+        sections=(
+            Section(name="sources", noun="source", text="text", least_chars=LEAST_CHARS, shorten=shorter),
+            Section(name="queries", noun="query"),
+        ),
+    )
+
+
+def _material(
+    services: Services, handoff: Mapping[str, Any], sources: Sequence[Source], documents: Mapping[str, Document]
+) -> dict[str, Any]:
+    settings = services.settings
+    lengths = [min(len(documents[source.id].text), settings.source_chars) for source in sources]
+    each = fair_share(lengths, settings.compression_chars)
+    queries = list(handoff["queries"])
+    return {
+        "question": handoff["original_query"],
+        "sub_query": handoff["sub_query"]["query"],
+        "queries": queries,
+        "checklist": list(handoff.get("checklist") or []),
+        "guidance": handoff.get("guidance"),
+        "sources": [
+            {
+                "n": n,
+                "id": source.id,
+                "title": source.title,
+                "tier": source.tier.value,
+                "published_at": source.published_at,
+                "text": reading_of(source, documents, each, queries=queries, to_quote=True),
+            }
+            for n, source in enumerate(sources, start=1)
+        ],
+    }
+
+
+def _read(
+    result: AgentResult,
+    handoff: Mapping[str, Any],
+    sources: Sequence[Source],
+    documents: Mapping[str, Document],
+    ctx: Context,
+) -> dict[str, Any]:
+    """The answer, its findings proved and its notes with numbers."""
+    answer = result.output
+    sub_query_id, iteration = handoff["sub_query"]["id"], handoff.get("iteration", 1)
+    finder = QuoteFinder(handoff["original_query"], {source.id: source for source in sources}, documents)
+    rows = attributed(answer["findings"], [source.id for source in sources], documents)
+    findings, evidence = proved_findings(rows, finder, iteration, sub_query_id)
+    notes = result.degradations("extractor", ctx)
+    text = _formatted(answer["notes"], handoff["queries"], sources)
+    if not findings and (rows or text is None):
+        reason = "no finding stands in a source" if rows else "no statement names its source"
+        return _failed(handoff, [*notes, _unread(handoff, reason, ctx)], result.tokens)
+    return _output(
+        compressed_findings=text,
+        findings=[finding.to_json() for finding in findings],
+        evidence=[one.to_json() for one in evidence],
+        limits=[limit for row in answer["limits"] if (limit := " ".join(row.split()))][:MOST_LIMITS],
+        sources=[source.to_json() for source in _with_shares(result, sources, documents)],
+        quotes_dropped=finder.dropped,
+        condensed=[_account(handoff, done=True)],
+        tokens=result.tokens,
+        degraded=notes,
+    )
+
+
+def _with_shares(result: AgentResult, sources: Sequence[Source], documents: Mapping[str, Document]) -> list[Source]:
+    """The sources of which the prompt showed less than there is."""
+    shown = {row["id"]: len(row["text"]) for row in result.shown.get("sources") or ()}
+    changed = []
+    for source in sources:
+        share = min(shown.get(source.id, 0) / max(len(documents[source.id].text), 1), 1.0)
+        marked = with_shown_share(source, round(share, 4), is_new=True)
+        if marked is not source:
+            changed.append(marked)
+    return changed
+
+
+def _output(**made: Any) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"compressed_findings": None, "quotes_dropped": 0, "tokens": 0}
+    lists = ("findings", "evidence", "limits", "sources", "condensed", "degraded")
+    return {**nothing, **{name: [] for name in lists}, **made}
+
+
+def _failed(handoff: Mapping[str, Any], degraded: Sequence[Mapping[str, Any]], tokens: int = 0) -> dict[str, Any]:
+    return _output(condensed=[_account(handoff, done=False)], degraded=list(degraded), tokens=tokens)
+
+
+def _unread(handoff: Mapping[str, Any], problem: str, ctx: Context) -> dict[str, Any]:
+    reason = f"the sources of {handoff['sub_query']['id']} are shown as they are: {problem}"
+    return {"node": ctx.path, "agent": "extractor", "reason": reason}
+
+
+def _account(handoff: Mapping[str, Any], *, done: bool) -> dict[str, Any]:
+    sub_query_id = handoff["sub_query"]["id"]
+    counts = {"done": int(done), "failed": int(not done), "excerpts_dropped": 0}
+    return {"kind": "compression", "sub_query_id": sub_query_id, **counts}
+
+
+def _formatted(notes: Sequence[Mapping[str, Any]], queries: Sequence[str], sources: Sequence[Source]) -> str | None:
+    """Queries made, findings with [n], and the list of sources; None where no statement names one of them."""
+    findings = [line for note in notes if (line := _line(note, len(sources))) is not None]
+    if not findings:
+        return None
+    listed = [f"[{n}] {source.id} {source.title}" for n, source in enumerate(sources, start=1)]
+    parts = (("Queries made", [f"- {query}" for query in queries]), ("Findings", findings), ("Sources", listed))
+    return "\n\n".join(f"{heading}:\n" + "\n".join(lines) for heading, lines in parts)
+
+
+def _line(note: Mapping[str, Any], count: int) -> str | None:
+    """A statement with its numbers after it; those that the text holds itself count as well."""
+    inline = [int(number) for group in _NUMBERS.findall(note["text"]) for number in re.findall(r"\d+", group)]
+    numbers = sorted({n for n in (*note["sources"], *inline) if 1 <= n <= count})
+    text = " ".join(_NUMBERS.sub("", note["text"]).split())
+    return f"- {text} {''.join(f'[{n}]' for n in numbers)}" if text and numbers else None

@@ -48,7 +48,7 @@ class ResearchSettings:
     """Let queries over the web hold words that stand in local documents only."""
     fetch_time_summarization: bool = True
     summarization_min_chars: int = 4_000
-    """Shorter texts are not worth a summary, and none that fits into `source_chars` or has a found passage that does."""
+    """Shorter texts are not worth a summary; nor are those that fit into `source_chars` or have a passage that does."""
     summarization_chars: int = 50_000
     """How much of a text a summary is made of, around the passages that were found."""
     summarization_timeout: float = 60.0

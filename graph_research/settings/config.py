@@ -226,11 +226,14 @@ class Settings(BaseModel):
     allow_local_terms_in_web_queries: bool = Field(
         False, description="let queries over the web hold words that stand in local documents only"
     )
-    fetch_time_summarization: bool = Field(True, description="have the text of each source summarized once it is read")
-    summarization_min_chars: Whole = Field(4_000, ge=0, description="characters from which on a text is summarized")
+    fetch_time_summarization: bool = Field(
+        True, description="have a source summarized that neither fits a prompt nor has a found passage that does"
+    )
+    summarization_min_chars: Whole = Field(4_000, ge=0, description="characters from which on a text may be summarized")
     summarization_timeout: Seconds = Field(60.0, gt=0, le=3600, description="seconds that one summary may take")
     topic_compression: bool = Field(
-        True, description="have what each topic researcher found put in order before it is analyzed"
+        True,
+        description="have what each topic researcher found read for findings and notes; off: the analyzer reads it",
     )
     task_timeout: Seconds | None = Field(
         None, gt=0, allow_inf_nan=False, description="seconds for a whole run; unset: the graph's limit"

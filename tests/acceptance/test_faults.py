@@ -13,7 +13,7 @@ from tests.support.network.fake_services import Faults, World, open_world
 
 AGENTS = frozenset(
     {
-        *("clarifier", "planner", "source_summarizer", "reflector", "compressor"),
+        *("clarifier", "planner", "reflector", "extractor"),
         *("supervisor", "analyzer", "synthesizer", "refiner"),
     }
 )

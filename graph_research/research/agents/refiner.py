@@ -61,6 +61,7 @@ def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap]) -> dict[str,
     findings = handoff.get("findings") or []
     return {
         "question": handoff["original_query"],
+        "checklist": list(handoff.get("checklist") or []),
         "gaps": [gap.to_json() for gap in open_gaps],
         "sub_queries": list(handoff["sub_queries"]),
         "queries_sent": _sent(handoff),

@@ -13,32 +13,44 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.plan import Reflection
 from graph_research.research.retrieval.query_novelty import asked_before
+from graph_research.text.wording import one_line, shortened
 
-_SECTIONS = (Section(name="titles", noun="title", keep=3),)
+_SECTIONS = (Section(name="found", noun="source", keep=3),)
+_SHOWN_CHARS = 240
+"""How much of what a source says stands in its line."""
 
 ENOUGH_SOURCES = 3
 """This many relevant sources are likely enough."""
 
 
 def reflector(services: Services) -> Handler:
-    """Reflect on a topic's searches so far. Fallback: stop searching."""
+    """Reflect on a topic's searches so far. Fallback: stop searching. Where no search is left no model is asked."""
     agent = Agent(name="reflector", role="reflection", phase="gathering", sections=_SECTIONS)
 
     async def reflect(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = handoff["sources"]
+        searches_left = max(handoff["max_searches"] - len(handoff["queries"]), 0)
+        if not searches_left:
+            stop = Reflection.model_validate(_stop(len(sources), "No search is left."))
+            return {"reflection": stop.to_json(), "tokens": 0, "degraded": []}
         material = {
             "question": handoff["original_query"],
             "sub_query": handoff["sub_query"]["query"],
             "queries": list(handoff["queries"]),
             "source_count": len(sources),
             "quality_distribution": dict(sorted(Counter(row["quality"] for row in sources).items())),
+            "found": [_line(row, services.settings.source_chars) for row in sources],
             "titles": [row["title"] for row in sources],
-            "searches_left": max(handoff["max_searches"] - len(handoff["queries"]), 0),
+            "searches_left": searches_left,
             "enough_sources": ENOUGH_SOURCES,
             "guidance": handoff.get("guidance"),
         }
         result = await agent.call(
-            services, material, ctx, fallback=lambda: _stop(len(sources)), windows=handoff.get("model_windows")
+            services,
+            material,
+            ctx,
+            fallback=lambda: _stop(len(sources), "The reflection could not be read."),
+            windows=handoff.get("model_windows"),
         )
         reflection = _consistent(Reflection.model_validate(result.output), handoff["queries"])
         return {
@@ -50,12 +62,20 @@ def reflector(services: Services) -> Handler:
     return reflect
 
 
-def _stop(source_count: int) -> dict[str, Any]:
+def _line(row: Mapping[str, Any], most_chars: int) -> str:
+    """A source on one line: its title, what was found best in it, and whether its text is too long to be read whole."""
+    says = row.get("metadata", {}).get("summary") or row.get("content") or row.get("snippet") or ""
+    length = row.get("characters") or 0
+    cut = f" [read in passages, {length:,} characters are too long]" if length > most_chars else ""
+    return f"{row['title']}: {shortened(one_line(says), _SHOWN_CHARS)}{cut}"
+
+
+def _stop(source_count: int, rationale: str) -> dict[str, Any]:
     return {
         "continue_searching": False,
         "refined_query": None,
         "research_complete": source_count >= ENOUGH_SOURCES,
-        "rationale": "The reflection could not be read.",
+        "rationale": rationale,
     }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -11,23 +12,24 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.call_kind import CallKind
 from graph_research.research import decision_log
 from graph_research.research.graph_functions import abort_record
-from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.prompt_fitting import Section, shortened
 from graph_research.research.llm.services import Services
-from graph_research.research.llm.structured_call import Agent
+from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.decision import PhaseAction
 from graph_research.research.models.phase import PHASES, phase_of_node
+from graph_research.research.retrieval.excerpts import fair_share
 
-RESULT_CHARS = 8_000
-"""How much of a phase's result the verdict's prompt shows."""
+RESULT_CHARS = 24_000
+"""How much of a phase's result the verdict's prompt shows; a longer one is shown as a digest of each part."""
 
 _SECTIONS = (Section(name="result", noun="result", least_chars=200),)
 
 
 def supervisor(services: Services) -> Handler:
-    """Evaluate a phase, pause, then judge: the model's verdict, bounded by the gate and by the retries left.
+    """Evaluate a phase, pause, then judge: by the gate, or by a model's verdict where that can change something.
 
-    The order is: evaluate, build the prompt, call the hook, record. Fallback of the verdict:
-    retry where the gate failed, else proceed.
+    The order is: evaluate, build the prompt, call the hook, record. A model's verdict is bounded by the gate and by the
+    retries left. Fallback: retry where the gate failed, else proceed.
     """
     agent = Agent(name="supervisor", sections=_SECTIONS)
 
@@ -41,6 +43,7 @@ def supervisor(services: Services) -> Handler:
         log.append(decision_log.pause(phase, iteration, prompt, guidance, ctx))
         material = {
             "question": handoff["original_query"],
+            "checklist": list(handoff.get("checklist") or []),
             "phase": phase,
             "metrics": handoff["metrics"],
             "gate": gate,
@@ -49,16 +52,20 @@ def supervisor(services: Services) -> Handler:
             "retries_left": handoff["retries_left"],
             "reflection_prompt": prompt,
             "human_guidance": guidance,
-            "result": "\n".join(handoff.get("result") or [])[:RESULT_CHARS],
+            "result": _digest(handoff.get("result") or [], RESULT_CHARS),
         }
-        result = await agent.call(
-            services,
-            material,
-            ctx,
-            fallback=lambda: _by_the_gate(gate),
-            phase=phase,
-            windows=handoff.get("model_windows"),
-        )
+        if _can_change_something(handoff, guidance):
+            result = await agent.call(
+                services,
+                material,
+                ctx,
+                fallback=lambda: _by_the_gate(gate, "The verdict could not be read; the gate decides."),
+                phase=phase,
+                windows=handoff.get("model_windows"),
+            )
+        else:
+            by_gate = _by_the_gate(gate, "The gate decides; no verdict could change what follows.")
+            result = AgentResult(output={**by_gate, "guidance": None})
         wanted = result.output["action"]
         verdict = {**result.output, "action": _action(wanted, handoff)}
         log.append(decision_log.verdict(verdict, {"phase": phase, "iteration": iteration, "wanted": wanted}, ctx))
@@ -140,10 +147,30 @@ def _advice(verdict: Mapping[str, Any], gate: Mapping[str, Any]) -> str | None:
     return verdict.get("guidance")
 
 
-def _by_the_gate(gate: Mapping[str, Any]) -> dict[str, Any]:
+def _can_change_something(handoff: Mapping[str, Any], guidance: str | None) -> bool:
+    """Whether a model's verdict may change what follows: a failed gate with a retry left is to be mended, searches that
+    failed may be repeated, a hook gave guidance to weigh, or another round may follow."""
+    phase, metrics = handoff["current_phase"], handoff["metrics"]
+    if guidance or (handoff["retries_left"] > 0 and (phase == "gathering" or not handoff["gate"]["valid"])):
+        return True
+    if handoff["iteration"] >= handoff["max_iterations"]:
+        return False
+    if phase == "analysis":
+        return bool(metrics["gap_count"])
+    return phase == "refinement" and bool(metrics["should_iterate"])
+
+
+def _digest(result: Sequence[str], most_chars: int) -> str:
+    """The result, or the beginning of each of its parts (the sections of a report), so that none is missing."""
+    parts = [part for text in result for part in re.split(r"\n(?=## )", text or "")]
+    each = fair_share(map(len, parts), most_chars - len(parts))
+    return "\n".join(shortened(part, each) for part in parts)
+
+
+def _by_the_gate(gate: Mapping[str, Any], rationale: str) -> dict[str, Any]:
     return {
         "action": (PhaseAction.PROCEED if gate["valid"] else PhaseAction.RETRY).value,
-        "rationale": "The verdict could not be read; the gate decides.",
+        "rationale": rationale,
         "quality_assessment": {
             "score": min(max(gate["quality_score"], 1), 10),
             "strengths": [],

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rapidfuzz import fuzz
-
 from graph_research.research.evidence.claims import Ground, claim_of, levelled
 from graph_research.research.evidence.contradictions import by_place, disagreements, from_answer
 from graph_research.research.evidence.quotes import QuoteFinder
@@ -21,19 +19,18 @@ from graph_research.research.models.source import Quality, Source
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origins
 from graph_research.text.document import Document
-
+from graph_research.text.language.opposites import NEGATIONS
+from graph_research.text.language.words import terms
 
 CONFIDENCE_RANK: Mapping[str, int] = {level.value: rank for rank, level in enumerate(Confidence)}
 """From 0 for speculation to 4 for confirmed."""
 
-_ALIKE = 88.0
-"""How alike the words of two statements are, of 100, to be the same statement."""
+_SHARED = 0.6
+"""Which share of their content words two statements on the same quotes have in common (Jaccard) to be the same."""
 
-_ALIKE_QUOTED_SO = 70.0
-"""The same, where both rest on the same quotes."""
-
-_ALIKE_GAPS = 85.0
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+_WORDS = re.compile(r"\w+")
+_NEGATIONS = frozenset().union(*NEGATIONS.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,15 +190,23 @@ def _thinned(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _alike(one: Finding, other: Finding) -> bool:
-    least = _ALIKE_QUOTED_SO if set(one.evidence_ids) == set(other.evidence_ids) else _ALIKE
-    return _same_words(one.content, other.content, least)
-
-
-def _same_words(one: str, other: str, least: float) -> bool:
-    """Whether two texts give the same numbers in words that are at least so much alike, of 100."""
-    if _NUMBERS.findall(one) != _NUMBERS.findall(other):
+    """Whether two findings say the same: in the same words, or of the same quotes in mostly the same content words;
+    with the same numbers and negations in either case."""
+    if _same_words(one.content, other.content):
+        return True
+    if set(one.evidence_ids) != set(other.evidence_ids) or _turns(one.content) != _turns(other.content):
         return False
-    return fuzz.token_sort_ratio(one, other, score_cutoff=least) > 0.0
+    mine, theirs = set(terms(one.content)), set(terms(other.content))
+    return len(mine & theirs) >= _SHARED * len(mine | theirs)
+
+
+def _same_words(one: str, other: str) -> bool:
+    return sorted(_WORDS.findall(one.casefold())) == sorted(_WORDS.findall(other.casefold()))
+
+
+def _turns(text: str) -> tuple[list[str], list[str]]:
+    """The numbers and the negations of a text: what makes another statement of nearly the same words."""
+    return sorted(_NUMBERS.findall(text)), [word for word in _WORDS.findall(text.casefold()) if word in _NEGATIONS]
 
 
 def _joined(known: Sequence[Finding], fresh: Sequence[Finding]) -> list[Finding]:
@@ -252,18 +257,16 @@ def _gaps(
 
 
 def _same_gap(gap: Gap, name: str, description: str) -> bool:
-    return gap.id == name or _same_words(gap.description, description, _ALIKE_GAPS)
+    return gap.id == name or _same_words(gap.description, description)
 
 
 def _covered(known: Known, fresh: Sequence[Finding], evidence: Mapping[str, Evidence]) -> set[str]:
     """Gaps for which a follow-up sub-query found a source that this iteration quotes as it was not quoted before."""
-    before = {
-        name for finding in known.findings if finding.iteration < known.iteration for name in finding.evidence_ids
-    }
-    now = [*fresh, *(finding for finding in known.findings if finding.iteration == known.iteration)]
+    new = [finding for finding in known.findings if finding.iteration == known.iteration]
+    before = known.evidence.keys() - {name for finding in new for name in finding.evidence_ids}
     quoted = {
         evidence[name].source_id
-        for finding in now
+        for finding in [*fresh, *new]
         for name in finding.evidence_ids
         if name not in before and name in evidence
     }

@@ -11,6 +11,7 @@ _BLOCK = re.compile(r"\[QUOTED-(\w+) begin: ([^\]]*)\]\n(.*?)\n?\[QUOTED-\1 end\
 _AGENTS = {
     "need_clarification": "clarifier",
     "research_brief": "planner",
+    "limits": "extractor",
     "findings": "analyzer",
     "action": "supervisor",
     "continue_searching": "reflector",
@@ -19,7 +20,6 @@ _AGENTS = {
     "claims": "claim_extractor",
     "questions": "decomposer",
     "executive_summary": "source_summarizer",
-    "notes": "compressor",
 }
 
 
@@ -88,26 +88,29 @@ def _source_summarizer(question: str, blocks: Sequence[tuple[str, str]], options
     return {"executive_summary": " ".join(sentences[:3]) or "Nothing.", "key_excerpts": sentences[:3]}
 
 
-def _compressor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
-    notes = []
-    for label, text in blocks:
-        if label.startswith("found in source "):
-            sentences = _sentences(text.partition("\n\n")[2])
-            number = int(label.removeprefix("found in source "))
-            notes += [{"text": sentence, "sources": [number]} for sentence in sentences[:4]]
-    return {"notes": notes or [{"text": "Nothing.", "sources": [1]}]}
+def _extractor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    shown = [(label, text) for label, text in blocks if label.startswith("source src-")]
+    notes = [
+        {"text": sentence, "sources": [number]}
+        for number, (_, text) in enumerate(shown, start=1)
+        for sentence in _sentences(text.partition("\n\n")[2])[1:4]
+    ]
+    return {"notes": notes, "findings": _findings(shown), "limits": []}
+
+
+def _findings(shown: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """The first sentence of each source as a finding, five at most."""
+    findings = []
+    for label, text in shown:
+        sentences = _sentences(text.partition("\n\n")[2] or text)
+        if sentences:
+            quote = {"source_id": label.removeprefix("source "), "quote": sentences[0]}
+            findings.append({"content": sentences[0], "confidence": "high", "category": None, "evidence": [quote]})
+    return findings[:5]
 
 
 def _analyzer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
-    findings = []
-    for label, text in blocks:
-        if not label.startswith("source src-"):
-            continue
-        source_id = label.removeprefix("source ")
-        sentences = _sentences(text.partition("\n\n")[2] or text)
-        if sentences:
-            quote = {"source_id": source_id, "quote": sentences[0]}
-            findings.append({"content": sentences[0], "confidence": "high", "category": None, "evidence": [quote]})
+    findings = _findings([(label, text) for label, text in blocks if label.startswith("source src-")])
     open_gaps = [label.removeprefix("gap ") for label, _ in blocks if label.startswith("gap ")]
     number = 1 + len(re.findall(r"Open point", _gaps(blocks)))
     gap = {
@@ -116,7 +119,7 @@ def _analyzer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping
         "priority": 1,
     }
     wanted = options["always_gaps"] or not open_gaps
-    return {"findings": findings[:5], "gaps": [gap] if wanted else [], "addressed_gaps": open_gaps}
+    return {"findings": findings, "gaps": [gap] if wanted else [], "addressed_gaps": open_gaps}
 
 
 def _gaps(blocks: Sequence[tuple[str, str]]) -> str:

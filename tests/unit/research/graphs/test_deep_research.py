@@ -12,6 +12,8 @@ import pytest
 from graph_research.app.definitions import schema_resolver
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.base import ModelRequest
+from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.agents.supervisor import RESULT_CHARS, supervisor
 from graph_research.research.models.ids import gap_id
 from graph_research.research.report.build import build_report
 from graph_research.research.report.markdown import render_markdown
@@ -24,10 +26,13 @@ from tests.support.research.harness import (
     PLAN,
     SMOLTS,
     Bench,
+    PlainContext,
     ask_the_suggestions,
     first_quotes,
+    make_services,
     proceed,
     research_script,
+    small_web,
     verdict,
 )
 
@@ -100,17 +105,21 @@ async def test_each_phase_is_dispatched_evaluated_paused_for_and_judged_in_this_
     assert actions(state)[-1] == "decide_iteration"
 
 
+THIN = {**PLAN, "sub_queries": PLAN["sub_queries"][:1]}
+ONE_FINDING = {"findings": [COST], "gaps": []}
+
+
 @pytest.mark.parametrize(
-    ("phase", "node", "loop"),
-    [("planning", "plan", 2), ("analysis", "analyze", 2), ("synthesis", "synthesize", 2)],
+    ("phase", "node", "script"),
+    [("planning", "plan", {"planner": [THIN]}), ("analysis", "analyze", {"analyzer": [ONE_FINDING]})],
 )
 async def test_a_phase_is_sent_back_once_and_then_passed_whatever_the_supervisor_says(
-    phase: str, node: str, loop: int
+    phase: str, node: str, script: dict[str, Any]
 ) -> None:
-    bench = Bench(research_script(supervisor=[retries(phase, 9)]))
+    bench = Bench(research_script(supervisor=[retries(phase, 9)], **script))
     result = await bench.run()
     assert result.status == "completed"
-    assert (await bench.nodes()).count(node) == loop
+    assert (await bench.nodes()).count(node) == 2
     judged = [
         (decision["inputs"]["wanted"], decision["outputs"]["action"])
         for decision in result.state["decisions"]
@@ -119,8 +128,35 @@ async def test_a_phase_is_sent_back_once_and_then_passed_whatever_the_supervisor
     assert judged == [("retry", "retry"), ("retry", "proceed")]
 
 
+async def test_the_supervisor_is_asked_only_where_its_verdict_can_change_something() -> None:
+    quiet = Bench(research_script())
+    state = (await quiet.run()).state
+    assert quiet.model.asked("supervisor") == []
+    assert actions(state).count("evaluate_phase") == actions(state).count("judge_phase") == 4
+    rounds = Bench(
+        research_script(
+            analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}, {"findings": [SMOLTS], "gaps": []}],
+            planner=[{**PLAN, "checklist": [{"text": "How fish fare beside the gates", "kind": "risk"}]}],
+        )
+    )
+    await rounds.run()
+    asked = rounds.model.asked("supervisor")
+    assert [request.material["phase"] for request in asked] == ["analysis", "refinement"]
+    assert all("How fish fare beside the gates" in request.user for request in asked)
+
+
+async def test_no_guidance_comes_of_what_a_gate_objects_to_where_nobody_can_mend_it() -> None:
+    script = research_script(
+        planner=[{**PLAN, "sub_queries": [{"query": "fish passage at the Tarn plant"}, *PLAN["sub_queries"][:1]]}]
+    )
+    bench = Bench(script, search=lambda request: small_web(request)[-1:])
+    state = (await bench.run()).state
+    assert "Insufficient sources" in str(state["degraded"])
+    assert "Insufficient sources" not in bench.model.asked("analyzer")[0].user
+
+
 async def test_guidance_of_a_retry_reaches_the_agents_prompt() -> None:
-    bench = Bench(research_script(supervisor=[retries("planning", 1)]))
+    bench = Bench(research_script(planner=[THIN, PLAN], supervisor=[retries("planning", 1)]))
     await bench.run()
     first, second = bench.model.asked("planner")
     assert "Try other words." not in first.user
@@ -128,10 +164,9 @@ async def test_guidance_of_a_retry_reaches_the_agents_prompt() -> None:
 
 
 async def test_a_second_plan_replaces_the_first() -> None:
-    other = {**PLAN, "sub_queries": PLAN["sub_queries"][:1]}
-    bench = Bench(research_script(planner=[PLAN, other], supervisor=[retries("planning", 1)]))
+    bench = Bench(research_script(planner=[THIN, {**PLAN, "sub_queries": PLAN["sub_queries"][1:]}]))
     state = (await bench.run()).state
-    assert [row["query"] for row in state["sub_queries"]] == ["opening of the Tarn plant"]
+    assert [row["query"] for row in state["sub_queries"]] == ["maintenance cost of the Tarn plant"]
 
 
 async def test_an_unreadable_plan_becomes_the_question_and_the_gate_is_recorded_as_degraded() -> None:
@@ -319,13 +354,37 @@ async def test_a_supervisor_who_says_complete_ends_the_rounds_after_the_refineme
 
 
 async def test_the_supervisor_sees_what_a_phase_brought_and_not_only_its_numbers() -> None:
-    bench = Bench(research_script())
+    class Guides:
+        def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> str | None:
+            return "Look closely."
+
+    bench = Bench(research_script(), hooks=Guides())
     await bench.run()
     planning, gathering, analysis, synthesis = bench.model.asked("supervisor")
     assert "maintenance cost of the Tarn plant" in planning.user
     assert "A visit" in gathering.user
     assert "Maintenance cost 4.1 million in 2020." in analysis.user
     assert "## What was found" in synthesis.user
+
+
+async def test_the_supervisor_sees_the_beginning_of_each_section_of_a_long_report(context: PlainContext) -> None:
+    report = "\n".join(f"## Section {n}\n\n" + "It goes on and on. " * 500 for n in range(9))
+    model = ScriptedModel({"supervisor": [proceed]})
+    gate = {"valid": False, "issues": ["Report too long"], "quality_score": 5.0}
+    handoff = {
+        "original_query": "q",
+        "current_phase": "synthesis",
+        "iteration": 1,
+        "max_iterations": 1,
+        "metrics": {"has_report": True, "report_length": len(report)},
+        "result": [report],
+        "gate": gate,
+        "retries_left": 1,
+    }
+    await supervisor(make_services([model]))(handoff, context)
+    [request] = model.requests
+    assert all(f"## Section {n}" in request.user for n in range(9))
+    assert len(request.material["result"]) <= RESULT_CHARS
 
 
 async def test_a_verdict_that_cannot_be_read_is_left_to_the_gate() -> None:
@@ -530,7 +589,11 @@ def guides_after(phase: str, guidance: str) -> Any:
 
 
 async def test_guidance_after_the_plan_reaches_the_topic_researchers() -> None:
-    bench = Bench(research_script(supervisor=[guides_after("planning", "Look for official figures.")]))
+    class Guides:
+        def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> str | None:
+            return "Look for official figures." if state["current_phase"] == "planning" else None
+
+    bench = Bench(research_script(), hooks=Guides())
     await bench.run()
     assert bench.model.asked("reflector")
     assert all("Look for official figures." in request.user for request in bench.model.asked("reflector"))

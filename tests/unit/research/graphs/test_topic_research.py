@@ -36,7 +36,7 @@ async def test_a_reflection_follows_every_search_and_refines_the_query() -> None
     result = await research(topic)
     assert result.status == "completed"
     round_of_nodes = ["search", "summarize", "reflect"]
-    assert await topic.nodes() == [*round_of_nodes * 3, "compress", "conclude"]
+    assert await topic.nodes() == [*round_of_nodes * 3, "extract", "conclude"]
     assert result.state["topic"]["queries"] == ["opening of the Tarn plant", "cost of the plant", "fish at the plant"]
     assert result.state["topic"]["searches_performed"] == 3
     assert result.state["topic"]["source_ids"] == [row["id"] for row in result.state["sources"]]

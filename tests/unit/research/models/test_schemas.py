@@ -137,9 +137,9 @@ async def test_the_roles_that_the_graphs_name_are_those_that_the_agents_ask() ->
     script = research_script(
         analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}],
         source_summarizer=[summary],
-        compressor=[{"notes": [{"text": "It says so.", "sources": [1]}]}],
+        extractor=[{"notes": [{"text": "It says so.", "sources": [1]}], "findings": [], "limits": []}],
     )
-    bench = Bench(script, condensing=True, settings={"summarization_min_chars": 1})
+    bench = Bench(script, condensing=True, settings={"summarization_min_chars": 1, "source_chars": 1})
     await bench.run(max_iterations=2)
     asked = {request.agent: request.role for request in bench.model.requests}
     graphs = [bench.runtime().graph, bench.runtime().graph.subgraphs["topic_research"]]

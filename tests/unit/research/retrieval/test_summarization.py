@@ -1,8 +1,9 @@
-"""Less text of much: summaries of sources as they are read, and the compression of a topic at its end."""
+"""Less text of much: summaries of sources as they are read, and the extraction of a topic at its end."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,19 +14,19 @@ from graph_research.graph.runtime import RunResult
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.research.agents.compressor import compressor
+from graph_research.research.agents.extractor import extractor
 from graph_research.research.agents.source_summarizer import source_summarizer
 from graph_research.research.extractive.model import ExtractiveModel
-from graph_research.research.graph_functions import topic_results
+from graph_research.research.graph_functions import topic_evidence, topic_findings, topic_results
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.services import Services
 from graph_research.research.retrieval.summarization import InTime, condenses, fidelity_of
 from graph_research.text.document import source_id, text_hash
-from tests.support.research.harness import NOW, Bench, PlainContext, hit, make_services, research_script
+from tests.support.research.harness import NOW, PLAN, Bench, PlainContext, hit, make_services, research_script
 
 LONG = (
     "The Tarn plant opened in March 2016. "
-    + "It was the first tidal lagoon of the county. " * 100
+    + "It was the first tidal lagoon of the county. " * 300
     + "It cost 12 million."
 )
 GOOD = {
@@ -33,12 +34,15 @@ GOOD = {
     "key_excerpts": ["The Tarn plant opened in  March 2016.", "It was never built.", "It cost 12 million."],
 }
 STOP = {"continue_searching": False, "refined_query": None, "research_complete": True, "rationale": "No more."}
+QUOTE = "The Tarn plant opened in March 2016."
 NOTES = {
+    "findings": [],
+    "limits": ["No source says who built it."],
     "notes": [
         {"text": "It opened in March 2016 [2].", "sources": [1]},
         {"text": "Said by nobody.", "sources": [9]},
         {"text": "“It cost 12 million.”", "sources": [2, 2, 7]},
-    ]
+    ],
 }
 
 
@@ -51,12 +55,12 @@ def found(request: SearchRequest) -> Sequence[SearchHit]:
 
 
 def bench(*, condensing: bool = True, settings: Mapping[str, Any] | None = None, **script: Sequence[Any]) -> Bench:
-    agents = {"reflector": [STOP], "source_summarizer": [GOOD], "compressor": [NOTES], **script}
+    agents = {"reflector": [STOP], "source_summarizer": [GOOD], "extractor": [NOTES], **script}
     return Bench(agents, graph="topic_research", search=found, condensing=condensing, settings=settings or {})
 
 
-async def research(bench: Bench, **input: Any) -> RunResult:
-    sub_query = {"id": "sq-1-1", "query": "opening of the Tarn plant", "status": "pending", "iteration": 1}
+async def research(bench: Bench, query: str = "opening of the Tarn plant", **input: Any) -> RunResult:
+    sub_query = {"id": "sq-1-1", "query": query, "status": "pending", "iteration": 1}
     return await bench.run(sub_query=sub_query, **input)
 
 
@@ -116,7 +120,12 @@ async def test_a_summary_that_fails_leaves_the_source_as_it_was_and_is_recorded(
 
 @pytest.mark.parametrize(
     ("condensing", "settings"),
-    [(False, {}), (True, {"fetch_time_summarization": False}), (True, {"summarization_min_chars": 9_999})],
+    [
+        (False, {}),
+        (True, {"fetch_time_summarization": False}),
+        (True, {"summarization_min_chars": 19_999}),
+        (True, {"source_chars": 19_999}),
+    ],
 )
 async def test_no_summary_is_asked_for_where_it_is_off_or_not_worth_it(
     condensing: bool, settings: Mapping[str, Any]
@@ -205,11 +214,43 @@ async def test_a_model_in_time_is_the_model_itself() -> None:
     assert reply.model == "counting"
 
 
-# ── Compression ─────────────────────────────────────────────────────────────────────────────────────────────────────
+async def test_a_long_text_with_a_passage_that_fits_is_cut_by_code_and_not_summarized(context: PlainContext) -> None:
+    model = Counting()
+    found = {**row(context, 1), "metadata": {"passages": [[100, 400, 1.0]]}}
+    output = await source_summarizer(make_services([model]))({"original_query": "q", "sources": [found]}, context)
+    assert (output["sources"], model.requests) == ([], [])
+
+
+async def test_a_text_that_was_summarized_in_an_earlier_round_keeps_that_summary(context: PlainContext) -> None:
+    model = Counting()
+    handle = source_summarizer(make_services([model]))
+    [earlier] = (await handle({"original_query": "q", "sources": [row(context, 1)]}, context))["sources"]
+    twin = {**row(context, 1), "id": "src-0123456789"}
+    handoff = {"original_query": "q", "sources": [twin], "summarized": [earlier]}
+    [reused] = (await source_summarizer(make_services([model]))(handoff, context))["sources"]
+    assert (reused["id"], reused["content"], len(model.requests)) == (twin["id"], earlier["content"], 1)
+
+
+async def test_researchers_at_the_same_time_share_the_summary_of_a_text(context: PlainContext) -> None:
+    model = Counting()
+    handle = source_summarizer(make_services([model]))
+    handoffs = [
+        {"original_query": "q", "sub_query": {"id": f"sq-1-{n}", "query": f"part {n}"}, "sources": [row(context, 1)]}
+        for n in (1, 2)
+    ]
+    one, other = await asyncio.gather(*(handle(handoff, context) for handoff in handoffs))
+    assert one["sources"] == other["sources"]
+    assert len(model.requests) == 1
+    assert min(one["tokens"], other["tokens"]) == 0
+
+
+# ── Extraction ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+PLAIN = {"fetch_time_summarization": False}
 
 
 async def test_what_a_topic_found_is_put_in_order_with_numbers_that_lead_to_sources() -> None:
-    topic = bench(settings={"fetch_time_summarization": False})
+    topic = bench(settings=PLAIN)
     result = await research(topic)
     ids = [row["id"] for row in result.state["sources"]]
     assert result.state["topic"]["compressed_findings"] == (
@@ -217,40 +258,88 @@ async def test_what_a_topic_found_is_put_in_order_with_numbers_that_lead_to_sour
         "Findings:\n- It opened in March 2016. [1][2]\n- “It cost 12 million.” [2]\n\n"
         f"Sources:\n[1] {ids[0]} Opening\n[2] {ids[1]} Cost\n[3] {ids[2]} Short"
     )
-    [request] = topic.model.asked("compressor")
+    assert result.state["topic"]["limits"] == ["No source says who built it."]
+    [request] = topic.model.asked("extractor")
     assert request.role == "compression"
     assert "A short text of the Tarn plant." in request.user
     assert result.state["condensed"][-1]["done"] == 1
 
 
-async def test_where_there_are_summaries_these_are_put_in_order() -> None:
-    topic = bench()
-    await research(topic)
-    [request] = topic.model.asked("compressor")
-    assert "Summary, not to be quoted" in request.user
-    assert "It was the first tidal lagoon" not in request.user
+def opened(source_id: str, quote: str = QUOTE) -> dict[str, Any]:
+    return {
+        "content": "The plant opened in March 2016.",
+        "confidence": "medium",
+        "category": "history",
+        "evidence": [{"source_id": source_id, "quote": quote}],
+    }
+
+
+@pytest.mark.parametrize("source_id", ["1", "Source 1", "src-ffffffffff"])
+async def test_a_topics_findings_keep_the_quotes_that_stand_in_its_sources(source_id: str) -> None:
+    script = {**NOTES, "findings": [opened(source_id), opened("1", "It was never built.")]}
+    if source_id.startswith("src-"):
+        script["findings"][0] = opened(source_id, "A short text of the Tarn plant.")
+    topic = bench(settings=PLAIN, extractor=[script])
+    state = (await research(topic)).state
+    [finding], [evidence] = state["findings"], state["evidence"]
+    assert finding["evidence_ids"] == [evidence["id"]]
+    assert (finding["sub_query_id"], finding["stated"], finding["iteration"]) == ("sq-1-1", "medium", 1)
+    start, end = (int(part) for part in evidence["locator"].removeprefix("char:").split("-"))
+    assert (await topic.store.text(evidence["archive_hash"]))[start:end] == evidence["quote"]
+    assert state["quotes_dropped"] == 1
+
+
+async def test_where_no_quote_of_a_topic_stands_its_sources_are_left_to_the_analyzer() -> None:
+    state = (await research(bench(settings=PLAIN, extractor=[{**NOTES, "findings": [opened("1", "Never.")]}]))).state
+    assert (state["findings"], state["topic"]["compressed_findings"]) == ([], None)
+    assert "no finding stands in a source" in state["degraded"][-1]["reason"]
+
+
+async def test_the_sources_of_a_topic_share_its_room_and_long_ones_are_read_around_what_was_searched_for() -> None:
+    filler = "Nothing of interest stands in this sentence of the annex. " * 400
+
+    def deep(request: SearchRequest) -> Sequence[SearchHit]:
+        text = f"{filler}The turbines of the Tarn plant opened their gates in 2016. {filler}"
+        return [hit(text, url="https://a.org/1", title="Long"), *found(request)[2:]]
+
+    topic = bench(settings={**PLAIN, "compression_chars": 3_000})
+    topic.web.answer = deep
+    state = (await research(topic, query="turbines gates opened")).state
+    [request] = topic.model.asked("extractor")
+    assert "The turbines of the Tarn plant opened their gates in 2016." in request.user
+    assert "A short text of the Tarn plant." in request.user
+    assert request.user.count("Nothing of interest") < 60
+    [long, short] = state["sources"]
+    assert (long["fidelity"], short["fidelity"]) == ("headline", "full")
+
+
+async def test_the_researcher_sees_the_checklist() -> None:
+    topic = bench(settings=PLAIN)
+    await research(topic, checklist=[{"id": "chk-1", "text": "Who paid for it?", "kind": "part"}])
+    assert "Who paid for it?" in topic.model.asked("extractor")[0].user
 
 
 def services_for(*replies: Any, **settings: Any) -> Services:
-    model = ScriptedModel({"compressor": replies})
+    model = ScriptedModel({"extractor": replies})
     return make_services([model], roles={"compression": [model]}, **settings)
 
 
-async def compressed(context: PlainContext, services: Services) -> tuple[Mapping[str, Any], list[ModelRequest]]:
+async def extracted(context: PlainContext, services: Services) -> tuple[Mapping[str, Any], list[ModelRequest]]:
     handoff = {
         "original_query": "q",
         "sub_query": {"id": "sq-1-1", "query": "s"},
         "queries": ["s"],
         "sources": [row(context, n) for n in (1, 2)],
     }
-    output = await compressor(services)(handoff, context)
+    output = await extractor(services)(handoff, context)
     model = services.models.default[0]
     assert isinstance(model, ScriptedModel)
     return output, model.requests
 
 
 async def test_where_no_statement_names_its_source_the_sources_stay_as_they_are(context: PlainContext) -> None:
-    output, requests = await compressed(context, services_for({"notes": [{"text": "t", "sources": [8]}]}))
+    script = {**NOTES, "notes": [{"text": "t", "sources": [8]}]}
+    output, requests = await extracted(context, services_for(script))
     assert len(requests) == 1
     assert output["compressed_findings"] is None
     assert "no statement names its source" in output["degraded"][0]["reason"]
@@ -258,31 +347,38 @@ async def test_where_no_statement_names_its_source_the_sources_stay_as_they_are(
 
 
 async def test_a_later_attempt_counts(context: PlainContext) -> None:
-    output, requests = await compressed(context, services_for("Sorry.", NOTES))
+    output, requests = await extracted(context, services_for("Sorry.", NOTES))
     assert len(requests) == 2
     assert "[1][2]" in output["compressed_findings"]
     assert output["degraded"] == []
 
 
+async def test_an_answer_that_breaks_off_is_asked_for_again(context: PlainContext) -> None:
+    whole = json.dumps({"notes": NOTES["notes"], "findings": [], "limits": []})
+    output, requests = await extracted(context, services_for(whole[: whole.index('"findings"')], NOTES))
+    assert len(requests) == 2
+    assert output["limits"] == NOTES["limits"]
+
+
 async def test_a_model_that_refuses_is_not_asked_again(context: PlainContext) -> None:
-    output, requests = await compressed(context, services_for({"error": "refused", "message": "no quota"}))
+    output, requests = await extracted(context, services_for({"error": "refused", "message": "no quota"}))
     assert (output["compressed_findings"], len(requests)) == (None, 1)
 
 
 @pytest.mark.parametrize(("condensing", "on"), [(False, True), (True, False)])
-async def test_a_topic_is_not_compressed_where_that_is_off(condensing: bool, on: bool) -> None:
-    topic = bench(condensing=condensing, settings={"topic_compression": on, "fetch_time_summarization": False})
+async def test_no_topic_is_extracted_where_that_is_off(condensing: bool, on: bool) -> None:
+    topic = bench(condensing=condensing, settings={"topic_compression": on, **PLAIN})
     result = await research(topic)
     assert result.state["topic"]["compressed_findings"] is None
-    assert topic.model.asked("compressor") == []
+    assert topic.model.asked("extractor") == []
 
 
-async def test_a_topic_without_sources_is_not_compressed() -> None:
+async def test_a_topic_without_sources_is_not_extracted() -> None:
     topic = bench()
     topic.web.answer = lambda request: []
     result = await research(topic)
     assert result.state["topic"]["compressed_findings"] is None
-    assert topic.model.asked("compressor") == []
+    assert topic.model.asked("extractor") == []
 
 
 def test_the_list_of_sources_names_them_as_the_state_keeps_them() -> None:
@@ -290,20 +386,83 @@ def test_the_list_of_sources_names_them_as_the_state_keeps_them() -> None:
     kept = {"id": "src-0000000001", "archive_hash": text, "url": "https://a.org/1"}
     twin = {"id": "src-0000000002", "archive_hash": text, "url": "https://b.org/2"}
     topic = {"sub_query_id": "sq-1-2", "source_ids": [twin["id"]], "compressed_findings": f"[1] {twin['id']} T"}
-    [result] = topic_results([kept], [{"topic": topic, "sources": [twin]}])
+    finding = {"id": "find-1", "source_ids": [twin["id"], kept["id"]]}
+    quote = {"id": "ev-1", "source_id": twin["id"]}
+    outputs = [{"topic": topic, "sources": [twin], "findings": [finding], "evidence": [quote, quote]}]
+    [result] = topic_results([kept], outputs)
     assert (result["source_ids"], result["compressed_findings"]) == ([kept["id"]], f"[1] {kept['id']} T")
+    assert topic_findings([kept], outputs) == [{"id": "find-1", "source_ids": [kept["id"]]}]
+    assert topic_evidence([kept], outputs) == [{"id": "ev-1", "source_id": kept["id"]}]
 
 
-async def test_the_analyzer_reads_what_was_put_in_order_before_it_reads_the_sources() -> None:
-    script = research_script(compressor=[{"notes": [{"text": "It opened in spring.", "sources": [1]}]}])
+def quoting(request: ModelRequest) -> dict[str, Any]:
+    """A researcher with a finding from its first source, and a note."""
+    source = request.material["sources"][0]
+    quote = source["text"].partition(". ")[0] + "."
+    finding = {"content": f"So it says: {quote}", "confidence": "high", "category": None}
+    return {
+        "notes": [{"text": "It opened in spring.", "sources": [1]}],
+        "findings": [{**finding, "evidence": [{"source_id": source["id"], "quote": quote}]}],
+        "limits": ["Nothing on fish."],
+    }
+
+
+async def test_the_analyzer_sees_all_topics_findings_notes_and_limits_and_no_text_that_was_read() -> None:
+    script = research_script(extractor=[quoting], analyzer=[{"findings": [], "gaps": []}])
     whole = Bench(script, condensing=True)
     result = await whole.run()
-    [request] = whole.model.asked("analyzer")
-    found, sources = request.user.split("\nSources (", 1)
-    assert found.count("- It opened in spring. [1]") == 2
-    assert "[1] src-" in found
-    assert "opened in March 2016" in sources
+    request = whole.model.asked("analyzer")[0]
+    assert request.user.count("- It opened in spring. [1]") == 2
+    assert request.user.count("So it says: ") == 2
+    assert "Nothing on fish." in request.user
+    assert "says: The Tarn plant opened in March 2016." in request.user
+    assert "It was the first tidal lagoon of the county" not in request.user
+    assert "Sources that nobody has read" not in request.user
+    assert "Sources that were read for these findings (3)" in request.user
     assert [row["kind"] for row in result.state["condensed"]] == ["compression"] * 2
+    assert {row["sub_query_id"] for row in result.state["findings"]} == {"sq-1-1", "sq-1-2"}
+
+
+async def test_thirty_findings_of_the_topics_reach_the_writer_with_their_ids() -> None:
+    def many(request: ModelRequest) -> dict[str, Any]:
+        row = quoting(request)["findings"][0]
+        numbers = range(12)
+        said = [{**row, "content": f"Statement {request.material['sub_query']}, number {n}."} for n in numbers]
+        return {**quoting(request), "findings": said}
+
+    plan = {**PLAN, "sub_queries": [{"query": f"the {word} of the Tarn plant"} for word in ("opening", "cost", "fish")]}
+    script = research_script(planner=[plan], extractor=[many], analyzer=[{"findings": [], "gaps": []}])
+    state = (await Bench(script, condensing=True).run()).state
+    assert len(state["findings"]) == 36
+    assert {claim["finding_id"] for claim in state["claims"]} == {finding["id"] for finding in state["findings"]}
+
+
+async def test_where_a_topic_could_not_be_read_the_analyzer_reads_its_sources() -> None:
+    def only_cost(request: ModelRequest) -> Any:
+        return quoting(request) if "cost" in request.material["sub_query"] else "Sorry."
+
+    whole = Bench(research_script(extractor=[only_cost]), condensing=True)
+    state = (await whole.run()).state
+    request = whole.model.asked("analyzer")[0]
+    assert "Sources that nobody has read yet (1)" in request.user
+    assert "My visit to the Tarn plant was wet." in request.user
+    assert {"sq-1-2", ""} == {finding["sub_query_id"] for finding in state["findings"]}
+
+
+NOTHING = {"findings": [], "gaps": [], "addressed_gaps": []}
+
+
+async def test_in_a_later_round_only_the_new_topics_are_read_and_earlier_findings_are_listed() -> None:
+    gap = {"description": "How do fish fare?", "suggested_queries": ["fish passage at the Tarn plant"], "priority": 1}
+    script = research_script(extractor=[quoting], analyzer=[{"findings": [], "gaps": [gap]}, NOTHING])
+    whole = Bench(script, condensing=True)
+    await whole.run()
+    first, *_, second = whole.model.asked("analyzer")
+    assert "So it says: The Tarn plant opened" in second.user
+    assert "says: The Tarn plant opened in March 2016.\n" in first.user
+    assert "src-" not in second.user.partition("So it says: The Tarn plant opened")[2].partition("[QUOTED")[0]
+    assert "So it says: Fish pass the Tarn plant" in second.user
+    assert second.user.count("It opened in spring.") == 1
 
 
 async def test_a_pipeline_summarizes_what_all_its_searches_found() -> None:

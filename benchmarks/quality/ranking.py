@@ -47,7 +47,7 @@ def lines(sets: list[Set], embedder: Embedder | None = None) -> Iterator[Line[Ca
                     bound=0.05 if found else None,
                     over_plain=True,
                 )
-        standard = measure.ours(STANDARD, True)
+        right, standard = measure.ours(STANDARD, False), measure.ours(STANDARD, True)
         if embedder:
             cases = _cases(asked, measure.ours(STANDARD, True, embedder), standard)
             for split in ("check", "tune"):
@@ -56,8 +56,10 @@ def lines(sets: list[Set], embedder: Embedder | None = None) -> Iterator[Line[Ca
         for part in fields(Weights):
             if part.name == "meaning":
                 continue
-            cases = _cases(asked, measure.ours(replace(STANDARD, **{part.name: 0.0}), True), standard)
-            yield Line(f"{one.name}: without `{part.name}` (plain: with it)", cases, _ours, _plain)
+            without = replace(STANDARD, **{part.name: 0.0})
+            for what, found, given in (("right document", False, right), ("10 documents", True, standard)):
+                cases = _cases(asked, measure.ours(without, found), given)
+                yield Line(f"{one.name}: without `{part.name}` (plain: with it), {what}", cases, _ours, _plain)
 
 
 class _Measure:

@@ -16,10 +16,12 @@ from graph_research.app.library import Indexing, require_folders
 from graph_research.app.request import RunRequest, changed_request, with_limits
 from graph_research.app.runs.budget import LimitReached
 from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
+from graph_research.app.runs.plan import Plan
 from graph_research.app.runs.report import Built, build_from_store, write_report
 from graph_research.app.runs.run import Run, RunResult, assemble, new_run_id
 from graph_research.app.runs.state_edits import edited
 from graph_research.app.runs.status import RunSummary, error_text, goes_on, is_driven, limit_of, status_of, waiting_for
+from graph_research.app.runs.steering import PlannedRun, change_plan, guide, planned_run, waits_with_plan
 from graph_research.app.store import Store, metadata_of, open_store, request_of
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.models import prices_of
@@ -200,6 +202,21 @@ class Application:
                 help="the run is kept; write its report elsewhere",
                 hint=Hint(Action.RESUME_RUN, built.report.run_id, {"out": ""}),
             ) from error
+
+    async def planned(self, run_id: str) -> PlannedRun | None:
+        """The plan that a run waits with, None where it does not wait with one."""
+        if not waits_with_plan(await self.store.run(check_name(run_id, "run id"))):
+            return None
+        return await planned_run(self.store, run_id, self.prices)
+
+    async def change_plan(self, run_id: str, plan: Plan) -> None:
+        """Put a plan in the place of the one that a run waits with. `InputInvalid` where it does not wait with one."""
+        await change_plan(self.store, run_id, plan)
+
+    async def guide(self, run_id: str, wish: str) -> list[str]:
+        """Add a wish for the next phase of a run, whichever process drives it; all wishes of the run so far.
+        `InputInvalid` for a run that is completed or takes no wishes."""
+        return await guide(self.store, run_id, wish)
 
     async def cancel(self, run_id: str) -> RunSummary:
         """End a run over its `cancelled` edges: the process that drives it does that, or this one if none does.

@@ -14,7 +14,8 @@ from graph_research.providers.llm.catalog import default_models, default_roles
 from graph_research.providers.llm.model_spec import EXTRACTIVE, SCRIPTED
 from graph_research.providers.search.base import LOCAL
 from graph_research.research.models.phase import PHASES
-from graph_research.settings.config import ROLES
+from graph_research.research.models.report_options import ReportOptions, ReportType
+from graph_research.settings.config import ROLES, Settings
 
 QUESTION_CHARS = 50_000
 """The longest question."""
@@ -106,10 +107,12 @@ def request_for(
     max_cost: float | None = None,
     max_tokens: int | None = None,
     interactive: bool | None = None,
+    plan_first: bool = False,
     now: str | None = None,
 ) -> RunRequest:
     """Complete a question, or the name of a graph and its `inputs`, with the settings in force. `roles` are `ROLE=SPEC`
     texts, which win over the settings. `ask` nodes ask only in an `interactive` run; None: in one without a question.
+    A research that is to show its `plan_first` waits once it is made.
 
     Raises `QuestionInvalid` and `RequestInvalid`; nothing is started and nothing but file names is looked at.
     """
@@ -119,6 +122,8 @@ def request_for(
     given = dict(inputs or {})
     if question is not None:
         configured = {name: getattr(settings, name) for name in _INPUT_SETTINGS}
+        configured["plan_first"] = plan_first or None
+        configured["report_options"] = _report_options(settings)
         given = {name: _as_json(value) for name, value in configured.items() if value is not None} | given
     return RunRequest(
         question=None if question is None else _checked_question(question),
@@ -164,9 +169,23 @@ def _checked_question(question: str) -> str:
         raise QuestionInvalid(
             f"the question has {len(question):,} characters", help=f"shorten it to at most {QUESTION_CHARS:,}"
         )
-    if "\x00" in question or any(0xD800 <= ord(character) <= 0xDFFF for character in question):
+    if not valid_text(question):
         raise QuestionInvalid("the question is not valid text", help="remove bytes that are not UTF-8")
     return question
+
+
+def valid_text(text: str) -> bool:
+    """Whether a store can hold the text and a terminal has given it whole."""
+    return "\x00" not in text and not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+
+
+def _report_options(settings: Settings) -> dict[str, Any]:
+    return ReportOptions(
+        length=settings.length,
+        type=ReportType(settings.report_type),
+        language=settings.language,
+        audience=settings.audience,
+    ).to_json()
 
 
 def _as_json(value: Any) -> Any:

@@ -102,6 +102,10 @@ async def deep_research(
     max_cost: float | None = None,
     max_tokens: int | None = None,
     timeout_seconds: float | None = None,
+    length: str | int | None = None,
+    report_type: str | None = None,
+    language: str | None = None,
+    audience: str | None = None,
     run_id: str | None = None,
     now: str | None = None,
     out: str | Path | None = None,
@@ -110,6 +114,8 @@ async def deep_research(
 ) -> ResearchResult:
     """Research one question and write its report into `out` (default `./research/RUN_ID/`).
 
+    `length` is `brief`, `standard`, `long` or a number of words, `report_type` `report`, `comparison`, `timeline`,
+    `survey` or `memo`, `language` a code such as `de` (None: the question's), `audience` who will read the report.
     Models may cost `max_cost` USD and use `max_tokens`, input and output together; beyond either the run is aborted.
     `hooks.on_think_pause(state, prompt)` is called after each phase; what it returns guides the next one.
     What is not given comes from the settings. A folder's own files are used only if its user agreed to them before;
@@ -124,6 +130,10 @@ async def deep_research(
         "max_iterations": max_iterations,
         "max_sub_queries": max_sub_queries,
         "task_timeout": timeout_seconds,
+        "length": length,
+        "report_type": report_type,
+        "language": language,
+        "audience": audience,
     }
     workspace = await asyncio.to_thread(
         open_workspace,

@@ -37,16 +37,20 @@ _SHOWS = {
     Action.CHECK_PROVIDERS: "which providers answer, and which keys are set",
 }
 """What a command that changes nothing shows."""
-_OPTIONS = {"timeout_seconds": "timeout", "roles": "role", "assignments": "set"}
+_OPTIONS = {"timeout_seconds": "timeout", "roles": "role", "assignments": "set", "report_type": "type"}
 """Options whose name is not that of the Python parameter."""
 _VALUES = {
     "answer": '"…"',
     "assignments": "PATH=JSON",
+    "audience": "TEXT",
     "graph": "NAME",
+    "language": "CODE",
+    "length": "brief|standard|long|WORDS",
     "library": "DIR",
     "llm": "SPEC",
     "max_cost": "USD",
     "out": "FOLDER",
+    "report_type": "report|comparison|timeline|survey|memo",
     "roles": "ROLE=SPEC",
     "run_id": "ID",
     "search": "NAME",

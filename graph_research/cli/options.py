@@ -41,6 +41,23 @@ Search = Annotated[
 ]
 MaxIterations = Annotated[int | None, typer.Option(metavar="N", help="Rounds at most.")]
 MaxSubQueries = Annotated[int | None, typer.Option(metavar="N", help="Sub-queries of a plan at most.")]
+Length = Annotated[
+    str | None,
+    typer.Option("--length", metavar="brief|standard|long|WORDS", help="How long the report is. [default: standard]"),
+]
+ReportType = Annotated[
+    str | None,
+    typer.Option(
+        "--type",
+        metavar="report|comparison|timeline|survey|memo",
+        help="How the report is built up. [default: report]",
+    ),
+]
+Language = Annotated[
+    str | None,
+    typer.Option("--language", metavar="CODE", help="Its language, such as de or pt-BR. [default: the question's]"),
+]
+Audience = Annotated[str | None, typer.Option("--audience", metavar="TEXT", help="Who will read it, in your words.")]
 MaxCost = Annotated[float | None, typer.Option(metavar="USD", help="Stop when the models have cost this.")]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Stop when the models used so many.")]
 Timeout = Annotated[float | None, typer.Option(metavar="S", help="Stop after so many seconds.")]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from graph_research.cli.options import (
+    Audience,
     Json,
+    Language,
+    Length,
     Library,
     Llm,
     MaxCost,
@@ -17,6 +21,7 @@ from graph_research.cli.options import (
     NewRunId,
     Now,
     Out,
+    ReportType,
     Role,
     RunId,
     Search,
@@ -30,14 +35,19 @@ _RUN_EXAMPLES = (
     "run 'What changed in TLS 1.3?' --library rfcs/ --library notes/ --out report/",
     "run 'Your question' --library papers/ --llm anthropic:claude-sonnet-5-5 --max-cost 2",
     "run 'Your question' --library papers/ --llm openai:qwen3:8b@http://127.0.0.1:11434/v1",
+    "run 'Heat pumps or gas boilers?' --type comparison --length long --audience 'home owners'",
+    "run 'Your question' --library papers/ --llm gemini:gemini-3-flash --plan",
     "run 'Your question' --llm extractive --search local --max-iterations 2 --json",
 )
+
+
+_RESUME_EXAMPLES = ("resume RUN_ID", "resume RUN_ID --answer 'the one in Europe'", "resume RUN_ID --plan plan.yaml")
 
 
 def register(app: typer.Typer) -> None:
     """Add `run` and `resume`."""
     app.command("run", epilog=examples(*_RUN_EXAMPLES))(_run)
-    app.command("resume", epilog=examples("resume RUN_ID", "resume RUN_ID --answer 'the one in Europe'"))(_resume)
+    app.command("resume", epilog=examples(*_RESUME_EXAMPLES))(_resume)
 
 
 def _run(
@@ -52,6 +62,16 @@ def _run(
     max_cost: MaxCost = None,
     max_tokens: MaxTokens = None,
     timeout: Timeout = None,
+    length: Length = None,
+    report_type: ReportType = None,
+    language: Language = None,
+    audience: Audience = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Show the plan and what it is likely to cost, and wait for your word.")
+    ] = False,
+    plan_only: Annotated[
+        bool, typer.Option("--plan-only", help="Print the plan and the estimate; `resume` goes on with it.")
+    ] = False,
     interactive: Annotated[bool, typer.Option("--interactive", help="Let the clarifier ask you.")] = False,
     run_id: NewRunId = None,
     now: Now = None,
@@ -72,6 +92,10 @@ def _run(
         timeout=timeout,
         max_iterations=max_iterations,
         max_sub_queries=max_sub_queries,
+        length=length,
+        report_type=report_type,
+        language=language,
+        audience=audience,
     )
     request = request_for(
         workspace,
@@ -81,14 +105,21 @@ def _run(
         max_cost=max_cost,
         max_tokens=max_tokens,
         interactive=interactive,
+        plan_first=plan or plan_only,
         now=now,
     )
-    wait_for(start(workspace, request, run_id=run_id, out=out, json=json))
+    wait_for(start(workspace, request, run_id=run_id, out=out, json=json, plan_only=plan_only))
 
 
 def _resume(
     run_id: RunId,
     answer: Annotated[str | None, typer.Option("--answer", metavar="TEXT", help="The answer it waits for.")] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan", metavar="FILE", help="The plan to go on with, in YAML or JSON, for one that waits with it."
+        ),
+    ] = None,
     accept_changes: Annotated[
         bool,
         typer.Option(
@@ -113,6 +144,7 @@ def _resume(
             open_here(),
             run_id,
             answer=answer,
+            plan=plan,
             out=out,
             json=json,
             accept_changes=accept_changes,

@@ -16,15 +16,19 @@ import orjson
 from graph_research.app.application import Application
 from graph_research.app.request import RunRequest
 from graph_research.app.research import ResearchResult, report_folder, reported
+from graph_research.app.runs.plan import read_plan
 from graph_research.app.runs.run import RunResult, new_run_id
 from graph_research.app.runs.status import check_answered
+from graph_research.app.runs.steering import PlannedRun
 from graph_research.app.workspace import Workspace
-from graph_research.cli.display.output import in_line, say, show, show_json
+from graph_research.cli.display.output import in_line, say, show, show_json, show_lines
+from graph_research.cli.display.plan import Decision, ask_about_plan, edited_in_editor, plan_lines
 from graph_research.cli.display.progress import IndexingLines, Progress, open_view
 from graph_research.cli.display.run_banner import say_providers
 from graph_research.cli.errors import INTERRUPTED, CommandEnded
 from graph_research.cli.exit_status import end_of
 from graph_research.cli.hints import limit_json, resume_command
+from graph_research.errors import UserMistake, why_unreadable
 from graph_research.graph.context import SystemClock
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted
@@ -34,9 +38,16 @@ _REASON_CHARS = 400
 
 
 async def start(
-    workspace: Workspace, request: RunRequest, *, run_id: str | None, json: bool, out: Path | None = None
+    workspace: Workspace,
+    request: RunRequest,
+    *,
+    run_id: str | None,
+    json: bool,
+    out: Path | None = None,
+    plan_only: bool = False,
 ) -> None:
-    """Create a run and drive it. `CommandEnded` has an exit code that is not 0, here as in `go_on` and `start_fork`."""
+    """Create a run and drive it, with `plan_only` as far as its plan. `CommandEnded` has an exit code that is not 0,
+    here as in `go_on` and `start_fork`."""
     async with Application(workspace) as app:
         chosen = run_id or new_run_id()
         folder = None if request.question is None else report_folder(workspace, chosen, out)
@@ -44,7 +55,7 @@ async def start(
         if request.question is not None:
             say(f"run {chosen}")
         say_providers(workspace, await app.request(chosen))
-        await _drive(app, chosen, folder, new=True, json=json)
+        await _drive(app, chosen, folder, new=True, json=json, plan_only=plan_only)
 
 
 def _say_what_failed(failures: Sequence[Mapping[str, Any]], result: ResearchResult) -> None:
@@ -93,11 +104,14 @@ async def go_on(
     answer: str | None,
     out: Path | None,
     json: bool,
+    plan: Path | None = None,
     **options: Any,
 ) -> None:
-    """Go on with a stored run; `options` are those of `Application.drive`. `InputInvalid` for an answer that it has not
-    asked for."""
+    """Go on with a stored run, with the plan in a file where one is named; `options` are those of `Application.drive`.
+    `InputInvalid` for an answer that it has not asked for, and for a plan that it does not wait for."""
     async with Application(workspace) as app:
+        if plan is not None:
+            await app.change_plan(run_id, read_plan(_text_of(plan), str(plan)))
         if answer is not None:
             await check_answered(app.store, run_id, answer)
         folder = await _folder(app, run_id, out)
@@ -137,12 +151,16 @@ async def _drive(
     json: bool,
     answer: str | None = None,
     new: bool = False,
+    plan_only: bool = False,
     **options: Any,
 ) -> None:
-    """Drive a run as far as it goes and print how it stands, of a research with its report in `folder`."""
+    """Drive a run as far as it goes and print how it stands, of a research with its report in `folder`. Where it waits
+    with its plan, that is printed, and without `plan_only` the user decides on it at the terminal."""
     with _stopped_by_signals() as stopped:
         try:
             await _drive_and_answer(app, run_id, answer, new=new, **options)
+            if new and not plan_only and _at_terminal():
+                await _decide_on_plan(app, run_id, **options)
             interrupted = False
         except asyncio.CancelledError:
             if not stopped:
@@ -151,7 +169,12 @@ async def _drive(
             say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run_id)}")
     result: RunResult | ResearchResult
     result = await (app.result(run_id) if folder is None else reported(app, run_id, folder))
-    if json:
+    planned = await app.planned(run_id) if new else None
+    if planned is not None:
+        _show_plan(planned, json=json)
+        if plan_only:
+            return
+    elif json:
         show_json({**_as_json(result), "interrupted": interrupted})
     elif interrupted:
         pass  # it was said above how to go on
@@ -165,6 +188,43 @@ async def _drive(
         _say_what_failed((await app.store.state(run_id)).get("search_failures") or [], result)
     if code := end_of(result):
         raise CommandEnded(code)
+
+
+async def _decide_on_plan(app: Application, run_id: str, **options: Any) -> None:
+    """Show the plan that a run waits with until the user goes on with it or stops."""
+    while (planned := await app.planned(run_id)) is not None:
+        for line in plan_lines(planned):
+            say(line)
+        match await asyncio.to_thread(ask_about_plan):
+            case Decision.STOP:
+                return
+            case Decision.GO:
+                await _drive_and_answer(app, run_id, None, new=False, **options)
+                return
+            case Decision.EDIT:
+                plan = await asyncio.to_thread(edited_in_editor, planned.plan)
+                if plan is not None:
+                    await app.change_plan(run_id, plan)
+
+
+def _show_plan(planned: PlannedRun, *, json: bool) -> None:
+    if json:
+        show_json(planned.to_json())
+    elif not _at_terminal():
+        show_lines(plan_lines(planned))
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserMistake(
+            f"the plan cannot be read: {why_unreadable(error)}", help="name a YAML or JSON file", file=str(file)
+        ) from error
+
+
+def _at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 async def _watch(app: Application, run_id: str, answer: str | None, *, new: bool, **options: Any) -> None:
@@ -200,7 +260,7 @@ async def _drive_and_answer(app: Application, run_id: str, answer: str | None, *
 
 async def _answer_from_terminal(question: str) -> str | None:
     """The user's answer, None where there is no terminal or no answer."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _at_terminal():
         return None
     say(f"\n{question}")
     return (await asyncio.to_thread(sys.stdin.readline)).strip() or None

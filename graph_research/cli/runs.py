@@ -1,4 +1,4 @@
-"""A run's life after its start: `status`, `list`, `history`, `cancel`, `delete`, `report` and `verify`."""
+"""A run's life after its start: `status`, `list`, `history`, `cancel`, `guide`, `delete`, `report` and `verify`."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def register(app: typer.Typer) -> None:
     app.command("list", epilog=examples("list", "list --json"))(_list)
     app.command("history", epilog=examples("history RUN_ID", "history RUN_ID --json"))(_history)
     app.command("cancel", epilog=examples("cancel RUN_ID"))(_cancel)
+    app.command("guide", epilog=examples("guide RUN_ID 'Look at prices since 2020, too.'"))(_guide)
     app.command("delete", epilog=examples("delete RUN_ID"))(_delete)
     app.command("report", epilog=examples("report RUN_ID", "report RUN_ID --format bibtex -o sources.bib"))(_report)
     app.command("verify", epilog=examples("verify RUN_ID", "verify RUN_ID --json"))(_verify)
@@ -153,6 +154,29 @@ async def _cancelled(workspace: Workspace, run_id: str) -> RunSummary:
 
     async with Application(workspace) as app:
         return await app.cancel(run_id)
+
+
+def _guide(
+    run_id: RunId,
+    wish: Annotated[str, typer.Argument(metavar="TEXT", help="Your wish, in your words.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Add a wish for the next phase of a run.
+
+    Another process may drive the run meanwhile. The wish stays in force until the run ends.
+    """
+    wishes = wait_for(_guided(open_here(), run_id, wish))
+    if json:
+        show_json({"run_id": run_id, "guidance": wishes})
+    else:
+        show(f"{run_id}: the next phase gets {counted(len(wishes), 'wish')}")
+
+
+async def _guided(workspace: Workspace, run_id: str, wish: str) -> list[str]:
+    from graph_research.app.application import Application
+
+    async with Application(workspace) as app:
+        return await app.guide(run_id, wish)
 
 
 def _delete(run_id: RunId, json: Json = False) -> None:

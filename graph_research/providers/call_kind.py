@@ -12,5 +12,7 @@ class CallKind(StrEnum):
     SEARCH = "search"
     FETCH = "fetch"
     """A page."""
+    INSTRUCTIONS = "instructions"
+    """What the user told the run while it was under way."""
     THINK_PAUSE = "think_pause"
     """A hook of the program around the research."""

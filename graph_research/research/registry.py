@@ -16,6 +16,7 @@ from graph_research.research.agents.clarifier import clarifier
 from graph_research.research.agents.decomposer import decomposer
 from graph_research.research.agents.extractor import extractor
 from graph_research.research.agents.gatherer import gatherer
+from graph_research.research.agents.plan_adopter import plan_adopter
 from graph_research.research.agents.planner import planner
 from graph_research.research.agents.prompt_node import prompt_step
 from graph_research.research.agents.quote_prover import quote_prover
@@ -30,6 +31,7 @@ from graph_research.research.llm.usage import counting, usage_rows
 from graph_research.text.errors import DocumentUnreadable
 
 _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
+    "adopt_plan": plan_adopter,
     "analyzer": analyzer,
     "claim_extractor": claim_extractor,
     "clarifier": clarifier,

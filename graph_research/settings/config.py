@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from graph_research.errors import UserMistake
+from graph_research.settings.report_wishes import LanguageCode, Length, Line, ReportTypeName
 
 Role = Literal["research", "summarization", "compression", "reflection", "report"]
 ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflection", "report")
@@ -269,6 +270,12 @@ class Settings(BaseModel):
     wikipedia_language: str = Field(
         "en", pattern=r"^[a-z]{2,12}(-[a-z]{2,12})*$", description="the language whose `wikipedia` is searched"
     )
+    length: Length = Field("standard", description="length of the report: brief, standard, long or a number of words")
+    report_type: ReportTypeName = Field(
+        "report", description="plan of the report: report, comparison, timeline, survey or memo"
+    )
+    language: LanguageCode | None = Field(None, description="language code of the report; unset: the question's")
+    audience: Line | None = Field(None, max_length=500, description="who will read the report, in your words")
     system_prompt: str | None = Field(
-        None, max_length=20_000, description="standing instructions for the clarifier and the planner"
+        None, max_length=20_000, description="standing wishes for clarifying, planning and writing"
     )

@@ -39,6 +39,10 @@ _MAY = frozenset(
         "tavily_time_range",
         "google_date_restrict",
         "wikipedia_language",
+        "length",
+        "report_type",
+        "language",
+        "audience",
         "system_prompt",
     }
 )

@@ -110,6 +110,7 @@ def assemble(
             pages=clients.pages,
             hooks=hooks,
             read_state=store.state,
+            instructions=store.instructions,
         )
         registry = build_registry(there, services)
     graph = load(workspace, request.graph, registry)
@@ -136,6 +137,11 @@ def _for_question(graph: Graph, request: RunRequest) -> Graph:
             f'graph "{graph.spec.name}" has no input channel "question"',
             help="run it without a question",
             hint=Hint(Action.RUN_GRAPH, request.graph),
+        )
+    if request.inputs.get("plan_first") and "plan_first" not in channels:
+        raise RequestInvalid(
+            f'graph "{graph.spec.name}" has no input channel "plan_first" and cannot wait with its plan',
+            help="run it without --plan",
         )
     given = {"question", "research_id", *request.inputs}
     lacking = [name for name, channel in channels.items() if channel.input and channel.required and name not in given]

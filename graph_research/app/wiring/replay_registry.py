@@ -17,6 +17,7 @@ from graph_research.app.wiring.services import build_registry, build_services
 from graph_research.app.workspace import Workspace
 from graph_research.graph.errors import NodeFailed
 from graph_research.graph.registry import Registry, Resolver
+from graph_research.graph.state.rows import Instruction
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.llm.model_spec import EXTRACTIVE, SCRIPTED
@@ -48,7 +49,9 @@ def offline_registry(
     names = dict.fromkeys(map(provider_name, request.search))
     folders = [str(Path(folder).resolve()) for folder in request.library]
     search = [_NamedSearch(name, serves_of(name, workspace)) for name in names]
-    services = build_services(workspace, models=router, search=search, folders=folders, pages=_NoPages())
+    services = build_services(
+        workspace, models=router, search=search, folders=folders, pages=_NoPages(), instructions=_no_instructions
+    )
     if prompts is None or schemas is None:
         return build_registry(workspace, services)
     foreign = {name: found[0] for name in prompts.names() if (found := prompts.find(name)) is not None}
@@ -126,6 +129,11 @@ class _NamedSearch:
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         raise NodeFailed(f"nothing is searched here, and not {request.query[:80]!r}")
+
+
+async def _no_instructions(run_id: str) -> Sequence[Instruction]:
+    """Takes the place of the store: what the user told the run is in the journal."""
+    raise NodeFailed(f"nobody tells run {run_id} anything here")
 
 
 class _NoPages:

@@ -11,6 +11,7 @@ from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
+from graph_research.research.instructions import InstructionReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.services import AnswerSchemas, Services
@@ -28,9 +29,11 @@ def build_services(
     pages: PageReader | None = None,
     hooks: Hooks | None = None,
     read_state: StateReader | None = None,
+    instructions: InstructionReader | None = None,
 ) -> Services:
     """What research handlers work with. `folders` confine the local search; empty: the whole index. `pages` reads what
-    stands behind search results, `hooks` guide the run between its phases and see what `read_state` gives."""
+    stands behind search results, `hooks` guide the run between its phases and see what `read_state` gives,
+    `instructions` reads what the user told it meanwhile."""
     names = {field.name for field in fields(ResearchSettings)} & Settings.model_fields.keys()
     configured = {name: getattr(workspace.settings, name) for name in names}
     return Services(
@@ -39,6 +42,7 @@ def build_services(
         pages=pages,
         hooks=hooks,
         read_state=read_state,
+        instructions=instructions,
         prompts=PromptRenderer(workspace.definitions.prompts),
         schemas=AnswerSchemas(workspace.definitions.schemas),
         settings=ResearchSettings(**configured, folders=tuple(folders)),

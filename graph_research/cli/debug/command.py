@@ -10,6 +10,9 @@ import typer
 
 from graph_research.cli.errors import CommandEnded
 from graph_research.cli.options import (
+    Audience,
+    Language,
+    Length,
     Library,
     Llm,
     MaxCost,
@@ -18,6 +21,7 @@ from graph_research.cli.options import (
     MaxTokens,
     NewRunId,
     Now,
+    ReportType,
     Role,
     Search,
     examples,
@@ -86,6 +90,10 @@ def _debug(
     max_cost: MaxCost = None,
     max_tokens: MaxTokens = None,
     timeout: GoingTime = None,
+    length: Length = None,
+    report_type: ReportType = None,
+    language: Language = None,
+    audience: Audience = None,
     interactive: Interactive = None,
     run_id: NewRunId = None,
     now: Now = None,
@@ -111,6 +119,10 @@ def _debug(
         timeout=timeout,
         max_iterations=max_iterations,
         max_sub_queries=max_sub_queries,
+        length=length,
+        report_type=report_type,
+        language=language,
+        audience=audience,
     )
     request = DebugRequest(
         what=what,

@@ -11,7 +11,7 @@ import orjson
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.errors import RunBusy, RunExists, StoreDamaged, UnknownRun
 from graph_research.graph.state.position import ActiveNode, Position
-from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.state.rows import CallRow, Instruction, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import encode, text_hash
 
 
@@ -35,6 +35,8 @@ class CheckpointerConformance:
         for reader in (store.run, store.state, store.steps, store.events, store.calls, store.delete):
             await raises(UnknownRun, reader("nobody"))
         await raises(UnknownRun, store.request_cancel("nobody"))
+        await raises(UnknownRun, store.instruct("nobody", Instruction("guidance", "x")))
+        await raises(UnknownRun, store.instructions("nobody"))
 
     async def test_a_run_forgets_texts_and_those_that_another_keeps_stay(self, store: Checkpointer) -> None:
         for run_id in ("a", "b"):
@@ -184,6 +186,18 @@ class CheckpointerConformance:
         assert not await store.cancel_requested("a")
         run = await store.run("a")
         assert (run.status, run.cause, run.error) == ("aborted", "cancelled", {"type": "X"})
+
+    async def test_instructions_are_read_in_their_order_and_go_with_their_run(self, store: Checkpointer) -> None:
+        for run_id in ("a", "b"):
+            await store.create(run_row(run_id), first(run_id, {}))
+        told = [Instruction("guidance", "Look at prices."), Instruction("plan", "{}"), Instruction("guidance", "é")]
+        for instruction in told:
+            await store.instruct("a", instruction)
+        assert await store.instructions("a") == told
+        assert await store.instructions("b") == []
+        await store.delete("a")
+        await store.create(run_row("a"), first("a", {}))
+        assert await store.instructions("a") == []
 
     async def test_what_is_kept_with_a_run_stays_until_it_is_replaced(self, store: Checkpointer) -> None:
         await store.create(run_row("a", {"limit": 1}), first("a", {}))

@@ -10,7 +10,7 @@ from graph_research.errors import check_name
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.ports import Lease, missing_text
 from graph_research.graph.errors import RunBusy, RunExists, UnknownRun
-from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.state.rows import CallRow, Instruction, RunPatch, RunRow, Snapshot, StepRow, Write
 
 
 @dataclass(kw_only=True)
@@ -23,6 +23,7 @@ class _Run:
     snapshots: list[Snapshot] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     cancel: bool = False
+    instructions: list[Instruction] = field(default_factory=list)
 
 
 class _Lease:
@@ -123,6 +124,12 @@ class MemoryCheckpointer(Checkpointer):
 
     async def cancel_requested(self, run_id: str) -> bool:
         return self._run(run_id).cancel
+
+    async def instruct(self, run_id: str, instruction: Instruction) -> None:
+        self._run(run_id).instructions.append(instruction)
+
+    async def instructions(self, run_id: str) -> list[Instruction]:
+        return list(self._run(run_id).instructions)
 
     async def close(self) -> None:
         """Nothing is held; the runs stay readable."""

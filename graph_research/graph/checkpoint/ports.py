@@ -8,7 +8,7 @@ from typing import Protocol
 
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import unpacked_events
-from graph_research.graph.state.rows import CallRow, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.state.rows import CallRow, Instruction, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.statuses import CallStatus
 
 
@@ -65,6 +65,14 @@ class RunLog(ABC):
 
     @abstractmethod
     async def cancel_requested(self, run_id: str) -> bool: ...
+
+    @abstractmethod
+    async def instruct(self, run_id: str, instruction: Instruction) -> None:
+        """Keep an instruction for the process that drives the run, or the next that resumes it."""
+
+    @abstractmethod
+    async def instructions(self, run_id: str) -> list[Instruction]:
+        """All instructions of a run, in order."""
 
     async def last_step(self, run_id: str) -> StepRow | None:
         """The latest row of all scopes."""

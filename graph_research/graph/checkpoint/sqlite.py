@@ -29,7 +29,7 @@ from graph_research.graph.checkpoint.sqlite_rows import (
 )
 from graph_research.graph.checkpoint.sqlite_writer import SqliteWriter, connected
 from graph_research.graph.errors import RunExists, StoreDamaged, UnknownRun
-from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.state.rows import CallRow, Instruction, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import text_hash
 
 _APPLICATION = 0x67726770
@@ -183,6 +183,13 @@ class SqliteCheckpointer(Checkpointer):
     async def cancel_requested(self, run_id: str) -> bool:
         rows = await self._all("cancel_requested", {"run": await self._number(run_id)})
         return bool(rows and rows[0][0])
+
+    async def instruct(self, run_id: str, instruction: Instruction) -> None:
+        await self._change("instruct", {"run": await self._number(run_id), **instruction._asdict()})
+
+    async def instructions(self, run_id: str) -> list[Instruction]:
+        rows = await self._all("instructions", {"run": await self._number(run_id)})
+        return [Instruction(*row) for row in rows]
 
     async def close(self) -> None:
         self._writer.close()
@@ -343,7 +350,7 @@ def _get_text(connection: sqlite3.Connection, name: str) -> str:
 def _delete(connection: sqlite3.Connection, number: int) -> None:
     for name in ("delete_steps", "delete_events", "delete_calls"):
         connection.execute(_query(name), _span(number))
-    for name in ("delete_snapshots", "delete_texts", "delete_text_uses", "delete_run"):
+    for name in ("delete_snapshots", "delete_texts", "delete_text_uses", "delete_instructions", "delete_run"):
         connection.execute(_query(name), {"run": number})
 
 

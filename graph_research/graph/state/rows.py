@@ -111,6 +111,13 @@ class RunPatch:
     metadata: bytes | None = None
 
 
+class Instruction(NamedTuple):
+    """What a user told a run while it was under way. A handler that asks for them journals the answer."""
+
+    kind: str
+    content: str
+
+
 class Write(NamedTuple):
     """What one transaction writes. A call row replaces the one with its number. `events` is what `packed_events` makes,
     and ends with event `last_seq`; `texts` maps SHA-256 (hex) to text. The numbers of steps and events rise

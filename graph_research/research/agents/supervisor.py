@@ -12,6 +12,7 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.call_kind import CallKind
 from graph_research.research import decision_log
 from graph_research.research.graph_functions import abort_record
+from graph_research.research.instructions import InstructionKind, instructions_of
 from graph_research.research.llm.prompt_fitting import Section, shortened
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
@@ -28,8 +29,9 @@ _SECTIONS = (Section(name="result", noun="result", least_chars=200),)
 def supervisor(services: Services) -> Handler:
     """Evaluate a phase, pause, then judge: by the gate, or by a model's verdict where that can change something.
 
-    The order is: evaluate, build the prompt, call the hook, record. A model's verdict is bounded by the gate and by the
-    retries left. Fallback: retry where the gate failed, else proceed.
+    The order is: evaluate, build the prompt, call the hook, read what the user wished since the run began, record.
+    These wishes guide the next phase and those after it. A model's verdict is bounded by the gate and by the retries
+    left. Fallback: retry where the gate failed, else proceed.
     """
     agent = Agent(name="supervisor", sections=_SECTIONS)
 
@@ -39,7 +41,9 @@ def supervisor(services: Services) -> Handler:
         progress = {name: handoff[name] for name in ("iteration", "max_iterations")}
         facts = {"phase": phase, **progress, **handoff["metrics"]}
         prompt = await services.prompts.off_loop(lambda: services.prompts.render("supervisor/pause", facts))
-        guidance = await _think_pause(services, handoff, prompt, ctx)
+        hinted = await _think_pause(services, handoff, prompt, ctx)
+        wishes = await instructions_of(services.instructions, InstructionKind.GUIDANCE, ctx)
+        guidance = "\n".join(filter(None, (hinted, *wishes))) or None
         log.append(decision_log.pause(phase, iteration, prompt, guidance, ctx))
         material = {
             "question": handoff["original_query"],

@@ -12,6 +12,7 @@ from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.hooks import Hooks, StateReader
+from graph_research.research.instructions import InstructionReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.research_settings import ResearchSettings
@@ -58,3 +59,5 @@ class Services:
     read_state: StateReader | None = None
     """Reads the channels that `hooks` see."""
     pages: PageReader | None = None
+    instructions: InstructionReader | None = None
+    """Reads what the user told the run since it began."""

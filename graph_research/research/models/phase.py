@@ -17,7 +17,7 @@ class Phase:
 
 PHASES: Mapping[str, Phase] = {
     "clarification": Phase(agent="clarifier", nodes=("clarify", "ask_user")),
-    "planning": Phase(agent="planner", nodes=("plan",)),
+    "planning": Phase(agent="planner", nodes=("plan", "adopt_plan")),
     "gathering": Phase(agent="gatherer", nodes=("gather", "reopen", "next_iteration")),
     "analysis": Phase(agent="analyzer", nodes=("analyze", "no_findings")),
     "synthesis": Phase(agent="synthesizer", nodes=("synthesize", "decide")),

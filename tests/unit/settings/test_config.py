@@ -126,6 +126,10 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "tavily_extract": {True: "who learns which pages you read"},
     "google_date_restrict": {"d7": None},
     "wikipedia_language": {"de": None},
+    "length": {"brief": None},
+    "report_type": {"memo": None},
+    "language": {"de": None},
+    "audience": {"anglers": None},
     "system_prompt": {"Prefer the tides.": None},
 }
 """By setting, values and what of them a folder's file may not set; None where it may."""

@@ -164,6 +164,16 @@ DELETE FROM text_uses WHERE run = :run
 -- name: delete_run
 DELETE FROM runs WHERE id = :run
 
+-- name: delete_instructions
+DELETE FROM instructions WHERE run = :run
+
+-- name: instruct
+INSERT INTO instructions (run, number, kind, content)
+SELECT :run, coalesce(max(number), 0) + 1, :kind, :content FROM instructions WHERE run = :run
+
+-- name: instructions
+SELECT kind, content FROM instructions WHERE run = :run ORDER BY number
+
 -- name: request_cancel
 UPDATE runs SET cancel = 1 WHERE id = :run
 

@@ -74,7 +74,7 @@ class Plan:
 
 
 def read_plan(text: str, file: str) -> Plan:
-    """The plan in a YAML or JSON text such as `Plan.text` or `run --plan-only --json` gives. `PlanInvalid` has every
+    """The plan in a YAML or JSON text, such as `Plan.text` or the JSON of a `PlannedRun`. `PlanInvalid` has every
     problem with its line."""
     tree, findings = parse_yaml(text, file)
     if findings:

@@ -141,7 +141,7 @@ def _for_question(graph: Graph, request: RunRequest) -> Graph:
     if request.inputs.get("plan_first") and "plan_first" not in channels:
         raise RequestInvalid(
             f'graph "{graph.spec.name}" has no input channel "plan_first" and cannot wait with its plan',
-            help="run it without --plan",
+            help="run it without waiting for its plan",
         )
     given = {"question", "research_id", *request.inputs}
     lacking = [name for name, channel in channels.items() if channel.input and channel.required and name not in given]

@@ -105,7 +105,8 @@ async def _waiting(store: Store, run_id: str) -> RunRecord:
     if not waits_with_plan(record):
         raise InputInvalid(
             f"run {run_id} is {record.status} and does not wait with a plan",
-            help="start a run with --plan or --plan-only",
+            help="start one that waits",
+            hint=Hint(Action.SET_OPTION, options={"plan": True}),
         )
     return record
 

@@ -96,5 +96,5 @@ def test_a_phase_may_have_a_model_of_its_own_for_roles_that_have_none(user: User
     served = done["statistics"]["model_roles"]["research"]
     assert done["status"] == "completed"
     assert served["models"]["scripted:planner.json"] == 1
-    assert served["models"]["extractive"] > 3
+    assert served["models"]["extractive"] >= 3
     assert served["failures"][0]["model"] == "scripted:planner.json"

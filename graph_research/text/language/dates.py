@@ -27,18 +27,35 @@ _MONTHS = (
 MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
 MONTH_NUMBERS |= {name[:3]: number for name, number in MONTH_NUMBERS.items()} | {"sept": 9, "juin": 6, "juil": 7}
 """1 to 12 by a month's name or its beginning, in several languages."""
+_POLISH = (
+    "stycznia styczniu styczeń",
+    "lutego lutym luty",
+    "marca marcu marzec",
+    "kwietnia kwietniu kwiecień",
+    "maja maju maj",
+    "czerwca czerwcu czerwiec",
+    "lipca lipcu lipiec",
+    "sierpnia sierpniu sierpień",
+    "września wrześniu wrzesień",
+    "października październiku październik",
+    "listopada listopadzie listopad",
+    "grudnia grudniu grudzień",
+)
+# Not abbreviated, and never before the day: `sie 5` and `marca 10` are words of other languages.
+_POLISH_NUMBERS = {name: number for number, names in enumerate(_POLISH, start=1) for name in names.split()}
 
 _MOST_CHARS = 1_000
 _ISO = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 _NAME = "|".join(sorted(MONTH_NUMBERS.keys() - {"out", "set", "ago"}, key=len, reverse=True))
+_ANY_NAME = f"{_NAME}|{'|'.join(_POLISH_NUMBERS)}"
 _YEAR = r"(?:1\d|20)\d\d"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _MONTH = r"(?:0?[1-9]|1[0-2])"
 _DATE = re.compile(
-    rf"(?<![\w.,:/])(?<!\w-)(?:(?:(?P<d1>{_DAY})(?:st|nd|rd|th|er|\.|º)?\s(?:of\s|de\s)?(?P<m1>{_NAME})\b"
+    rf"(?<![\w.,:/])(?<!\w-)(?:(?:(?P<d1>{_DAY})(?:st|nd|rd|th|er|\.|º|°)?\s(?:of\s|de\s)?(?P<m1>{_ANY_NAME})\b"
     rf"(?:\.?,?\s(?:of\s|del?\s)?(?P<y1>{_YEAR}))?"
     rf"|(?P<m2>{_NAME})\.?\s(?P<d2>{_DAY})(?:st|nd|rd|th)?\b(?:\s?,?\s(?P<y2>{_YEAR}))?"
-    rf"|(?P<m3>{_NAME})\.?,?\s(?:of\s|de\s)?(?P<y3>{_YEAR})"
+    rf"|(?P<m3>{_ANY_NAME})\.?,?\s(?:of\s|de\s)?(?P<y3>{_YEAR})"
     rf"|(?P<y4>{_YEAR})[-/](?P<m4>{_MONTH})[-/](?P<d4>{_DAY})"
     rf"|(?P<d5>{_DAY})[./](?P<m5>{_MONTH})[./](?P<y5>{_YEAR}))(?![\d/%]|[.,:]\d)"
     rf"|(?P<y6>{_YEAR})(?![\w/%]|[.,:]\d))"
@@ -116,7 +133,7 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
             start=match.start(),
             end=match.end(),
             year=int(parts.get("y", 0)),
-            month=int(month) if month.isdigit() else MONTH_NUMBERS[month],
+            month=int(month) if month.isdigit() else (MONTH_NUMBERS | _POLISH_NUMBERS)[month],
             day=int(parts.get("d", 0)),
         )
 

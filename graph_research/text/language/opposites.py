@@ -27,6 +27,17 @@ TURNING = {
 }
 """Words that let the roles beside a verb or a noun change places: "B was bought by A", "the capital of B"."""
 
+COMPARING = {
+    language: frozenset(listed.split())
+    for language, listed in {
+        "de": "als vor nach",
+        "en": "than befor after",
+        "es": "que antes despues",
+        "fr": "avant apres",
+    }.items()
+}
+"""Stems of words whose two sides may not change places: "A opened before B"."""
+
 _QUANTIFIERS = (
     "all every each always entire completely whole everyone everybody",
     "most mostly majority usually generally",

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from math import inf
+from math import inf, nan
 from typing import Literal
 
 from graph_research.text.language.dates import WrittenDate, dates_in
+from graph_research.text.language.units import (
+    CJK_SCALES,
+    CURRENCIES,
+    RATES,
+    SCALES,
+    SHORT_SCALES,
+    SPELLED,
+    TENS,
+    UNITS,
+    UP_TO_NINE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,9 +28,10 @@ class Value:
     """`text[start:end]` as what it may mean: from `low` to `high`, each `slack` off at most.
 
     A number is in the base unit of `unit` (`power`, `money:euro`, …; empty for a count or a bare number), `factor`
-    times as large as written. `rounding` is how far off a round number may be, `grouped` the factor of its other
-    reading: 1,000 where the point of `1.200` may group digits. A date is in days, from the first that it may be to the
-    last: 2016 has 366, 14 March 2016 is one, 14 March may be of any year.
+    times as large as in its own unit, where a scale word makes it `scale` times as large as its digits. `per` is the
+    dimension and the factor of what follows "per". `rounding` is how far off a round number may be, `grouped` the
+    factor of its other reading: 1,000 where the point of `1.200` may group digits. A date is in days, from the first
+    that it may be to the last: 2016 has 366, 14 March 2016 is one, 14 March may be of any year.
     """
 
     start: int
@@ -31,6 +43,8 @@ class Value:
     rounding: float = 0.0
     factor: float = 1.0
     grouped: float = 1.0
+    scale: float = 1.0
+    per: tuple[str, float] | None = None
     date: WrittenDate | None = None
 
     @property
@@ -42,86 +56,32 @@ class Value:
         return {(self.low, self.high), (self.low * self.grouped, self.high * self.grouped)}
 
 
-_POWERS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "k": 3, "m": 6, "mn": 6, "bn": 9}
-"""Scale words, as powers of ten."""
-_POWERS |= {"millionen": 6, "mio": 6, "milliarden": 9, "mrd": 9, "millones": 6, "millions": 6, "milliards": 9}
-
-_SMALL_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-)
-_SMALL = {word: number for number, word in enumerate(_SMALL_WORDS.split())}
-_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_TENS = {word: 10 * number for number, word in enumerate(_TENS_WORDS.split(), start=2)}
-_SPELLED = f"(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(list(_SMALL)[1:10])}))?|{'|'.join(_SMALL)}"
-_SCALE = "|".join(name for name in _POWERS if len(name) > 1)
+_SPELLED = rf"(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(UP_TO_NINE)}))?|{'|'.join(SPELLED)}"
+_SCALE = "|".join(SCALES)
+_CJK = "".join(CJK_SCALES)
 # A digit glued to a letter, or to one by a hyphen, belongs to a name (`CO2`, `IL-6`), but for a version's `v`.
 _NUMBER = re.compile(
     r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?<![A-Za-zÀ-ӿ][-–])(?<!\d)(?<!\d/)(?<!\d[.,])"
     r"(?P<digits>\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
-    rf"\b(?P<words>{_SPELLED})\b)(?:[\s-]?(?P<scale>{_SCALE})\b)?(?(currency)(?P<short>[km])?\b)"
-    r"(?:\s(?P<scale2>thousand|million|billion)\b)?",
+    rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?!瓦)(?:\d+[{_CJK}])*)"
+    rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?(currency)(?P<short>[km])?\b)"
+    rf"(?:\s(?P<scale2>{_SCALE})\b)?",
     re.IGNORECASE,
 )
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)")
 _NO_NUMBER_AFTER = re.compile(r"(?!(?:st|nd|rd|th|s|x)\b)[A-Za-zÀ-ӿ]", re.IGNORECASE)
-_UNITS: dict[str, tuple[str, float]] = {}
-"""The dimension of a unit and its factor to the dimension's base unit, by every way to write it."""
-_PREFIXES = {"": 1.0, "kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12}
-for _name, _factor in _PREFIXES.items():
-    _UNITS |= {f"{_name}watt hour": ("energy", _factor), f"{_name}watt-hour": ("energy", _factor)}
-    _UNITS |= {
-        f"{_name}watt": ("power", _factor),
-        f"{_name}byte": ("data", _factor),
-        f"{_name}hertz": ("freq", _factor),
-    }
-for _letter, _factor in {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.items():
-    _UNITS |= {f"{_letter}Wh": ("energy", _factor), f"{_letter}W": ("power", _factor), f"{_letter}B": ("data", _factor)}
-    _UNITS |= {f"{_letter}Hz": ("freq", _factor)}
-_UNITS |= {f"{_letter}iB": ("data", 1024.0**_power) for _power, _letter in enumerate("KMGT", start=1)}
-for _names, _dimension, _factor in (
-    ("percentage point", "points", 1.0),
-    ("percent|per cent|%|prozent|por ciento", "percent", 1.0),
-    ("millimetre|millimeter|mm", "length", 1e-3),
-    ("centimetre|centimeter|cm", "length", 1e-2),
-    ("kilometre|kilometer|km", "length", 1e3),
-    ("metre|meter|m", "length", 1.0),
-    ("mile", "length", 1609.344),
-    ("nautical mile", "length", 1852.0),
-    ("foot|feet|ft", "length", 0.3048),
-    ("square kilometre|square kilometer|km²|km2|sq km", "area", 1e6),
-    ("square metre|square meter|m²|m2", "area", 1.0),
-    ("square mile|sq mi", "area", 2589988.0),
-    ("square foot|square feet|sq ft", "area", 0.092903),
-    ("hectare|hektar|ha", "area", 1e4),
-    ("acre", "area", 4046.86),
-    ("cubic metre|cubic meter|m³|m3", "volume", 1.0),
-    ("litre|liter", "volume", 1e-3),
-    ("milligram|mg", "mass", 1e-6),
-    ("kilogram|kg", "mass", 1.0),
-    ("gram|gramm", "mass", 1e-3),
-    ("metric ton|tonne", "mass", 1e3),
-    ("second|sekunde", "time", 1.0),
-    ("minute|min", "time", 60.0),
-    ("hour|stunde", "time", 3600.0),
-    ("day", "time", 86400.0),
-    ("week", "time", 604800.0),
-    ("month", "time", 2629800.0),
-    ("year", "time", 31557600.0),
-    ("euro|EUR|€", "money:euro", 1.0),
-    ("dollar|USD|US dollar", "money:dollar", 1.0),
-    ("pound sterling|GBP|pound", "money:pound", 1.0),
-    ("degree Celsius|degrees Celsius|°C|度", "celsius", 1.0),
-):
-    _UNITS |= dict.fromkeys(_names.split("|"), (_dimension, _factor))
-_UNITS |= {name.capitalize(): unit for name, unit in _UNITS.items() if len(name) > 3 and name.islower()}
-_CURRENCIES = {"€": "money:euro", "$": "money:dollar", "£": "money:pound", "¥": "money:yen"}
+_WRITTEN_UNITS = sorted(UNITS, key=len, reverse=True)
 _UNIT = re.compile(
-    r"[\s-]?(?:(?P<symbol>%|€|°C|度)|(?P<name>"
-    + "|".join(
-        re.escape(name) for name in sorted(_UNITS, key=len, reverse=True) if name.isascii() and name[0].isalpha()
-    )
-    + r")(?:(?<=\w\w\w)[sn])?\b(?![²³/]))"
+    r"(?:[\s-]|\s(?:de|di)\s|\sd['’])?(?:(?P<name>(?<!\d)s|"
+    + "|".join(re.escape(name) for name in _WRITTEN_UNITS if name[0].isalpha() and name[0] < "\u3000" and name != "s")
+    + r")(?:(?<=\w\w\w)[sn])?\b(?![²³])|(?P<symbol>"
+    + "|".join(re.escape(name) for name in _WRITTEN_UNITS if not name[0].isalpha() or name[0] > "\u3000")
+    + r"))"
+)
+_PER = re.compile(
+    r"(?:\s?/\s?|(?:\s[^\W\d][\w-]*){0,2}?\s(?:per|pro|par|por|al|a|an|na)\s)(?P<per>"
+    + "|".join(re.escape(name) for name in sorted(RATES, key=len, reverse=True) if name[0].isalpha())
+    + r")\b"
 )
 
 _ABOUT = re.compile(
@@ -139,6 +99,8 @@ _AT_MOST = re.compile(
     r"|höchstens|bis zu|moins de|menos de)\s|[<≤]\s?)[€$£]?$",
     re.IGNORECASE,
 )
+_SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
+_GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _TO = re.compile(r"\s?(?:to|[-–—]|bis|à)\s?[€$£]?")
 _AND = re.compile(r"\s(?:and|und|et|y)\s[€$£]?")
 _BETWEEN = re.compile(r"\b(?:between|zwischen|entre)\s[€$£]?$", re.IGNORECASE)
@@ -168,7 +130,7 @@ def figures(text: str) -> list[Value]:
 
     Digits within words (`COVID-19`, `PM2.5`) and "one", which seldom counts, are not among them.
     """
-    found = [one for one, _ in _figures(text) if not text[one.start : one.end].lower().startswith(("one", "zero"))]
+    found = [one for one, _ in _figures(text) if one.scale > 1.0 or not _SELDOM_COUNTS.match(text, one.start)]
     years = [(one, float(one.date.year)) for one in found if one.date and one.date.month and one.date.year]
     return [*found, *(Value(start=one.start, end=one.end, low=year, high=year) for one, year in years)]
 
@@ -176,8 +138,9 @@ def figures(text: str) -> list[Value]:
 def agree(one: Value, other: Value) -> bool:
     """Whether two values may mean the same; values of different units never do."""
     slack = max(one.slack, other.slack, one.rounding, other.rounding) + 1e-9 * abs(one.low)
+    rate = _rate(one, other)
     return one.unit == other.unit and any(
-        max(a, c) - min(b, d) <= slack for a, b in one.readings for c, d in other.readings
+        max(a, c * rate) - min(b, d * rate) <= slack for a, b in one.readings for c, d in other.readings
     )
 
 
@@ -193,13 +156,36 @@ def states(other: Value, one: Value) -> bool:
         return bool(year and not (a and a.month) and not number.unit and number.low == year.year)
     if one.unit and other.unit and one.unit != other.unit:
         return False
-    factor = 1.0 if one.unit and other.unit else one.factor / other.factor
+    factor = _rate(one, other) * (1.0 if one.unit and other.unit else one.factor / other.factor)
     return any(abs(x - y * factor) <= one.slack + 1e-9 * abs(x) for x, _ in one.readings for y, _ in other.readings)
+
+
+def unstated(text: str, known: Sequence[str]) -> list[Value]:
+    """The figures of `text` that no known text states. Digits with spaces between them are read both ways: `27 400` is
+    a number, or two cells of a table."""
+    stated = [figure for other in known for form in _spacings(other) for figure in figures(form)]
+    readings = (
+        [figure for figure in figures(form) if not any(states(other, figure) for other in stated)]
+        for form in _spacings(text)
+    )
+    return min(readings, key=len)
+
+
+def _spacings(text: str) -> list[str]:
+    """The text, and where digits are grouped by spaces, the text with narrow ones there; each as long as the other."""
+    return list(dict.fromkeys((text, _GROUPED.sub("\u202f", text))))
+
+
+def _rate(one: Value, other: Value) -> float:
+    """What turns the other's rate into the first one's, nan where they are of different kinds; 1 where one is none."""
+    if one.per is None or other.per is None:
+        return 1.0
+    return one.per[1] / other.per[1] if one.per[0] == other.per[0] else nan
 
 
 def _spelled(words: str) -> int:
     """The number of words such as `twenty-one`."""
-    return sum(_SMALL.get(word, 0) + _TENS.get(word, 0) for word in re.split(r"[ -]", words.lower()))
+    return sum(SPELLED.get(word, 0) + TENS.get(word, 0) for word in re.split(r"[ -]", words.lower()))
 
 
 def _figures(text: str) -> Iterator[tuple[Value, bool]]:
@@ -215,7 +201,7 @@ def _figures(text: str) -> Iterator[tuple[Value, bool]]:
 
 def _dates(text: str) -> Iterator[tuple[Value, bool]]:
     for found in dates_in(text):
-        if not found.month and _UNIT.match(text, found.end):
+        if not found.month and (_UNIT.match(text, found.end) or _PER.match(text, found.end)):
             continue
         try:
             low = date(found.year or 4, found.month or 1, found.day or 1)
@@ -243,14 +229,19 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
         start = match.start("currency") if match["currency"] else at
         before = text[max(0, start - _LONGEST_BEFORE) : start]
         unit = None if match["currency"] else _UNIT.match(text, match.end())
-        if match["digits"] and not unit and not match["scale"] and _NO_NUMBER_AFTER.match(text, match.end()):
+        end = unit.end() if unit else match.end()
+        per = _PER.match(text, end)
+        if unit and not per and text.startswith("/", end):
+            unit, end = None, match.end()
+        scaled = match["scale"] or match["cjk"]
+        if match["digits"] and not unit and not scaled and _NO_NUMBER_AFTER.match(text, match.end()):
             continue
         value = _amount(match)
-        if unit:
-            name = unit["symbol"] or unit["name"]
-            dimension, factor = _UNITS[name] if name in _UNITS else _UNITS[name.rstrip("s")]
-        else:
-            dimension, factor = value.unit or _CURRENCIES.get(match["currency"] or "", ""), 1.0
+        dimension, factor = (
+            UNITS[unit["name"] or unit["symbol"]]
+            if unit
+            else (value.unit or CURRENCIES.get(match["currency"] or "", ""), 1.0)
+        )
         slack = value.slack
         if _ABOUT.search(before):
             slack = max(slack, _ABOUT_SHARE * value.low)
@@ -264,13 +255,14 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
             replace(
                 value,
                 start=start,
-                end=unit.end() if unit else match.end(),
+                end=end,
                 unit=dimension,
                 low=value.low * factor,
                 high=value.low * factor,
                 slack=slack * factor,
                 rounding=value.rounding * factor,
                 factor=factor,
+                per=RATES[per["per"]] if per else None,
             ),
             comparable,
         )
@@ -283,12 +275,14 @@ def _is_label(before: str, match: re.Match[str], following: str) -> bool:
 
 def _amount(match: re.Match[str]) -> Value:
     """The number, with half of the last place as slack; round numbers without a scale word may be 2.5 % off."""
-    scale = 1.0
-    for name in ("scale", "short", "scale2"):
-        scale *= 10.0 ** _POWERS.get((match[name] or "").lower(), 0)
+    scale = SHORT_SCALES.get((match["short"] or "").lower(), 1.0)
+    for name in ("scale", "scale2"):
+        scale *= SCALES.get((match[name] or "").lower(), 1.0)
+    first, *smaller = re.findall(rf"(\d*)([{_CJK}])", match["cjk"] or "") or [("", "")]
+    scale *= CJK_SCALES.get(first[1], 1.0)
     if not match["digits"]:
         number, half = float(_spelled(match["words"])) * scale, scale / 2
-        return Value(start=0, end=0, low=number, slack=half if scale > 1.0 else 0.0, rounding=half)
+        return Value(start=0, end=0, low=number, slack=half if scale > 1.0 else 0.0, rounding=half, scale=scale)
     digits, grouped = re.sub(r"[\u00a0\u202f]", "", match["digits"]), 1.0
     if _THOUSANDS.fullmatch(digits):
         if digits.count(".") == 1 and "," not in digits:
@@ -298,13 +292,19 @@ def _amount(match: re.Match[str]) -> Value:
     whole, *parts = re.split("[.,]", digits)
     if len(parts) > 1:  # a version or a numbered section
         return Value(start=0, end=0, unit="version", low=float(whole + "".join(part.zfill(4) for part in parts)))
-    number = float(".".join((whole, *parts)))
-    exact = place = 10.0 ** -len("".join(parts))
+    number = float(".".join((whole, *parts))) + sum(float(more) * CJK_SCALES[sign] for more, sign in smaller) / scale
+    exact = place = CJK_SCALES[smaller[-1][1]] / scale if smaller else 10.0 ** -len("".join(parts))
     if not parts:
         place = 10.0 ** (len(whole) - len(whole.rstrip("0")) if number else 0)
         place = place if scale > 1.0 else min(place, max(2 * _ROUNDED * number, 1.0))
     return Value(
-        start=0, end=0, low=number * scale, slack=exact * scale / 2, rounding=place * scale / 2, grouped=grouped
+        start=0,
+        end=0,
+        low=number * scale,
+        slack=exact * scale / 2,
+        rounding=place * scale / 2,
+        grouped=grouped,
+        scale=scale,
     )
 
 

@@ -10,8 +10,15 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, QUANTIFIERS, TURNING, opposites
-from graph_research.text.language.quantities import figures, states
+from graph_research.text.language.opposites import (
+    CAPITALISED_NOUNS,
+    COMPARING,
+    NEGATIONS,
+    QUANTIFIERS,
+    TURNING,
+    opposites,
+)
+from graph_research.text.language.quantities import figures, unstated
 from graph_research.text.language.words import MOST_WEIGHT, Word, language_of, words
 from graph_research.text.sentences import sentence_spans
 
@@ -38,6 +45,7 @@ _LEAST_LOGIT = -50.0
 _SENTENCES = 3  # that together may cover a claim
 _NEAR = 4  # words between two words of a pair
 _LONGEST_REVERSAL = 14
+_SAME = 0.6  # of a claim's words are in a sentence that says the same
 _NAME_WEIGHT = 1.5  # of a word that begins a sentence and may be a name
 _CLAUSE_END = re.compile(r"[,;:.()–—]")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:“\"]\s*)$")
@@ -56,7 +64,7 @@ class Lack(StrEnum):
     ORDER = "order"
 
 
-DEFINITE = (Lack.NUMBER, Lack.DATE, Lack.NEGATION, Lack.OPPOSITE)
+DEFINITE = (Lack.NUMBER, Lack.DATE, Lack.NEGATION, Lack.OPPOSITE, Lack.ORDER)
 """What refutes a claim that is not `SUPPORTED`; the other kinds are matters of wording as often."""
 MISSING = (Lack.NUMBER, Lack.DATE, Lack.NAME, Lack.WORD)
 """What the quotes have not; the other kinds they have otherwise."""
@@ -130,11 +138,11 @@ class _Text:
         return {self.written(word).lower() for word in self.words} & TURNING.get(self.language, frozenset())
 
     @cached_property
-    def negations(self) -> list[tuple[str, Context]]:
+    def negations(self) -> list[tuple[Word, Context]]:
         """Each word that denies, with what it denies."""
         listed = NEGATIONS.get(self.language, frozenset())
         return [
-            (self.written(word), self.around(place, 1, 3, in_clause=True))
+            (word, self.around(place, 1, 3, in_clause=True))
             for place, word in enumerate(self.words)
             if self.written(word).lower() in listed
         ]
@@ -178,10 +186,9 @@ class _Comparison:
             for start, end in sentence_spans(quote, language=language)
         ]
         self.lacks: list[tuple[Lack, str]] = []
-        wanted = figures(claim)
-        theirs = [figure for quote in quotes for figure in figures(quote)] if wanted else []
-        self.figures = {figure: any(states(other, figure) for other in theirs) for figure in wanted}
-        spans = [(figure.start, figure.end) for figure, stated in self.figures.items() if stated]
+        self.missing_figures = unstated(claim, quotes)
+        lacking = {(figure.start, figure.end) for figure in self.missing_figures}
+        spans = [span for figure in figures(claim) if (span := (figure.start, figure.end)) not in lacking]
         literal = {term for sentence in self.sentences for term in sentence.places}
         self.content = [
             word
@@ -248,20 +255,24 @@ class _Comparison:
 
     def _missing_figures(self) -> float:
         text = self.claim.text
-        missing = [figure for figure, stated in self.figures.items() if not stated]
-        lacks = [(Lack.DATE if f.date and f.date.month else Lack.NUMBER, text[f.start : f.end]) for f in missing]
+        lacks = [
+            (Lack.DATE if figure.date and figure.date.month else Lack.NUMBER, text[figure.start : figure.end])
+            for figure in self.missing_figures
+        ]
         self.lacks += lacks
         return 1.0 if lacks else 0.0
 
     def _denied_by_claim(self) -> float:
         """How much of what the claim denies stands in the best sentences, while no sentence denies it."""
         most = 0.0
-        for written, context in self.claim.negations:
+        for word, context in self.claim.negations:
+            if any(self.own[number] >= _SAME and _fails(word, self.sentences[number]) for number in self.best):
+                continue
             stated = max((_share(context, self.sentences[number].places) for number in self.best), default=0.0)
             negations = (theirs for sentence in self.sentences for _, theirs in sentence.negations)
             denied = max((_share(context, theirs) for theirs in negations), default=0.0)
             if denied < 1 / 3 and stated > denied:
-                self.lacks.append((Lack.NEGATION, written))
+                self.lacks.append((Lack.NEGATION, self.claim.written(word)))
                 most = max(most, stated - denied)
         return most
 
@@ -270,12 +281,12 @@ class _Comparison:
         sentence states it; the more of the claim the sentence covers, the more it counts."""
         most = 0.0
         for number in self.best:
-            for written, context in self.sentences[number].negations:
+            for word, context in self.sentences[number].negations:
                 mine = {term: value for term, value in context.items() if term in self.claim.places}
                 if _share(context, mine) < 0.5 or any(_share(context, own) for _, own in self.claim.negations):
                     continue
                 if all(_share(mine, self.sentences[other].places) < 0.5 for other in self.best if other != number):
-                    self.lacks.append((Lack.NEGATION, written))
+                    self.lacks.append((Lack.NEGATION, self.sentences[number].written(word)))
                     most = max(most, _share(context, mine) * self.own[number] ** 2)
         return most
 
@@ -305,19 +316,22 @@ class _Comparison:
         return 1.0 if lacks else 0.0
 
     def _order(self) -> float:
-        """Where two names of the claim and a word between them follow each other in reverse in a best sentence, which
-        has the same words such as "by"; the more of the claim the sentence covers, the more it counts."""
+        """Where two names of the claim and a word between them, or any two and a word such as "before" between them,
+        follow each other in reverse in a best sentence, which has the same words such as "by"; the more of the claim
+        the sentence covers, the more it counts."""
         most, written = 0.0, ""
-        once = [(term, places[0]) for term, places in self.claim.places.items() if len(places) == 1]
-        once = [(term, place) for term, place in once if self.claim.words[place].weight > 0.0]
+        comparing = COMPARING.get(self.claim.language, frozenset())
+        once = {term: places[0] for term, places in self.claim.places.items() if len(places) == 1}
+        turning_points = {place for term, place in once.items() if term in comparing}
+        weighty = {term for term, place in once.items() if self.claim.words[place].weight > 0.0}
         for number in self.best[:2]:
             sentence = self.sentences[number]
             shared = [
                 (place, sentence.places[term][0], term in self._names)
-                for term, place in once
-                if len(sentence.places.get(term, ())) == 1
+                for term, place in once.items()
+                if (term in weighty or place in turning_points) and len(sentence.places.get(term, ())) == 1
             ]
-            middle = _reversal(shared) if sentence.turning == self.claim.turning else None
+            middle = _reversal(shared, turning_points) if sentence.turning == self.claim.turning else None
             if middle is not None and self.own[number] ** 4 > most:
                 most, written = self.own[number] ** 4, self.claim.written(self.claim.words[middle])
         if written:
@@ -331,18 +345,27 @@ def _share(weights: Context, terms: Collection[str]) -> float:
     return sum(value for term, value in weights.items() if term in terms) / total if total else 0.0
 
 
+def _fails(word: Word, sentence: _Text) -> bool:
+    """Whether a word of denial that says more than "not", such as "failed", stands in a sentence."""
+    return word.weight > 0.0 and word.term in sentence.places
+
+
 def _are_near(a: str, b: str, sentence: _Text) -> bool:
     theirs = sentence.places.get(b, ())
     return any(abs(i - j) <= _NEAR for i in sentence.places.get(a, ()) for j in theirs)
 
 
-def _reversal(shared: Sequence[tuple[int, int, bool]]) -> int | None:
-    """The middle of three words in reverse, the outer two names: `shared` holds places in the claim, ascending, places
-    in a sentence, and whether the word is a name."""
+def _reversal(shared: Sequence[tuple[int, int, bool]], turning_points: Collection[int]) -> int | None:
+    """The middle of three words in reverse, where the outer two are names, or the middle is a turning point: `shared`
+    holds places in the claim, ascending, places in a sentence, and whether the word is a name."""
     for middle, there, _ in shared:
-        near = [entry for entry in shared if abs(entry[0] - middle) < _LONGEST_REVERSAL]
-        before = [(place, other) for place, other, name in near if name and place < middle and there < other]
-        after = [(place, other) for place, other, name in near if name and middle < place and other < there]
+        near = [
+            (place, other)
+            for place, other, name in shared
+            if abs(place - middle) < _LONGEST_REVERSAL and (name or middle in turning_points)
+        ]
+        before = [(place, other) for place, other in near if place < middle and there < other]
+        after = [(place, other) for place, other in near if middle < place and other < there]
         if any(c - a <= _LONGEST_REVERSAL and b - d <= _LONGEST_REVERSAL for a, b in before for c, d in after):
             return middle
     return None

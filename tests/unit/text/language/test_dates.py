@@ -49,3 +49,27 @@ def test_dates_are_found_in_sentences() -> None:
     )
     found = [(one.year, one.month, one.day) for one in dates_in(text)]
     assert found == [(2019, 3, 14), (2020, 9, 0), (2021, 5, 3), (0, 4, 2), (0, 5, 9), (2018, 6, 30)]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "3. März 2016",
+        "3 mars 2016",
+        "3 de marzo de 2016",
+        "3 marzo 2016",
+        "3 de março de 2016",
+        "3 maart 2016",
+        "3 marca 2016 r.",
+        "2016年3月3日",
+        "3° marzo 2016",
+    ],
+)
+def test_dates_are_found_in_ten_languages(written: str) -> None:
+    (found,) = dates_in(f"– {written}")
+    assert (found.year, found.month, found.day) == (2016, 3, 3)
+
+
+@pytest.mark.parametrize("written", ["dass sie 5 Tage", "marca 10 goles", "lip 4 of it"])
+def test_polish_months_before_a_number_are_words_of_other_languages(written: str) -> None:
+    assert list(dates_in(written)) == []

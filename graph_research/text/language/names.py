@@ -1,0 +1,91 @@
+"""Names in a text that other texts do not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from graph_research.text.language.dates import MONTH_NUMBERS
+from graph_research.text.language.opposites import CAPITALISED_NOUNS
+from graph_research.text.language.words import MOST_WEIGHT, language_of, stem, weight
+
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = frozenset({"ja", "zh"})
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
+_DERIVED = re.compile(r"(?:ing|ed|ly|ness|ions?|able|ible|ers?|ism|less|ful|ity|ments?|[^s]s)$")
+_RUN = re.compile(r"[A-Z]\w+(?:[\s-](?:(?:of|and|the|for)\s){0,2}[A-Z]\w+)+")
+_LEAST_PART = 4  # letters of a compound's last part
+_LONGEST_ENDING = 3
+
+
+def new_names(text: str, known: Sequence[str]) -> list[str]:
+    """The names of a text that no known text has, as they are written.
+
+    A name has a capital letter that neither the beginning of a sentence nor the language explains, or one after its
+    first letter (`PostgreSQL`). Common abbreviations and months are not names. A name may have another ending
+    ("Italian", "Italy"), or be the initials of what a known text spells out, or the other way round. Texts of another
+    language say nothing of most names, since these are translated.
+    """
+    language = language_of(text)
+    translated = language != language_of("\n".join(known))
+    written = [word for other in known for word in _WORD.findall(other)]
+    held = {word.lower() for word in written}
+    stems = {stem(word, language) for word in held}
+    initials = _initials(written)
+    spelled_out = {word for run in _RUN.findall(text) if _acronym(run) in held for word in _WORD.findall(run)}
+    return [
+        name
+        for name in dict.fromkeys(_names(text, language, translated=translated))
+        if not (
+            name in spelled_out
+            or name.lower() in MONTH_NUMBERS
+            or stem(name, language) in stems
+            or (name.isupper() and name.lower() in initials)
+            or any(_is_form(name.lower(), word) for word in held)
+        )
+    ]
+
+
+def _names(text: str, language: str, *, translated: bool) -> Iterator[str]:
+    for match in _WORD.finditer(text):
+        name = match[0]
+        if not any(letter.isupper() for letter in name) or len(name) < 2 or name[0].isdigit():
+            continue
+        is_rare = weight(name, language) >= MOST_WEIGHT
+        if any(letter.isupper() for letter in name[1:]) and not name.isupper():
+            yield name
+        elif translated and language not in _UNSPACED:
+            continue
+        elif name.isupper():
+            if is_rare:
+                yield name
+        elif language in CAPITALISED_NOUNS:
+            if is_rare and not _is_compound(name.lower(), language):
+                yield name
+        elif _SENTENCE_START.search(text[: match.start()]):
+            if is_rare and not _DERIVED.search(name):
+                yield name
+        elif weight(name, language) > 0.0:
+            yield name
+
+
+def _is_compound(form: str, language: str) -> bool:
+    """Whether a word ends in a shorter known word."""
+    return any(weight(form[at:], language) < MOST_WEIGHT for at in range(3, len(form) - _LEAST_PART + 1))
+
+
+def _is_form(one: str, other: str) -> bool:
+    """Whether two words differ in an ending of a few letters."""
+    short, long = sorted((one, other), key=len)
+    short = short[:-1] if short[-1:] in "aeiouy" else short
+    return len(short) >= _LEAST_PART and long.startswith(short) and len(long) - len(short) <= _LONGEST_ENDING
+
+
+def _acronym(run: str) -> str:
+    return "".join(word[0] for word in _WORD.findall(run) if word[0].isupper()).lower()
+
+
+def _initials(written: Sequence[str]) -> str:
+    """The first letters of words in order, then those of all but the commonest: `CKD` is a "chronic kidney disease"."""
+    told = [word for word in written if weight(word) > 0.0]
+    return " ".join("".join(word[0] for word in words).lower() for words in (written, told))

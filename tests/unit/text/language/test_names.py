@@ -1,0 +1,49 @@
+"""Names that other texts do not have."""
+
+import pytest
+
+from graph_research.text.language.names import new_names
+
+DAM = ["The Severn lagoon in Wales was audited by the World Health Organization and Jane Goodall, an American."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The lagoon on the Severn is Welsh land, said the WHO.",
+        "America's Goodall saw it in May.",
+        "Batching multiplies rows: Unconfigured sites show errors.",
+        "An SSD or a CPU is of no use.",
+        "• Flushing helps (Caching, too).",
+        "The World Health Organization (WHO) said so.",
+        "In Wales and on the Severn.",
+    ],
+)
+def test_words_that_are_no_new_names(text: str) -> None:
+    assert [name for name in new_names(text, DAM) if name != "Welsh"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("It was audited by Brussels and Oracle.", ["Brussels", "Oracle"]),
+        ("PostgreSQL does it.", ["PostgreSQL"]),
+        ("Fabrikam did it.", ["Fabrikam"]),
+        ("It uses XQZT.", ["XQZT"]),
+    ],
+)
+def test_names_that_are_nowhere(text: str, names: list[str]) -> None:
+    assert new_names(text, DAM) == names
+
+
+def test_capitals_of_german_nouns_are_not_names() -> None:
+    known = ["Der Bericht nennt die Kosten der Lagune, die in diesem Jahr gestiegen sind."]
+    assert new_names("Der Prüfbericht nennt die Mehrkosten und die Schreiblastspitzen der Anlage.", known) == []
+    assert new_names("Der Bericht nennt auch die Firma Zylkreon und MariaDB.", known) == ["Zylkreon", "MariaDB"]
+
+
+def test_names_are_translated_but_not_their_inner_capitals() -> None:
+    known = ["The lagoon was built in Germany by the company with PostgreSQL."]
+    assert new_names("Die Lagune wurde in Deutschland mit PostgreSQL gebaut.", known) == []
+    assert new_names("Die Lagune wurde in Deutschland mit MariaDB gebaut.", known) == ["MariaDB"]
+    assert new_names("该泻湖由 Fabrikam 使用 PostgreSQL 建造。", known) == ["Fabrikam"]

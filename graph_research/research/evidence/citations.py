@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -87,6 +87,9 @@ class CitedStatement(Record):
     problem: str = ""
     verdict: StatementVerdict | None = None
     fabricated: list[str] = Field(default_factory=list)
+
+
+AnyStatement = TypeVar("AnyStatement", Statement, CitedStatement)
 
 
 class CitedBlock(Record):
@@ -274,11 +277,14 @@ class _Numbering:
         cited = [
             CitedBlock(
                 type=block.type,
-                sentences=self.statements(block.sentences),
+                sentences=self.statements(block.sentences, is_code=block.type is BlockType.CODE),
                 items=[item for group in block.items if (item := self.statements(group))],
                 ordered=block.ordered,
                 header=list(block.header),
-                rows=[[self._statement(cell) for cell in row] for row in block.rows],
+                rows=[
+                    [self._statement(cell, context) for cell, context in in_context(row, block.header)]
+                    for row in block.rows
+                ],
                 caption=block.caption,
                 language=block.language,
             )
@@ -286,8 +292,8 @@ class _Numbering:
         ]
         return [block for block in cited if block.sentences or block.items or block.rows]
 
-    def statements(self, statements: Iterable[Statement]) -> list[CitedStatement]:
-        return [self._statement(statement) for statement in statements if statement.text.strip()]
+    def statements(self, statements: Iterable[Statement], *, is_code: bool = False) -> list[CitedStatement]:
+        return [self._statement(row, is_code=is_code) for row in statements if row.text.strip()]
 
     def contradiction(self, contradiction: Contradiction) -> CitedContradiction:
         return CitedContradiction(
@@ -305,9 +311,10 @@ class _Numbering:
             ],
         )
 
-    def _statement(self, statement: Statement) -> CitedStatement:
+    def _statement(self, statement: Statement, context: str = "", *, is_code: bool = False) -> CitedStatement:
         self._statements += 1
-        text, marked, fabricated = _without_markers(statement)
+        is_verbatim = is_code or statement.kind is StatementKind.QUOTE
+        text, marked, fabricated = (statement.text, [], []) if is_verbatim else _without_markers(statement.text)
         cited, unknown = self._cite_all([*statement.evidence_ids, *marked])
         verdict = self._verdicts.get(statement.id)
         judgement = judge(
@@ -317,6 +324,8 @@ class _Numbering:
             question=self._question,
             computed=statement.computed,
             verdict=verdict,
+            context=context,
+            is_code=is_code,
         )
         return CitedStatement(
             id=f"s{self._statements}",
@@ -374,9 +383,7 @@ def passage_of(citation: Citation, archive: Archive, titles: Mapping[str, str]) 
         text = archive.text(citation.archive_hash)
         around = text[max(0, proof.start - _AROUND_CHARS) : proof.end + _AROUND_CHARS]
     title = titles.get(citation.source_id, "")
-    return CitedPassage(
-        number=citation.n, quote=citation.quote, valid=citation.valid, surroundings=f"{title}\n{around}"
-    )
+    return CitedPassage(number=citation.n, quote=citation.quote, valid=citation.valid, surroundings=around, title=title)
 
 
 def _selectors(text: str, proof: Proof) -> list[QuoteSelector | PositionSelector]:
@@ -391,14 +398,17 @@ def _selectors(text: str, proof: Proof) -> list[QuoteSelector | PositionSelector
     ]
 
 
-def _without_markers(statement: Statement) -> tuple[str, list[str], list[str]]:
-    """The text without markers its writer put in, the evidence ids they held, and numbers that no citation has.
+def in_context(row: Sequence[AnyStatement], header: Sequence[str]) -> Iterator[tuple[AnyStatement, str]]:
+    """The cells of a table's row, each with the row's label and the column's header, which it is read with."""
+    for column, cell in enumerate(row):
+        label = row[0].text if column > 0 else ""
+        title = header[column] if column < len(header) else ""
+        yield cell, ", ".join(filter(None, (label, title)))
 
-    A verbatim quote is left as it is: a bracketed number in it belongs to the source.
-    """
-    if statement.kind is StatementKind.QUOTE:
-        return statement.text, [], []
-    marked = [part.strip() for hit in _EVIDENCE_MARKER.findall(statement.text) for part in re.split("[,;]", hit)]
-    text = _EVIDENCE_MARKER.sub("", statement.text)
+
+def _without_markers(text: str) -> tuple[str, list[str], list[str]]:
+    """The text without markers its writer put in, the evidence ids they held, and numbers that no citation has."""
+    marked = [part.strip() for hit in _EVIDENCE_MARKER.findall(text) for part in re.split("[,;]", hit)]
+    text = _EVIDENCE_MARKER.sub("", text)
     made_up = [hit.strip() for hit in _NUMBER_MARKER.findall(text)]
     return _NUMBER_MARKER.sub("", text).strip(), marked, made_up

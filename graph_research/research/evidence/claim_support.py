@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
 
-from graph_research.research.evidence.computed import Computation, compute
+from graph_research.research.evidence.computed import Computation, compute, wrong_multiples
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
-from graph_research.text.language.quantities import figures, states
-from graph_research.text.language.words import language_of, terms
-from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Lack, Support, support
+from graph_research.text.language.names import new_names
+from graph_research.text.language.quantities import Value, figures, unstated
+from graph_research.text.language.words import language_of
+from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
+
+RELATED = 0.15
+"""The least share of a fact's words, by weight, that its passages with their surroundings have. Of claims that people
+call supported 0 to 3 % have less, of the same beside a passage of another source 86 to 97 %."""
 
 _LISTED = 5
+_ITEM = re.compile(r"\s*\(?\d{1,2}[.)]\s")
+_TIMES = re.compile(r"[\s-]?(?:times|fold|mal|fois|veces|vezes|volte|keer|razy)\b")
+_NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
+_NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*\sv?$")
+_IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
 
 
 class Status(StrEnum):
@@ -33,12 +46,13 @@ class Status(StrEnum):
 
 
 class CitedPassage(NamedTuple):
-    """A passage that a sentence cites: its source's number, the quote, and the title and text around it."""
+    """A passage that a sentence cites: its source's number and title, the quote, and the text around it."""
 
     number: int
     quote: str
     valid: bool
     surroundings: str = ""
+    title: str = ""
 
 
 class Judgement(NamedTuple):
@@ -57,19 +71,28 @@ def judge(
     question: str = "",
     computed: Sequence[str] = (),
     verdict: StatementVerdict | None = None,
+    context: str = "",
+    is_code: bool = False,
 ) -> Judgement:
-    """Judge a sentence by its passages, as its kind asks.
+    """Judge a sentence by its passages, as its kind asks. `context` is the label and the header of a table's cell.
 
-    A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and their
-    numbers, dates and names must stand there; those of a transition or a limit, in the question. A fact's words need
-    `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial or an opposite tells against it; a `verdict`
-    overrules that, since it reads the meaning, but no missing number.
+    A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and what
+    they state must be there: numbers in the quotes or computed, dates in the quotes or the titles, names and their
+    numbers ("Zone 5") anywhere in the passages, the question or the context. An analysis may state a number of the
+    question and count in words what it lists. A transition and a limit have no numbers but those of the question.
+
+    A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
+    tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
+    meaning, but nothing before it. Code has no names. A cell without a letter or digit asserts nothing.
     """
     if kind is StatementKind.QUOTE:
         problem = _why_not_the_quote(text, passages)
         return _failed(problem) if problem else Judgement(Status.PROVED)
+    if not any(character.isalnum() for character in text):
+        return Judgement(Status.TRANSITION)
     if kind in (StatementKind.TRANSITION, StatementKind.LIMIT):
-        new = _new_figures(text, [question, *(passage.quote for passage in passages)])
+        known = [question, context, *(passage.quote for passage in passages)]
+        new = _written(text, [figure for figure in unstated(text, known) if not _counts(figure, text)])
         return _failed(f"states what it may not: {_listed(new)}") if new else Judgement(Status(kind.value))
     if not passages:
         return _failed("no citation" if kind is StatementKind.FACT else "names nothing that it rests on")
@@ -79,63 +102,117 @@ def judge(
     computations = [compute(expression, [passage.quote for passage in valid]) for expression in computed]
     if wrong := next((one.problem for one in computations if one.problem), ""):
         return _failed(wrong)
-    if kind is StatementKind.FACT:
-        return _judged_fact(text, valid, computations, verdict)
-    return _judged_analysis(text, valid, computations, question)
-
-
-def _judged_fact(
-    text: str,
-    passages: Sequence[CitedPassage],
-    computations: Sequence[Computation],
-    verdict: StatementVerdict | None,
-) -> Judgement:
-    quotes = [passage.quote for passage in passages]
-    found = support(text, quotes)
-    score = round(found.score, 2)
-    missing = _new_figures(text, quotes, computations)
+    ground = _Ground(valid, question, context, computations, is_code)
+    missing = ground.missing(text, kind)
+    if kind is StatementKind.ANALYSIS and not missing:
+        return Judgement(Status.ANALYSIS)
+    found = ground.support(text)
     if missing:
-        return _failed(f"not in the cited quotes: {_listed(missing)}", score)
+        return _failed(f"not in the cited quotes: {_listed(missing)}", round(found.score, 2))
+    return _judged_words(found, verdict, translated=ground.is_translated(text), related=ground.is_related(text))
+
+
+def _judged_words(found: Support, verdict: StatementVerdict | None, *, translated: bool, related: bool) -> Judgement:
+    score = round(found.score, 2)
     if verdict and verdict.verdict is not VerdictWord.SUPPORTED:
         said = "partly supported" if verdict.verdict is VerdictWord.PARTLY else "not supported"
         return _failed(f"{said}, by a verifier model: {verdict.reason}" if verdict.reason else said, score)
     if verdict:
         return Judgement(Status.VERIFIED, score)
-    if language_of(text) != language_of("\n".join(quotes)):  # words of two languages say nothing of each other
+    if translated:  # words of two languages say nothing of each other
         return Judgement(Status.CITED, score)
     refuted = any(lack in DEFINITE for lack, _ in found.lacks)
-    if found.score >= (SUPPORTED if refuted else UNSUPPORTED):
+    if related and found.score >= (SUPPORTED if refuted else UNSUPPORTED):
         return Judgement(Status.CITED, score)
     return _failed(_why_not_supported(found), score)
 
 
-def _judged_analysis(
-    text: str, passages: Sequence[CitedPassage], computations: Sequence[Computation], question: str
-) -> Judgement:
-    known = [question, *(passage.quote for passage in passages)]
-    new = _new_figures(text, known, computations)
-    names = _new_names(text, [*known, *(passage.surroundings for passage in passages)])
-    problem = f"not in the cited quotes: {_listed([*new, *names])}" if new or names else ""
-    return _failed(problem) if problem else Judgement(Status.ANALYSIS)
+@dataclass(frozen=True)
+class _Ground:
+    """What a fact or an analysis may rest on."""
+
+    passages: Sequence[CitedPassage]
+    question: str
+    context: str
+    computations: Sequence[Computation]
+    is_code: bool
+
+    @cached_property
+    def quotes(self) -> list[str]:
+        return [passage.quote for passage in self.passages]
+
+    @cached_property
+    def titles(self) -> list[str]:
+        return [passage.title for passage in self.passages]
+
+    @cached_property
+    def around(self) -> list[str]:
+        return [*self.quotes, *self.titles, *(passage.surroundings for passage in self.passages)]
+
+    def missing(self, text: str, kind: StatementKind) -> list[str]:
+        """The numbers, dates, multiples and names of a text that are nowhere, as they are written."""
+        measured = _with_unit(text, self.context)
+        is_analysis = kind is StatementKind.ANALYSIS
+        known = [*self.quotes, self.question] if is_analysis else self.quotes
+        unknown = unstated(measured, known)
+        new = [figure for figure in unknown if self._is_new(figure, measured, is_analysis=is_analysis)]
+        names = [] if self.is_code else new_names(text, [*self.around, self.question, self.context])
+        return [*_written(measured, new), *wrong_multiples(text, self.quotes, self.computations), *names]
+
+    def support(self, text: str) -> Support:
+        """By the quotes and titles, what was computed, and the names that stand around the quotes, since a quote may
+        have pronouns for them; of a cell the better of its own words and those with its context."""
+        measured = _with_unit(text, self.context)
+        given = [figure for figure in unstated(measured, self.quotes) if not self._is_new(figure, measured)]
+        held = {word for other in self.around for word in _NAME.findall(other)}
+        names = [name for name in _NAME.findall(text) if name in held]
+        known = [*self.quotes, *self.titles, *_written(measured, given), " ".join(names)]
+        return max((support(claim, known) for claim in self._claims(measured)), key=lambda found: found.score)
+
+    def is_related(self, text: str) -> bool:
+        """Whether the passages with their surroundings are about what the text says; a cell may be a number alone."""
+        if self.context and figures(text):
+            return True
+        return max(support(claim, self.around).features["coverage"] for claim in self._claims(text)) >= RELATED
+
+    def _claims(self, text: str) -> list[str]:
+        return [text, f"{self.context}: {text}"] if self.context else [text]
+
+    def is_translated(self, text: str) -> bool:
+        return language_of(text) != language_of("\n".join(self.quotes))
+
+    def _is_new(self, figure: Value, text: str, *, is_analysis: bool = False) -> bool:
+        """Whether a number that no quote states is neither computed nor a title's date, a name's, a list's, or 0, 1 or
+        `$2` in code."""
+        written = text[figure.start : figure.end]
+        if any(computation.gives(figure) for computation in self.computations):
+            return False
+        if self.is_code and (written in ("0", "1") or written.startswith("$")):
+            return False
+        if figure.date:
+            return bool(unstated(written, self.titles))
+        if _NAME_BEFORE.search(text[: figure.start]):
+            return bool(unstated(written, [*self.around, self.question, self.context]))
+        return not (_counts(figure, text) and (is_analysis or written.isdigit()))
 
 
-def _new_figures(text: str, known: Sequence[str], computations: Sequence[Computation] = ()) -> list[str]:
-    """The numbers and dates of a text, as written, that no known text states and no computation gives."""
-    stated = [figure for other in known for figure in figures(other)]
-    return [
-        text[figure.start : figure.end].strip()
-        for figure in figures(text)
-        if not any(states(other, figure) for other in stated)
-        and not any(computation.gives(figure, text) for computation in computations)
-    ]
+def _with_unit(text: str, context: str) -> str:
+    """A cell's number with the unit that its context gives in brackets: "Cost (billion euros)"."""
+    units = _IN_BRACKETS.findall(context)
+    return f"{text} {units[-1]}" if units and text[-1:].isdigit() else text
 
 
-def _new_names(text: str, known: Sequence[str]) -> list[str]:
-    """The names of a text that none of the known texts has."""
-    language = language_of(text)
-    missing = support(text, known, language).lacks
-    held = {term for other in known for term in terms(other, language)}
-    return [written for lack, written in missing if lack is Lack.NAME and not held.issuperset(terms(written, language))]
+def _counts(figure: Value, text: str) -> bool:
+    """Whether a number counts what the text lists: in words ("two reasons", not "three times"), or before an item."""
+    if figure.date or figure.unit or figure.scale > 1.0:
+        return False
+    number = _ITEM.match(text)
+    is_word = text[figure.start : figure.end].isalpha() and not _TIMES.match(text, figure.end)
+    return is_word or bool(number and figure.end <= number.end())
+
+
+def _written(text: str, values: Iterable[Value]) -> list[str]:
+    return [text[value.start : value.end].strip() for value in values]
 
 
 def _failed(problem: str, score: float = 0.0) -> Judgement:

@@ -4,141 +4,247 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from math import log, nan
 
 from graph_research.text.language.quantities import Value, figures
+from graph_research.text.language.units import UNITS
 
-CONSTANTS = frozenset({2, 4, 7, 10, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86_400, 1_000_000})
+CONSTANTS = frozenset({2, 4, 7, 8, 10, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86_400, 1_000_000})
 """What a number of the evidence may be multiplied with or divided by: parts, units of time, percent, powers of ten."""
 
 _LONGEST = 200
-_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-
-Unit = tuple[str, float]
-"""A dimension as `Value.unit` has it, and the scale word's factor: `("money:euro", 1e9)` for billions of euros."""
-
-
-@dataclass(frozen=True)
-class _Term:
-    """A value with the units that it may have; None stands for any (a constant, a product of units)."""
-
-    number: float
-    units: frozenset[Unit] | None
-    is_constant: bool = False
+_MOST_READINGS = 64
+_YEAR = UNITS["year"][1]
+_RATIO = "ratio"
+_SIGNS = str.maketrans("×·÷−–", "**/--")
+_UNIT_WORDS = re.compile(r"[^\W\d_]+|[%€$£¥°]")
+_RANGE = re.compile(r"\s?(?:[-–—/,]|\w{1,3})\s?")
+_GROUPING = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_MULTIPLES = {
+    2: "twice double doubled doubles doubling doppelt doppelte verdoppelt doble doppio dobro dubbele",
+    3: "thrice triple tripled triples tripling threefold dreifach dreifache verdreifacht triplo",
+    4: "quadruple quadrupled fourfold vierfach vierfache",
+}
+_MULTIPLE = {word: number for number, listed in _MULTIPLES.items() for word in listed.split()}
+_ROUNDED_MULTIPLE = 0.1  # "twice" may be 1.8 to 2.2
 
 
 class ComputationInvalid(ValueError):
     """The expression cannot be evaluated, or a number of it stands in no quote, or its units do not fit."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Reading:
+    """What a number may be: `base` in the base unit of `unit`, `factor` and `scale` as in `Value`.
+
+    A `constant` is only a factor. `summands` is how many numbers a sum has.
+    """
+
+    base: float
+    unit: str = ""
+    factor: float = 1.0
+    scale: float = 1.0
+    per: tuple[str, float] | None = None
+    constant: bool = False
+    summands: int = 1
+
+    @property
+    def whole(self) -> float:
+        """In its own unit, with its scale word."""
+        return self.base / self.factor
+
+    def times(self, number: float, per: tuple[str, float] | None = None) -> _Reading:
+        return replace(self, base=self.base * number, per=per or self.per, summands=1)
+
+
 @dataclass(frozen=True)
 class Computation:
-    """A declared expression with its value; `problem` says why it does not hold, and is empty where it does."""
+    """A declared expression with what its value may be; `problem` says why it does not hold, else it is empty."""
 
     expression: str
-    value: float = 0.0
-    units: frozenset[Unit] | None = None
+    readings: tuple[_Reading, ...] = ()
     problem: str = ""
 
-    def gives(self, figure: Value, text: str) -> bool:
-        """Whether a number of the text is this value, rounded as it is written, in one of its units."""
-        if self.problem or figure.date:
-            return False
-        percent = figure.unit == "percent"
-        for written, unit in _readings(figure, text):
-            close = abs(abs(self.value) - written) <= _half_place(figure, text) + 1e-9 * abs(written)
-            if close and (self.units is None or percent or any(_fit(unit, own) for own in self.units)):
-                return True
-        return False
+    def gives(self, figure: Value) -> bool:
+        """Whether a number of the text is this value, rounded as it is written, in its unit or without one."""
+        return any(_gives(reading, figure) for reading in self.readings)
 
 
 def compute(expression: str, quotes: Sequence[str]) -> Computation:
-    """Evaluate `1.61 - 1.34`: numbers of the quotes as they are written there, `+ - * /`, parentheses, and `CONSTANTS`
-    as factors. Numbers that are added or subtracted have one unit. Never raises."""
-    cited = [(figure, quote) for quote in quotes for figure in figures(quote)]
-    if len(expression) > _LONGEST:
+    """Evaluate `1.61 - 1.34`: numbers of the quotes as they are written there, `+ - * /` and parentheses.
+
+    A number stands for the quantity that the quote gives, with its scale word and unit; words in the expression are
+    left out. Numbers that are added or subtracted have one unit. `CONSTANTS` are only factors, and the number of
+    summands a divisor; 100 percent and 1 may be what a share is taken from. Never raises.
+    """
+    written = _UNIT_WORDS.sub("", expression.split("=")[0].translate(_SIGNS))
+    written = _DECIMAL_COMMA.sub(".", _GROUPING.sub("", written)).strip()
+    if len(written) > _LONGEST:
         return Computation(expression, problem="a computation is too long")
+    cited = [figure for quote in quotes for figure in _with_range_units(quote)]
     try:
-        term = _term(ast.parse(expression.strip(), mode="eval").body, cited)
+        readings = _readings(ast.parse(written, mode="eval").body, cited)
     except ComputationInvalid as error:
         return Computation(expression, problem=f"{expression}: {error}")
-    except (SyntaxError, ValueError, RecursionError, MemoryError, ZeroDivisionError, OverflowError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError, ArithmeticError):
         return Computation(expression, problem=f"{expression}: is not arithmetic over numbers")
-    return Computation(expression, term.number, term.units)
+    if all(reading.constant for reading in readings):
+        return Computation(expression, problem=f"{expression}: has no number of the cited quotes")
+    return Computation(expression, tuple(readings))
 
 
-def _term(node: ast.expr, cited: Sequence[tuple[Value, str]]) -> _Term:
+def wrong_multiples(text: str, quotes: Sequence[str], computations: Sequence[Computation]) -> list[str]:
+    """Words such as "twice" that no computed ratio gives and no quote has, in a text whose numbers are computed."""
+    ratios = [abs(one.base) for computation in computations for one in computation.readings if one.unit == _RATIO]
+    ratios += [1 / ratio for ratio in ratios if ratio]
+    held = {word for quote in quotes for word in re.findall(r"\w+", quote.lower())}
+    return [
+        word
+        for word in re.findall(r"\w+", text)
+        if (times := _MULTIPLE.get(word.lower()))
+        and word.lower() not in held
+        and ratios
+        and not any(abs(ratio / times - 1) <= _ROUNDED_MULTIPLE for ratio in ratios)
+    ]
+
+
+def _with_range_units(quote: str) -> Iterator[Value]:
+    """The figures of a quote; a bare number just before one with a scale word or a unit ("1.34 to 1.61 billion euros",
+    "200 and 300 ms") also with these."""
+    found = sorted(figures(quote), key=lambda figure: figure.start)
+    yield from found
+    for one, other in pairwise(found):
+        between = quote[one.end : other.start]
+        is_bare = not (one.unit or other.date) and one.scale == 1.0 and quote[one.start : one.end][-1:].isdigit()
+        if is_bare and _RANGE.fullmatch(between):
+            size = other.factor * other.scale
+            yield replace(other, start=one.start, end=one.end, low=one.low * size, high=one.low * size)
+
+
+def _gives(reading: _Reading, figure: Value) -> bool:
+    if figure.date:
+        year = reading.unit in ("", "time") and round(reading.whole) == figure.date.year
+        return year and not figure.date.month and reading.factor in (1.0, _YEAR)
+    if reading.per and figure.per:
+        rate = figure.per[1] / reading.per[1] if figure.per[0] == reading.per[0] else nan
+    else:
+        rate = 1.0
+    if not figure.unit:
+        values = {reading.whole} if figure.scale > 1.0 else {reading.whole, reading.whole / reading.scale}
+    elif reading.unit == _RATIO:
+        values = {reading.base * 100} if figure.unit == "percent" else set()
+    else:
+        same = {figure.unit, reading.unit} in ({figure.unit}, {"percent", "points"})
+        values = {reading.base} if same else set()
+    return any(
+        abs(abs(value) * rate - written) <= figure.slack + 1e-9 * abs(written)
+        for value in values
+        for written, _ in figure.readings
+    )
+
+
+def _readings(node: ast.expr, cited: Sequence[Value]) -> list[_Reading]:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return _number(float(node.value), cited)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _term(node.operand, cited)
-        return _Term(-inner.number, inner.units, inner.is_constant)
-    if not isinstance(node, ast.BinOp):
+        return [reading.times(-1.0) for reading in _readings(node.operand, cited)]
+    operation = _OPERATIONS.get(type(node.op)) if isinstance(node, ast.BinOp) else None
+    if not isinstance(node, ast.BinOp) or operation is None:
         raise ComputationInvalid("only numbers, + - * / and parentheses are computed")
-    left, right = _term(node.left, cited), _term(node.right, cited)
-    if isinstance(node.op, ast.Add | ast.Sub):
-        number = left.number + right.number if isinstance(node.op, ast.Add) else left.number - right.number
-        return _Term(number, _common(left, right))
-    if isinstance(node.op, ast.Mult):
-        scaled = right if left.is_constant else left
-        return _Term(left.number * right.number, scaled.units if left.is_constant or right.is_constant else None)
-    if isinstance(node.op, ast.Div):
-        if right.is_constant:
-            return _Term(left.number / right.number, left.units)
-        return _Term(left.number / right.number, None)
-    raise ComputationInvalid("only numbers, + - * / and parentheses are computed")
+    left = _readings(node.left, cited)
+    count = node.right.value if isinstance(node.op, ast.Div) and isinstance(node.right, ast.Constant) else 0
+    if count and count in {reading.summands for reading in left}:
+        right = [_Reading(base=float(str(count)), constant=True)]
+    else:
+        right = _readings(node.right, cited)
+    found = [result for one, other in product(left, right) for result in operation(one, other)]
+    if not found:
+        raise ComputationInvalid("numbers of different units, or a constant, are added or subtracted")
+    return list(dict.fromkeys(found))[:_MOST_READINGS]
 
 
-def _number(number: float, cited: Sequence[tuple[Value, str]]) -> _Term:
-    units = {
-        unit
-        for figure, quote in cited
+def _number(number: float, cited: Sequence[Value]) -> list[_Reading]:
+    """What a number of an expression may be: figures that are written so, else those a thousand times as large or
+    small, as percent are of a share; constants besides."""
+    known = [
+        _Reading(base=base, unit=figure.unit, factor=figure.factor, scale=figure.scale, per=figure.per)
+        for figure in cited
         if not figure.date
-        for written, unit in _readings(figure, quote)
-        if abs(written - number) <= 1e-9 * max(1.0, abs(number))
-    }
-    years = any(figure.date and figure.date.year == number for figure, _ in cited)
-    if units or years:
-        return _Term(number, frozenset(units or {("", 1.0)}))
+        for base, _ in figure.readings
+    ]
+    exact = [one for one in known if _is_close(one.whole / one.scale, number)]
+    near = [one for one in known if number and one.base and _is_thousands(one.whole / one.scale / number)]
+    shares = [
+        _Reading(base=number, unit=_RATIO)
+        for one in known
+        if one.unit == "percent" and _is_close(one.base / 100, number)
+    ]
+    found = exact or shares or near
+    if any(figure.date and figure.date.year == number for figure in cited):
+        found += [_Reading(base=number * _YEAR, unit="time", factor=_YEAR), _Reading(base=number)]
     if number in CONSTANTS:
-        return _Term(number, None, is_constant=True)
-    raise ComputationInvalid(f"{number:g} is not in the cited quotes")
+        found.append(_Reading(base=number, constant=True))
+    if number in (1.0, 100.0):
+        found.append(_Reading(base=number, unit=_RATIO if number == 1.0 else "percent"))
+    if not found:
+        raise ComputationInvalid(f"{number:g} is not in the cited quotes")
+    return list(dict.fromkeys(found))
 
 
-def _common(left: _Term, right: _Term) -> frozenset[Unit] | None:
-    if left.is_constant or right.is_constant:
-        raise ComputationInvalid("a number that is added or subtracted is not in the cited quotes")
-    if left.units is None or right.units is None:
-        return left.units or right.units
-    common = frozenset(own for own in left.units for other in right.units if _fit(own, other))
-    if not common:
-        raise ComputationInvalid("numbers of different units are added or subtracted")
-    return common
+def _is_close(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-9 * max(1.0, abs(other))
 
 
-def _fit(one: Unit, other: Unit) -> bool:
-    """Whether two units are the same; a number without a unit fits any of its scale."""
-    return one[1] == other[1] and (one[0] == other[0] or not one[0] or not other[0])
+def _is_thousands(ratio: float) -> bool:
+    power = log(ratio, 1000) if ratio > 0.0 else 0.5
+    return abs(power - round(power)) < 1e-9
 
 
-def _readings(figure: Value, text: str) -> list[tuple[float, Unit]]:
-    """The number as it is written, with its scale, and as a whole."""
-    whole = figure.low / figure.factor
-    digits = _DIGITS.search(text, figure.start, figure.end)
-    readings = [(whole, (figure.unit, 1.0))]
-    if digits and figure.low:
-        written = digits[0].replace(",", ".") if digits[0].count(",") + digits[0].count(".") == 1 else ""
-        scale = whole / float(written) if written and float(written) else 1.0
-        if written and scale not in (1.0, 0.001, 1000.0):
-            readings.append((float(written), (figure.unit, round(scale, 6))))
-        elif digits[0].isdigit() and int(digits[0]) and whole / int(digits[0]) > 1.0:
-            readings.append((float(digits[0]), (figure.unit, whole / int(digits[0]))))
-    return readings
+def _sum(one: _Reading, other: _Reading, sign: float = 1.0) -> list[_Reading]:
+    if one.constant or other.constant:
+        return []
+    if one.unit != other.unit:
+        return []
+    if one.per and other.per and one.per != other.per:
+        return []
+    total = one.base + sign * other.base
+    return [replace(one, base=total, per=one.per or other.per, summands=one.summands + other.summands)]
 
 
-def _half_place(figure: Value, text: str) -> float:
-    """Half of the last place that is written, in the number's own scale."""
-    digits = _DIGITS.search(text, figure.start, figure.end)
-    decimals = re.search(r"[.,](\d+)$", digits[0]) if digits else None
-    return 0.5 * 10.0 ** -(len(decimals[1]) if decimals else 0)
+def _difference(one: _Reading, other: _Reading) -> list[_Reading]:
+    return _sum(one, other, -1.0)
+
+
+def _product(one: _Reading, other: _Reading) -> list[_Reading]:
+    if one.constant:
+        return [other.times(one.base)]
+    if other.constant or other.unit in ("", _RATIO):
+        return [one.times(other.base)] if one.unit != _RATIO else [other.times(one.base)]
+    if one.unit in ("", _RATIO) and not one.per:
+        return [other.times(one.base)]
+    for rate, amount in ((one, other), (other, one)):
+        if rate.per and rate.per[0] == amount.unit:
+            return [replace(rate.times(amount.base / rate.per[1]), per=None)]
+    return [one.times(other.whole), other.times(one.whole)]
+
+
+def _quotient(one: _Reading, other: _Reading) -> list[_Reading]:
+    if other.constant or (one.unit and other.unit in ("", _RATIO)):
+        return [one.times(1 / other.base)]
+    if one.constant:
+        return [_Reading(base=one.base / other.whole)]
+    if one.unit == other.unit:
+        return [_Reading(base=one.base / other.base, unit=_RATIO)]
+    return [one.times(1 / other.whole, (other.unit, other.factor))]
+
+
+_OPERATIONS: dict[type[ast.operator], Callable[[_Reading, _Reading], list[_Reading]]] = {
+    ast.Add: _sum,
+    ast.Sub: _difference,
+    ast.Mult: _product,
+    ast.Div: _quotient,
+}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from graph_research.research.evidence.citations import Archive, Citation, CitedStatement, passage_of
+from graph_research.research.evidence.citations import Archive, Citation, CitedStatement, in_context, passage_of
 from graph_research.research.evidence.claim_support import Judgement, Status, judge
+from graph_research.research.models.draft import BlockType
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
 from graph_research.text.wording import shortened
@@ -57,7 +58,10 @@ def verify(
     titles = {source.id: source.title for source in report.sources}
     checked = [_proved(citation, archive, titles) for citation in report.citations]
     proved = {citation.id: citation for citation in checked}
-    judged = [(row, _judged(row, proved, archive, titles, report.question)) for row in report.statements()]
+    judged = [
+        (row, _judged(row, context, is_code, proved, archive, titles, report.question))
+        for row, context, is_code in _placed(report)
+    ]
     fabricated = [(_where(row), name) for row, _ in judged for name in _fabricated(row, proved)]
     fabricated += [
         (contradiction.id, name)
@@ -89,8 +93,21 @@ def verify(
     )
 
 
+def _placed(report: Report) -> Iterator[tuple[CitedStatement, str, bool]]:
+    """Every sentence and cell, in reading order, with what a cell is read with, and whether it is code."""
+    blocks = [*report.short_answer, *(block for section in report.sections for block in section.blocks)]
+    for block in (*blocks, *report.conclusions):
+        for row in (block.sentences, *block.items):
+            yield from ((statement, "", block.type is BlockType.CODE) for statement in row)
+        for cells in block.rows:
+            yield from ((cell, context, False) for cell, context in in_context(cells, block.header))
+    yield from ((statement, "", False) for statement in report.more_evidence)
+
+
 def _judged(
     statement: CitedStatement,
+    context: str,
+    is_code: bool,
     proved: Mapping[str, Citation],
     archive: Archive,
     titles: Mapping[str, str],
@@ -104,6 +121,8 @@ def _judged(
         question=question,
         computed=statement.computed,
         verdict=statement.verdict,
+        context=context,
+        is_code=is_code,
     )
 
 

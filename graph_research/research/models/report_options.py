@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from graph_research.research.models.record import Record, schema_field
+from graph_research.text.language.tags import question_language
 
 LENGTHS: Mapping[str, tuple[int, int]] = {"brief": (400, 900), "standard": (1_200, 2_500), "long": (3_000, 6_000)}
 """Words of the report's own text, from and to, by the name of the length."""
@@ -39,3 +40,9 @@ class ReportOptions(Record):
             return LENGTHS[self.length]
         asked = int(self.length)
         return round(asked * (1 - _SPREAD)), round(asked * (1 + _SPREAD))
+
+
+def report_language(options: Mapping[str, object] | None, question: str) -> str:
+    """The BCP 47 tag of the language that a report is written in: the wished one, else the question's."""
+    wished = (options or {}).get("language")
+    return str(wished) if wished else question_language(question)

@@ -13,6 +13,7 @@ QUESTION_WORDS = {
     "fr": "que qui quoi quel quelle quels quelles quand où pourquoi comment combien",
     "it": "che chi cosa quale quali quando dove perché come quanto quanta quanti quante",
     "nl": "wat wie waar wanneer waarom hoe welk welke hoeveel",
+    "pl": "co kto kogo czym kiedy gdzie dlaczego jak jaki jaka jakie który która które ile czy",
     "pt": "que quem qual quais quando onde como quanto quanta quantos quantas",
 }
 YES_NO = {
@@ -22,6 +23,7 @@ YES_NO = {
     "fr": "est sont était a ont peut peuvent doit doivent",
     "it": "è sono era ha hanno può possono deve devono",
     "nl": "is zijn was heeft hebben kan kunnen moet mag wordt",
+    "pl": "czy jest są był była było były ma mają może mogą",
     "pt": "é são foi está tem têm pode podem deve devem há",
 }
 _JOINING = {
@@ -31,6 +33,7 @@ _JOINING = {
     "fr": "et ou mais",
     "it": "e ed o ma",
     "nl": "en of maar",
+    "pl": "i oraz lub albo ale a",
     "pt": "e ou mas",
 }
 

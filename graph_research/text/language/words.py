@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from threading import Lock
 from types import MappingProxyType
@@ -22,41 +22,38 @@ _UNKNOWN_ZIPF = 2.5
 MOST_WEIGHT = COMMON_ZIPF - _UNKNOWN_ZIPF
 """The weight of a word that wordfreq's list of some 30,000 words does not have."""
 
-_STEMMERS = {
-    "ca": "catalan",
-    "da": "danish",
-    "de": "german",
-    "en": "english",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hu": "hungarian",
-    "it": "italian",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pl": "polish",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "tr": "turkish",
-}
+_STEMMED = """
+    ar:arabic ca:catalan cs:czech da:danish de:german el:greek en:english eo:esperanto es:spanish et:estonian
+    eu:basque fa:persian fi:finnish fr:french ga:irish hi:hindi hu:hungarian hy:armenian id:indonesian it:italian
+    lt:lithuanian ne:nepali nl:dutch no:norwegian pl:polish pt:portuguese ro:romanian ru:russian sr:serbian st:sesotho
+    sv:swedish ta:tamil tr:turkish yi:yiddish
+"""
+_STEMMERS = dict(pair.split(":") for pair in _STEMMED.split())
 # A few of the commonest words of each language written in Latin letters, enough to tell a paragraph's language.
 _FREQUENT = {
     "ca": "el la els les i de que per amb una és del no són aquest com més també",
+    "cs": "je se že na v z jako není které který podle být byl také nebo jsou",
     "da": "og i at det er en til af på med for som der ikke den har de et var fra",
     "de": "der die das und ist nicht ein eine mit von zu den im für auf sich des dem wird wurde auch werden",
     "en": "the of and to in is that for it was on with as are by this be from at not or which an",
     "es": "el la de que y en los se del las por un una con no es para como más su al",
+    "eo": "kaj estas kiu kiuj ke por sed laŭ estis ĝi",
+    "et": "ja on ei et see oli kui ka mis oma aga selle",
+    "eu": "eta da ez bat zen dira du ere izan baina dute",
     "fi": "ja on ei se että oli hän mutta ovat kun myös joka tai kuin sen niin olla mukaan",
     "fr": "le la les de des et est une un du en que pour dans qui au par sur pas avec ce",
+    "ga": "agus na ar tá bhí sé go bhfuil leis sin",
     "hu": "a az és hogy nem is egy van volt meg csak mint de ez ki el még már",
+    "id": "yang dan di dari untuk dengan pada adalah ini itu dalam tidak",
     "it": "il di che e la un è per in non una sono del con della si le da dei nel gli",
+    "lt": "ir yra kad į su iš tai buvo bet kaip dėl",
     "nl": "de het een en van is dat in op te zijn met voor niet aan er ook door als bij",
     "no": "og i det er en til på av for som med ikke den har de at et fra var ble",
     "pl": "i w na nie się z do to jest że o jak po od za przez oraz dla był są",
     "pt": "o a de que e do da em um uma para com não os as no na por é dos mais",
     "ro": "și de la în a cu pe că o din nu este un pentru care mai sau au fost ce",
+    "sr": "je su koji koja ili kao od ne što bio nije ali",
+    "st": "ho ya ka ba ke mme empa hore tse",
     "sv": "och i att det är en som på av för med den till inte har de ett om var från",
     "tr": "ve bir bu da de için ile olan olarak çok daha gibi en ne ama var kadar olduğu",
 }
@@ -85,7 +82,27 @@ _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\u3005"
 _KANA = "\u3040-\u30ff\uff66-\uff9f"
 _UNSPACED = re.compile(f"[{_IDEOGRAPHS}{_KANA}]+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
-_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_SCRIPTS = {
+    "ru": re.compile("[\u0400-\u04ff]"),
+    "ar": re.compile("[\u0600-\u06ff]"),
+    "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
+    "he": re.compile("[\u0590-\u05ff]"),
+    "hi": re.compile("[\u0900-\u097f]"),
+    "hy": re.compile("[\u0530-\u058f]"),
+    "ko": re.compile("[\uac00-\ud7a3]"),
+    "ta": re.compile("[\u0b80-\u0bff]"),
+    "th": re.compile("[\u0e00-\u0e7f]"),
+}
+"""Alphabets, each with the language that is written in it most."""
+
+_OF_ONE_SCRIPT = {
+    "ru": {"sr": re.compile("[ђјљњћџ]"), "uk": re.compile("[іїєґ]")},
+    "ar": {"fa": re.compile("[پچژگکی]")},
+    "he": {"yi": re.compile("[װױײ]|\\b(?:און|איז)\\b")},
+    "hi": {"ne": re.compile("छ(?:न्)?[।\\s]|\\bहरू")},
+}
+"""Other languages of these alphabets, by what only they write."""
+
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MOST_REMEMBERED = 100_000  # words
@@ -183,15 +200,29 @@ def _language_of(sample: str) -> str:
         unspaced = sum(len(run) for run in _UNSPACED.findall(sample))
         if unspaced * 4 > len(sample):
             return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
-        if len(_CYRILLIC.findall(sample)) * 4 > len(sample):
-            return "ru"
+        for language, letters in _SCRIPTS.items():
+            if len(letters.findall(sample)) * 4 > len(sample):
+                others = _OF_ONE_SCRIPT.get(language, {})
+                return next((other for other, own in others.items() if own.search(sample)), language)
     written = _WORD.findall(sample.lower())
-    counts = dict.fromkeys(("en", *_FREQUENT), 0)  # of equal counts the first one wins
+    counts = language_counts(written)
+    likeliest = max(counts, key=counts.__getitem__)
+    return likeliest if counts[likeliest] > len(written) * _LEAST_FREQUENT else "en"
+
+
+def language_counts(written: Iterable[str]) -> dict[str, int]:
+    """How many of these words, in lower case, are among the commonest of each language; the likeliest is the first of
+    those with the most."""
+    counts = dict.fromkeys(("en", *_FREQUENT), 0)
     for word in filter(_LANGUAGES_OF.__contains__, written):
         for language in _LANGUAGES_OF[word]:
             counts[language] += 1
-    likeliest = max(counts, key=counts.__getitem__)
-    return likeliest if counts[likeliest] > len(written) * _LEAST_FREQUENT else "en"
+    return counts
+
+
+def frequency(word: str, language: str) -> float:
+    """The word's Zipf frequency, 0 where the language's list does not have it."""
+    return _zipf(language).get(word, 0.0)
 
 
 def _forms(written: str, language: str) -> Sequence[_Form]:
@@ -258,9 +289,10 @@ def _stem(form: str, language: str) -> str:
 
 @cache
 def _stemmer(language: str) -> snowballstemmer.stemmer | None:
-    if language not in _STEMMERS:
+    name = _STEMMERS.get(language)
+    if name not in snowballstemmer.algorithms():  # those of an older release of Snowball are fewer
         return None
-    stemmer = snowballstemmer.stemmer(_STEMMERS[language])
+    stemmer = snowballstemmer.stemmer(name)
     stemmer.maxCacheSize = 0  # words are remembered here, and its own memory takes longer than a stem does
     return stemmer
 
@@ -270,8 +302,8 @@ def _zipf(language: str) -> dict[str, float]:
     """The Zipf frequencies of wordfreq's short list (words above 1 in a million), empty for an unknown language."""
     import wordfreq  # not at the top: reading its lists takes a while, and most commands never rank anything
 
-    try:
-        frequencies = wordfreq.get_frequency_dict(language, wordlist="small")
-    except LookupError:
+    listed = "nb" if language == "no" else language
+    if listed not in wordfreq.available_languages("small"):  # it would take the list of a related language
         return {}
+    frequencies = wordfreq.get_frequency_dict(listed, wordlist="small")
     return {word: math.log10(frequency) + 9 for word, frequency in frequencies.items()}

@@ -1,0 +1,89 @@
+"""Languages by tag: their English names, and which of them a question is written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from graph_research.text.language.words import frequency, language_counts, language_of
+
+_NAMED = """
+    ar:Arabic ca:Catalan cs:Czech da:Danish de:German el:Greek en:English eo:Esperanto es:Spanish et:Estonian
+    eu:Basque fa:Persian fi:Finnish fr:French ga:Irish he:Hebrew hi:Hindi hu:Hungarian hy:Armenian id:Indonesian
+    it:Italian ja:Japanese ko:Korean lt:Lithuanian ne:Nepali nl:Dutch no:Norwegian pl:Polish pt:Portuguese ro:Romanian
+    ru:Russian sr:Serbian st:Sesotho sv:Swedish ta:Tamil th:Thai tr:Turkish uk:Ukrainian vi:Vietnamese yi:Yiddish
+    zh:Chinese
+"""
+_NAMES = dict(pair.split(":") for pair in _NAMED.split())
+_VARIANTS: Mapping[str, str] = {
+    **dict.fromkeys(("zh-tw", "zh-hk", "zh-mo", "zh-hant"), "Traditional Chinese"),
+    **dict.fromkeys(("zh-cn", "zh-sg", "zh-hans"), "Simplified Chinese"),
+}
+_COMPARED = ("en", "de", "es", "fr", "it", "nl", "pl", "pt")
+_RARER = ("ca", "cs", "da", "fi", "hu", "id", "lt", "no", "ro", "sv", "tr", "vi")
+_MOSTLY_KNOWN = 0.6  # of the words, for not to look further
+_CLEAR = 2  # words of one language more than of any other
+_UNKNOWN_ZIPF = 1.5
+_ENGLISH_FIRST = 1.0  # titles and names of things are English more often than not
+_CHARS_OF_A_WORD = 1.5
+_FEWEST_WORDS, _FEWEST_KNOWN = 5, 0.3
+_UNDETERMINED = "und"
+_MOST_CHARS = 4_000
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]{2,}")
+
+
+def primary(tag: str) -> str:
+    """The language of a BCP 47 tag without region and script: `pt` of `pt-BR`."""
+    return tag.partition("-")[0].lower()
+
+
+def language_name(tag: str) -> str:
+    """The English name of a BCP 47 tag's language, such as `German` or `Portuguese (pt-BR)`; else the tag itself."""
+    if variant := _VARIANTS.get("-".join(tag.lower().split("-")[:2])):
+        return variant
+    name = _NAMES.get(primary(tag))
+    return tag if name is None else f"{name} ({tag})" if "-" in tag else name
+
+
+def question_language(question: str) -> str:
+    """The ISO 639-1 code of the language of a short text; `en` where nothing tells, and `und` where no language that
+    comes into question has its words.
+
+    Where its commonest words leave it open, all its words are looked up in the languages that come into question.
+    """
+    return _question_language(question[:_MOST_CHARS])
+
+
+@lru_cache(maxsize=256)
+def _question_language(question: str) -> str:
+    han, latin = len(_HAN.findall(question)), len(_LATIN.findall(question))
+    first = language_of(question)
+    if first in ("ja", "zh") or (han > 1 and han / _CHARS_OF_A_WORD >= latin):
+        return "ja" if re.search("[\u3040-\u30ff]", question) else "zh"
+    written = _WORD.findall(question.lower())
+    counts = language_counts(written)
+    ranked = sorted(counts.values(), reverse=True)
+    if not latin or (len(ranked) > 1 and ranked[0] - ranked[1] >= _CLEAR):
+        return first
+    likely = [language for language, count in counts.items() if count and count == ranked[0]]
+    best = _likeliest(written, [*_COMPARED, *likely])
+    if _known(written, best) < _MOSTLY_KNOWN:
+        best = _likeliest(written, [best, *_RARER])
+    return _UNDETERMINED if len(written) >= _FEWEST_WORDS and _known(written, best) < _FEWEST_KNOWN else best
+
+
+def _likeliest(written: Sequence[str], languages: Sequence[str]) -> str:
+    scores = {
+        language: sum(max(frequency(word, language), _UNKNOWN_ZIPF) for word in written)
+        + (_ENGLISH_FIRST if language == "en" else 0.0)
+        for language in languages
+    }
+    return max(scores, key=lambda language: scores[language])
+
+
+def _known(written: Sequence[str], language: str) -> float:
+    """The share of the words that the language's list has."""
+    return sum(frequency(word, language) > 0.0 for word in written) / max(1, len(written))

@@ -1,0 +1,52 @@
+"""Languages by tag, and the language of short questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.text.language.tags import language_name, primary, question_language
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("How does a heat pump work?", "en"),
+        ("electric car cost", "en"),
+        ("SQLite vs PostgreSQL", "en"),
+        ("Vergleich SQLite PostgreSQL", "de"),
+        ("Geschichte der Stadt Hamburg", "de"),
+        ("Comparaison SQLite et PostgreSQL", "fr"),
+        ("Avantages et inconvénients de l'énergie solaire", "fr"),
+        ("Ventajas y desventajas de la energía solar", "es"),
+        ("Qual è la capitale dell'Australia?", "it"),
+        ("Vantagens e desvantagens da energia solar", "pt"),
+        ("Wie schreef Faust?", "nl"),
+        ("Ile kosztuje samochód elektryczny?", "pl"),
+        ("Hvordan virker en varmepumpe?", "da"),
+        ("SQLite 和 PostgreSQL 有什么区别？", "zh"),
+        ("SQLiteとPostgreSQLの違いは何ですか", "ja"),
+        ("What does 道 mean?", "en"),
+        ("Xqat vorble zintha mekkor dulbane frimp", "und"),
+        ("", "en"),
+    ],
+)
+def test_the_language_of_a_short_question_is_told_by_all_its_words(question: str, language: str) -> None:
+    assert question_language(question) == language
+
+
+@pytest.mark.parametrize(
+    ("tag", "name"),
+    [
+        ("de", "German"),
+        ("pt-BR", "Portuguese (pt-BR)"),
+        ("zh-Hant-TW", "Traditional Chinese"),
+        ("ZH-tw", "Traditional Chinese"),
+        ("xx", "xx"),
+    ],
+)
+def test_a_language_has_an_english_name(tag: str, name: str) -> None:
+    assert language_name(tag) == name
+
+
+def test_a_region_does_not_change_the_language() -> None:
+    assert primary("pt-BR") == "pt"

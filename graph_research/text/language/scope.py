@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 SCOPES = {
     language: frozenset(listed.split())
     for language, listed in {
@@ -15,3 +17,8 @@ SCOPES = {
         "fr": "chaque par annuel annuelle quotidien mensuel moyen moyenne médian maximum minimum net brut prévu prévue",
     }.items()
 }
+
+
+def scopes(text: str, language: str) -> frozenset[str]:
+    """The words of `SCOPES` that stand in the text, in lower case."""
+    return SCOPES.get(language, frozenset()).intersection(re.findall(r"[^\W\d_]+", text.lower()))

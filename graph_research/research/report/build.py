@@ -18,6 +18,7 @@ from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.source import Source
 from graph_research.research.report.confidence import confidence_of
+from graph_research.research.report.labels import Labels, labels_for
 from graph_research.research.report.limitations import limitations_of
 from graph_research.research.report.model import (
     Report,
@@ -30,6 +31,7 @@ from graph_research.research.report.model import (
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import gathering_of, statistics_of
 from graph_research.research.scoring.origin import origins
+from graph_research.text.language.words import language_of
 
 
 def archived(state: Mapping[str, Any]) -> dict[str, str | None]:
@@ -65,6 +67,8 @@ def build_report(
     sources = [Source.model_validate(row) for row in state.get("sources") or []]
     draft = Draft.model_validate(state.get("draft") or {})
     question = str(state.get("question") or run.question)
+    language = (state.get("report_options") or {}).get("language") or language_of(question)
+    labels = labels_for(language)
     cited = cite(
         draft,
         question=question,
@@ -84,12 +88,13 @@ def build_report(
     degraded = state.get("degraded") or []
     gathered = gathering_of(state, run.search)
     fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
-    notices = (_how_it_ended(state, run), _how_it_searched(state, reported, sub_queries), draft.notice)
+    notices = (_how_it_ended(state, run, labels), _how_it_searched(state, reported, sub_queries, labels), draft.notice)
     return Report(
         run_id=run.run_id,
         graph=run.graph,
         graph_hash=run.graph_hash,
         question=question,
+        language=language,
         status=run.status,
         cause=run.cause,
         error=run.error,
@@ -113,7 +118,7 @@ def build_report(
         ],
         conclusions=cited.conclusions,
         confidence=confidence_of(
-            state.get("confidence") or {}, claims=claims, gaps=gaps, cited=cited, origins=origin_count
+            state.get("confidence") or {}, labels, claims=claims, gaps=gaps, cited=cited, origins=origin_count
         ),
         claims=_report_claims(state, claims, cited.citations),
         citations=cited.citations,
@@ -122,6 +127,7 @@ def build_report(
         limitations=limitations_of(
             state,
             run,
+            labels,
             cited=cited,
             sources=reported,
             gaps=gaps,
@@ -143,32 +149,23 @@ def build_report(
 
 
 def _how_it_searched(
-    state: Mapping[str, Any], sources: Sequence[ReportSource], sub_queries: Sequence[SubQueryOutcome]
+    state: Mapping[str, Any], sources: Sequence[ReportSource], sub_queries: Sequence[SubQueryOutcome], labels: Labels
 ) -> str:
     failed = bool(sub_queries) and all(outcome.status == SubQueryStatus.FAILED for outcome in sub_queries)
     if sources or not failed or not state.get("search_failures"):
         return ""
-    return "No search provider answered, so the missing results say nothing about the question."
+    return labels.no_search_answered
 
 
-def _how_it_ended(state: Mapping[str, Any], run: RunFacts) -> str:
+def _how_it_ended(state: Mapping[str, Any], run: RunFacts, labels: Labels) -> str:
     if run.status == RunStatus.COMPLETED:
         return ""
     phase = (state.get("metadata") or {}).get("abort_phase") or state.get("phase")
-    endings: Mapping[str, str] = {
-        Cause.CANCELLED: "was cancelled",
-        Cause.TIMEOUT: "ran out of time",
-        Cause.ERROR: "failed",
-    }
-    how = endings.get(run.cause or "", "has not ended")
+    how = labels.ended_how.get(run.cause or "", labels.ended_how[""])
     how += f" ({run.error})" if run.error and run.cause in (Cause.CANCELLED, Cause.TIMEOUT) else ""
-    where = f" in the phase “{phase}”" if phase else ""
-    rest = (
-        "This report was written before that and may lack what was still to come."
-        if state.get("draft") is not None
-        else "No report had been written; what had been collected until then is listed here."
-    )
-    return f"Partial: the run {how}{where}. {rest}"
+    rest = labels.ended_with_report if state.get("draft") is not None else labels.ended_without_report
+    template = labels.ended_in_phase if phase else labels.ended
+    return template.format(how=how, phase=phase, rest=rest)
 
 
 def _report_claims(
@@ -225,11 +222,12 @@ def _decision(decision: Decision) -> ReportDecision:
 
 
 def _outcomes(state: Mapping[str, Any]) -> list[SubQueryOutcome]:
-    source_counts = {topic["sub_query_id"]: len(topic.get("source_ids") or []) for topic in state.get("topics") or []}
+    topics = {topic["sub_query_id"]: topic for topic in state.get("topics") or []}
     return [
         SubQueryOutcome(
             **sub_query.model_dump(include={"id", "query", "status", "iteration", "error"}),
-            sources=source_counts.get(sub_query.id, 0),
+            sources=len(topics.get(sub_query.id, {}).get("source_ids") or []),
+            limits=topics.get(sub_query.id, {}).get("limits") or [],
         )
         for sub_query in map(SubQuery.model_validate, state.get("sub_queries") or [])
     ]

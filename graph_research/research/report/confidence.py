@@ -9,9 +9,8 @@ from graph_research.research.evidence.citations import Cited
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.finding import Claim, Gap
-from graph_research.research.report.labels import ENGLISH
+from graph_research.research.report.labels import Labels
 from graph_research.research.report.model import ConfidenceFactor, ReportConfidence
-from graph_research.text.wording import counted
 
 _HIGH, _MEDIUM = 0.7, 0.4
 _STRONG_CLAIM = 0.6
@@ -22,7 +21,13 @@ Level = Literal["high", "medium", "low", "none"]
 
 
 def confidence_of(
-    scored: Mapping[str, Any], *, claims: Sequence[Claim], gaps: Sequence[Gap], cited: Cited, origins: int
+    scored: Mapping[str, Any],
+    labels: Labels,
+    *,
+    claims: Sequence[Claim],
+    gaps: Sequence[Gap],
+    cited: Cited,
+    origins: int,
 ) -> ReportConfidence:
     """The state's `confidence` channel as a word with factors; one origin is never `high`.
 
@@ -34,11 +39,11 @@ def confidence_of(
         value=None if value is None else round(float(value), 4),
         level=_level(value, origins),
         factors=[
-            *_claim_factors(claims, int(scored.get("source_count") or 0)),
-            _origins_factor(origins),
-            _disagreements_factor(cited),
-            _proved_factor(cited),
-            _gaps_factor(gaps),
+            *_claim_factors(claims, int(scored.get("source_count") or 0), labels),
+            ConfidenceFactor(name=labels.origins, value=str(origins), effect=labels.origins_effect),
+            _disagreements_factor(cited, labels),
+            _proved_factor(cited, labels),
+            _gaps_factor(gaps, labels),
         ],
         strong=strong,
         weak=[claim.id for claim in claims if claim.id not in strong],
@@ -53,47 +58,40 @@ def _level(value: float | None, origins: int) -> Level:
     return "medium" if value >= _MEDIUM else "low"
 
 
-def _claim_factors(claims: Sequence[Claim], sources: int) -> list[ConfidenceFactor]:
+def _claim_factors(claims: Sequence[Claim], sources: int, labels: Labels) -> list[ConfidenceFactor]:
     if not claims:
-        return [ConfidenceFactor(name="Claims", value="none", effect="there are no claims to score")]
+        return [ConfidenceFactor(name=labels.no_claims, value=labels.none, effect=labels.no_claims_effect)]
     mean = sum(claim.confidence for claim in claims) / len(claims)
+    share = f"{min(sources / _FULL_SOURCES, 1):.2f}"
     return [
         ConfidenceFactor(
-            name="Mean confidence of the claims",
-            value=f"{mean:.2f}",
-            effect=f"{counted(len(claims), 'claim')}, each scored by its sources",
+            name=labels.claims_mean, value=f"{mean:.2f}", effect=labels.claims_mean_effect.format(n=len(claims))
         ),
         ConfidenceFactor(
-            name="Number of sources",
+            name=labels.source_count,
             value=str(sources),
-            effect=f"× {min(sources / _FULL_SOURCES, 1):.2f}; {_FULL_SOURCES} or more count in full",
+            effect=labels.source_count_effect.format(share=share, full=_FULL_SOURCES),
         ),
     ]
 
 
-def _origins_factor(origins: int) -> ConfidenceFactor:
-    effect = "publishers or authors of the cited sources; a single origin is never rated high"
-    return ConfidenceFactor(name="Independent origins", value=str(origins), effect=effect)
-
-
-def _disagreements_factor(cited: Cited) -> ConfidenceFactor:
+def _disagreements_factor(cited: Cited, labels: Labels) -> ConfidenceFactor:
     number = len(cited.contradictions)
-    effect = "both sides are shown; each contradicting source lowers a claim by 0.15" if number else "none found"
-    return ConfidenceFactor(name="Disagreements", value=str(number), effect=effect)
+    effect = labels.disagreement_effect if number else labels.no_disagreement_effect
+    return ConfidenceFactor(name=labels.disagreement_count, value=str(number), effect=effect)
 
 
-def _proved_factor(cited: Cited) -> ConfidenceFactor:
+def _proved_factor(cited: Cited, labels: Labels) -> ConfidenceFactor:
     facts = [row for row in cited.statements() if row.kind in (StatementKind.QUOTE, StatementKind.FACT)]
     carried = sum(fact.status is not Status.UNSUPPORTED for fact in facts)
-    effect = (
-        "each with a citation that was checked against the archived text"
-        if carried == len(facts)
-        else ("the rest is marked (unsupported)")
+    return ConfidenceFactor(
+        name=labels.supported_statements,
+        value=labels.of.format(n=carried, all=len(facts)),
+        effect=labels.supported_effect if carried == len(facts) else labels.supported_partly_effect,
     )
-    return ConfidenceFactor(name="Statements with proof", value=f"{carried} of {len(facts)}", effect=effect)
 
 
-def _gaps_factor(gaps: Sequence[Gap]) -> ConfidenceFactor:
+def _gaps_factor(gaps: Sequence[Gap], labels: Labels) -> ConfidenceFactor:
     still_open = sum(not gap.addressed for gap in gaps)
-    effect = "listed in the report" if still_open else "none were noted"
-    return ConfidenceFactor(name=ENGLISH.open_questions, value=str(still_open), effect=effect)
+    effect = labels.open_effect if still_open else labels.no_open_effect
+    return ConfidenceFactor(name=labels.open_questions, value=str(still_open), effect=effect)

@@ -73,17 +73,12 @@ def _citing(known: Collection[str], statement: Statement) -> Statement:
 
 def findings_draft(handoff: Mapping[str, Any]) -> Draft:
     """A report by code from the findings of a `synthesizer.input`: the surest first as summary, all by category with
-    their evidence, the sides of each contradiction side by side."""
+    their evidence. The report itself sets the sides of each contradiction side by side."""
     certainty = list(_SUMMARY_LEVELS)
     ordered = sorted(handoff["findings"], key=lambda row: certainty.index(row["confidence"]))
     sections: dict[str, list[Statement]] = {}
     for row in ordered:
         sections.setdefault(" ".join((row.get("category") or "Findings").split()), []).append(_finding(row))
-    disputed = [
-        _side(side, row) for row in handoff.get("contradictions") or [] for side in row["sides"] if side["evidence_ids"]
-    ]
-    if disputed:
-        sections[ENGLISH.disagreements] = disputed
     nothing = Statement(text="Nothing was found that answers the question.", kind=StatementKind.LIMIT)
     return Draft(
         notice="The report could not be written by a model; these are the findings as they were extracted.",
@@ -99,11 +94,6 @@ def findings_draft(handoff: Mapping[str, Any]) -> Draft:
 
 def _finding(row: Mapping[str, Any]) -> Statement:
     return Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]))
-
-
-def _side(side: Mapping[str, Any], contradiction: Mapping[str, Any]) -> Statement:
-    text = f"{contradiction['topic']}: {side['value']}" if side.get("value") else contradiction["topic"]
-    return Statement(text=text, evidence_ids=list(side["evidence_ids"]))
 
 
 def draft_markdown(question: str, draft: Draft) -> str:

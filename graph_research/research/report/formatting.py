@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
-from graph_research.research.evidence.citations import CitedContradiction
-from graph_research.research.report.model import Report, ReportGap, ReportSource, Retries, RoleUse
+from graph_research.research.evidence.citations import Citation, CitedContradiction, QuoteSelector
+from graph_research.research.report.labels import Labels
+from graph_research.research.report.model import Report, ReportSource, Retries, RoleUse
 from graph_research.text.wording import shortened
 
 # Controls but tab and newline, direction overrides and isolates, and the invisible tag characters; a text must not
@@ -17,6 +18,10 @@ _UNSHOWABLE = re.compile(
     "\U000e0000-\U000e007f]"
 )
 _SHORT_CHARS = 64
+_BREAK = re.compile(r"\n|---PAGE \d+---")
+_RANGE_WORDS, _EDGE_WORDS = 12, 5
+_NO_MODEL = "extractive"
+_SPEC = re.compile(r"\b[a-z][a-z0-9_-]*:([^\s@,;]+)@https?://[^\s,;)]*")
 _LOCATOR = re.compile(r"(?:page:(\d+):)?char:(\d+)-(\d+)")
 
 
@@ -62,13 +67,6 @@ def description_beside_values(contradiction: CitedContradiction) -> str:
     return contradiction.description if any(map(str.isalnum, rest)) else ""
 
 
-def closed(gap: ReportGap) -> str:
-    """How a gap was resolved; in its own iteration only the analysis was repeated, without new sources."""
-    if gap.addressed_in == gap.iteration:
-        return "resolved by a second analysis"
-    return "resolved" if gap.addressed_in is None else f"resolved in iteration {gap.addressed_in}"
-
-
 def day(timestamp: str | None) -> str:
     """The date of an ISO 8601 time, or a dash."""
     return one_line(timestamp[:10]) if timestamp else "–"
@@ -79,13 +77,45 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f}%"
 
 
-def place(locator: str) -> str:
+def place(locator: str, labels: Labels) -> str:
     """A locator in words: `page 3, characters 120–180`, counted as the locator counts, from 0."""
     match = _LOCATOR.fullmatch(locator)
     if not match:
         return one_line(locator)
-    page = f"page {match[1]}, " if match[1] else ""
-    return f"{page}characters {match[2]}–{match[3]}"
+    template = labels.place_on_page if match[1] else labels.place
+    return template.format(page=match[1], start=match[2], end=match[3])
+
+
+def live_link(url: str | None, citation: Citation) -> str | None:
+    """The web address with a text fragment that scrolls to the passage; None without a web address or a proof.
+
+    A long passage is named by its first and last words; of a short one what stands before and after it is given, too.
+    """
+    target = web_link(url)
+    selector = next((one for one in citation.selectors if isinstance(one, QuoteSelector)), None)
+    words = one_line(selector.exact).split(" ") if selector else []
+    if not target or not selector or not words[0]:
+        return None
+    if len(words) >= _RANGE_WORDS:
+        start, end = (" ".join(some) for some in (words[:_EDGE_WORDS], words[-_EDGE_WORDS:]))
+        directive = f"{_in_fragment(start)},{_in_fragment(end)}"
+    else:
+        before, after = around(selector)
+        directive = _in_fragment(" ".join(words))
+        directive = f"{_in_fragment(before)}-,{directive}" if before else directive
+        directive = f"{directive},-{_in_fragment(after)}" if after else directive
+    return f"{target}{'' if '#' in target else '#'}:~:text={directive}"
+
+
+def around(selector: QuoteSelector) -> tuple[str, str]:
+    """The whole words before and after a passage, as far as its line or page goes."""
+    before = one_line(_BREAK.split(selector.prefix)[-1])
+    after = one_line(_BREAK.split(selector.suffix)[0])
+    return before.partition(" ")[2], after.rpartition(" ")[0]
+
+
+def _in_fragment(text: str) -> str:
+    return quote(text, safe="").replace("-", "%2D")
 
 
 def _authors(source: ReportSource) -> str:
@@ -93,24 +123,52 @@ def _authors(source: ReportSource) -> str:
     return names[0] + (" et al." if len(names) > 2 else f" and {names[1]}" if len(names) == 2 else "") if names else ""
 
 
-def who_served(report: Report) -> list[str]:
+def model_name(spec: str) -> str:
+    """The model of a spec without its provider and address: `strong` of `openai:strong@http://127.0.0.1:8080/v1`."""
+    name = spec.partition("@http")[0]
+    return name.partition(":")[2] or name
+
+
+def without_addresses(text: str) -> str:
+    """The text with each model's spec as the model's name."""
+    return _SPEC.sub(lambda match: match[1], text)
+
+
+def who_served(report: Report, labels: Labels) -> list[str]:
     """The model that answered; by role, with those that were passed over, where there were several. Empty where none
     is known."""
     uses = report.statistics.model_roles
     named = {model for use in uses.values() for model in (*use.models, *(failure.model for failure in use.failures))}
     if len(named) < 2:
-        return [name for name in (next(iter(named), report.model),) if name]
+        names = named or set(filter(None, report.model.split(", ")))
+        return [_model_in_words(name, labels) for name in sorted(names)]
     roles: dict[str, list[str]] = {}
     for role, use in uses.items():
-        roles.setdefault(_served(use), []).append(role)
-    return [f"{', '.join(names)}: {served}" for served, names in roles.items()]
+        roles.setdefault(_served(use, labels), []).append(role)
+    return [labels.served.format(steps=", ".join(names), models=served) for served, names in roles.items()]
 
 
-def _served(use: RoleUse) -> str:
-    passed = [f"{failure.model} {failure.reason}" for failure in use.failures]
-    return (", ".join(use.models) or "no model") + (f" ({', '.join(passed)})" if passed else "")
+def _served(use: RoleUse, labels: Labels) -> str:
+    passed = [
+        labels.passed_over.format(model=_model_in_words(failure.model, labels), reason=failure.reason)
+        for failure in use.failures
+    ]
+    served = ", ".join(_model_in_words(model, labels) for model in use.models) or labels.none
+    return served + (f" ({', '.join(passed)})" if passed else "")
 
 
-def retries_in_words(retries: Iterable[Retries]) -> list[str]:
-    """Such as `3 to 127.0.0.1:8080 (model, report)` and `1 to searxng (search)`."""
-    return [f"{row.requests} to {row.provider} ({row.kind}{f', {row.role}' if row.role else ''})" for row in retries]
+def _model_in_words(spec: str, labels: Labels) -> str:
+    return labels.no_model if spec == _NO_MODEL else model_name(spec)
+
+
+def retries_in_words(retries: Iterable[Retries], labels: Labels) -> list[str]:
+    """Such as `model (report): 3` and `searxng: 1`; of a model not its address."""
+    return [
+        labels.retried.format(
+            who=f"{labels.retried_model}{f' ({row.role})' if row.role else ''}"
+            if row.kind == "model"
+            else row.provider,
+            n=row.requests,
+        )
+        for row in retries
+    ]

@@ -11,17 +11,19 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from graph_research.research.evidence.citations import Archive, Citation
 from graph_research.research.models.draft import StatementKind
-from graph_research.research.report import formatting
-from graph_research.research.report.labels import ENGLISH, Labels
+from graph_research.research.report import formatting, reading
+from graph_research.research.report.basis import basis_of
+from graph_research.research.report.flow import flow_of, flow_svg
+from graph_research.research.report.labels import Labels, labels_for
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.source_view import Mark, Paragraph, around, paragraphs
 from graph_research.research.report.svg_sanitizer import sanitized_svg
-from graph_research.text.wording import counted
+from graph_research.text.wording import shortened
 
 WHOLE_TEXT_BYTES = 2_000_000
 """Whole archived texts are carried up to this many bytes in all."""
@@ -37,9 +39,10 @@ def render_html(
     texts: Mapping[str, str],
     layouts: Mapping[str, Mapping[str, Any]] | None = None,
     picture_svg: str = "",
-    labels: Labels = ENGLISH,
+    labels: Labels | None = None,
 ) -> str:
     """The page. `texts` and `layouts` are keyed by archive hash, as for `build_report`; `picture_svg` is the graph."""
+    labels = labels or labels_for(report.language)
     archive = Archive(texts, layouts)
     proved = _proved(report, archive)
     whole = _whole_texts(report, archive, proved)
@@ -50,16 +53,20 @@ def render_html(
         style=Markup(style),  # noqa: S704 -- our own file
         policy=Markup(_policy([style, *(picture.styles if picture else ())])),  # noqa: S704 -- fixed words and base64
         picture=Markup(picture.markup) if picture else "",  # noqa: S704 -- rebuilt from allowed elements
+        flow=Markup(flow_svg(flow_of(report, labels))),  # noqa: S704 -- boxes, and texts that are escaped
         sources={source.id: source for source in report.sources},
         citations={citation.id: citation for citation in report.citations},
+        groups=reading.grouped_sources(report),
+        open_gaps=reading.open_gaps(report),
+        closed_gaps=reading.closed_gaps(report, labels),
+        basis=basis_of(report, labels),
+        searches=_searches(report, labels),
         opens_with_limit=_opens_with_limit(report),
         passages=[_quote_in_context(citation, archive, proved, whole) for citation in report.citations],
         whole_texts=whole,
         disputed=report.disputed(),
         places=_Places(),
-        formatting=formatting,
         labels=labels,
-        counted=counted,
     )
 
 
@@ -102,10 +109,37 @@ class _Places:
 def _template() -> Template:
     """Compiled once a process; to compile takes longer than to render."""
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        loader=FunctionLoader(lambda name: files(__package__).joinpath(f"{name}.html.j2").read_text(encoding="utf-8")),
     )
-    environment.filters["breakable"] = _breakable
-    return environment.from_string(files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8"))
+    environment.filters |= {"breakable": _breakable, "clean": formatting.clean, "shortened": shortened}
+    environment.globals |= {
+        "formatting": formatting,
+        "also_in": reading.also_in,
+        "same_source": reading.same_source,
+        "analysis_columns": reading.analysis_columns,
+        "compared_under": reading.compared_under,
+        "runs": reading.runs,
+        "source_marks": reading.source_marks,
+        "letter": reading.letter,
+    }
+    return environment.get_template("report")
+
+
+def _searches(report: Report, labels: Labels) -> list[str]:
+    """The providers with how often each was asked."""
+    asked = {use.provider: use for use in report.statistics.gathering.searches if use.asked}
+    told = [
+        (labels.search_use_failed if use.failed else labels.search_use).format(
+            provider=name, asked=use.asked, failed=use.failed
+        )
+        for name, use in asked.items()
+    ]
+    return [", ".join([*told, *(name for name in report.search if name not in asked)])]
 
 
 def _breakable(text: str) -> Markup:

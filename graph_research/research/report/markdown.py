@@ -9,16 +9,18 @@ from graph_research.research.evidence.citations import (
     Citation,
     CitedBlock,
     CitedContradiction,
+    CitedSection,
     CitedSide,
     CitedStatement,
 )
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import BlockType, StatementKind
 from graph_research.research.models.plan import SubQueryStatus
+from graph_research.research.report.basis import basis_of
+from graph_research.research.report.flow import flow_of
 from graph_research.research.report.formatting import (
     attribution,
     clean,
-    closed,
     day,
     description_beside_values,
     one_line,
@@ -28,13 +30,25 @@ from graph_research.research.report.formatting import (
     web_link,
     who_served,
 )
-from graph_research.research.report.labels import ENGLISH, Labels
+from graph_research.research.report.labels import Labels, labels_for
 from graph_research.research.report.model import Report, ReportSource
-from graph_research.text.wording import counted
+from graph_research.research.report.reading import (
+    SourceGroup,
+    also_in,
+    analysis_columns,
+    closed_gaps,
+    compared_under,
+    grouped_sources,
+    open_gaps,
+    runs,
+    source_marks,
+)
 
 _ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<=\])\(|!(?=\[)|(?<![^\W_])_|_(?![^\W_])|\$(?=\S)")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _LINE_START = re.compile(r"^(?=[#+=-])|^(\d{1,9})(?=[.)](?:\s|$))")
+
+_CONTENTS_FROM = 5
 
 
 def escape(text: str) -> str:
@@ -45,9 +59,9 @@ def escape(text: str) -> str:
     return _LINE_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\", line)
 
 
-def render_markdown(report: Report, labels: Labels = ENGLISH) -> str:
+def render_markdown(report: Report, labels: Labels | None = None) -> str:
     """The report, ending in a newline. It holds no time, duration, absolute path or run id."""
-    blocks = (block for block in _Page(report, labels).blocks() if block)
+    blocks = (block for block in _Page(report, labels or labels_for(report.language)).blocks() if block)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -62,23 +76,29 @@ class _Page:
         self.disputed = report.disputed()
 
     def blocks(self) -> Iterator[str]:
-        report = self.report
-        yield f"# {escape(report.question) or self.labels.untitled}"
+        report, labels = self.report, self.labels
+        yield f"# {escape(report.question) or labels.untitled}"
         yield f"> {escape(report.notice)}" if report.notice else ""
         yield from self._answer()
+        yield from self._contents()
         for section in report.sections:
             yield f"{'#' * (section.level + 1)} {escape(section.heading)}"
             yield from self._blocks(section.blocks)
         yield from self._disagreements()
-        yield from self._gaps()
-        yield from self._titled(self.labels.conclusions, report.conclusions)
-        yield from self._confidence()
+        if gaps := open_gaps(report):
+            yield f"## {labels.open_questions}"
+            yield _bullets(escape(gap.description) for gap in gaps)
+        if report.conclusions:
+            yield f"## {labels.conclusions}"
+            yield from self._blocks(report.conclusions)
+        if report.more_evidence:
+            yield f"## {labels.more_evidence}"
+            yield _bullets(self._item([statement]) for statement in report.more_evidence)
+        yield f"## {labels.basis}"
+        yield _bullets(map(escape, basis_of(report, labels)))
         yield from self._sources()
-        yield from self._more()
-        yield f"## {self.labels.limitations}"
-        yield _bullets(escape(line) for line in report.limitations)
-        yield f"## {self.labels.methodology}"
-        yield self._how()
+        yield f"## {labels.methodology}"
+        yield from self._methodology()
 
     def _answer(self) -> Iterator[str]:
         report, labels = self.report, self.labels
@@ -104,21 +124,20 @@ class _Page:
         done = sum(outcome.status == SubQueryStatus.COMPLETED for outcome in report.sub_queries)
         return _bullets(
             [
-                f"{labels.sub_queries_answered}: {done} of {len(report.sub_queries)}",
-                f"{labels.sources_collected}: {len(report.sources)}",
-                f"{labels.claims_scored}: {len(report.claims)}",
+                labels.sub_queries_answered.format(done=done, all=len(report.sub_queries)),
+                labels.sources_collected.format(n=len(report.sources)),
+                labels.claims_scored.format(n=len(report.claims)),
             ]
         )
 
-    def _titled(self, title: str, blocks: Sequence[CitedBlock]) -> Iterator[str]:
-        if blocks:
-            yield f"## {title}"
-            yield from self._blocks(blocks)
-
-    def _more(self) -> Iterator[str]:
-        if self.report.more_evidence:
-            yield f"## {self.labels.more_evidence}"
-            yield _bullets(self._item([statement]) for statement in self.report.more_evidence)
+    def _contents(self) -> Iterator[str]:
+        """The headings of a report of many sections; without links, since renderers name their targets differently."""
+        if len(self.report.sections) < _CONTENTS_FROM:
+            return
+        yield f"**{self.labels.contents}**"
+        yield "\n".join(
+            f"{'  ' * (section.level - 1)}- {escape(section.heading)}" for section in _nested(self.report.sections)
+        )
 
     def _blocks(self, blocks: Iterable[CitedBlock]) -> Iterator[str]:
         for block in blocks:
@@ -127,24 +146,41 @@ class _Page:
                 yield "\n".join(f"{n}. {item}" for n, item in enumerate(items, 1)) if block.ordered else _bullets(items)
             elif block.type is BlockType.TABLE:
                 yield f"**{escape(block.caption)}**" if block.caption else ""
-                yield _table(
-                    [escape(head) for head in block.header], [[self._item([c]) for c in r] for r in block.rows]
-                )
+                yield self._table_block(block)
             elif block.type is BlockType.CODE:
                 yield from (self._code(row, block.language) for row in block.sentences)
+            elif block.type is BlockType.QUOTE:
+                yield f"> {self._item(block.sentences)}"
             else:
-                prefix = "> " if block.type is BlockType.QUOTE else ""
-                yield prefix + self._item(block.sentences)
+                yield self._paragraph(block.sentences)
+
+    def _table_block(self, block: CitedBlock) -> str:
+        width = max([len(block.header), *map(len, block.rows)])
+        analysed = analysis_columns(block)
+        heads = [
+            escape(head) + (f" {self._analysis}" if place in analysed else "")
+            for place, head in enumerate(block.header)
+        ]
+        rows = [
+            [self._sentence(cell, says_analysis=place not in analysed) for place, cell in enumerate(row)]
+            for row in block.rows
+        ]
+        return _table(_filled(heads, width), [_filled(row, width) for row in rows])
 
     def _item(self, statements: Sequence[CitedStatement]) -> str:
-        return " ".join(
-            self._quote(row) if row.kind is StatementKind.QUOTE else self._sentence(row) for row in statements
-        )
+        """A quote that stands alone says whose it is."""
+        if len(statements) == 1 and statements[0].kind is StatementKind.QUOTE:
+            return self._quote(statements[0])
+        return self._paragraph(statements)
+
+    def _paragraph(self, statements: Sequence[CitedStatement]) -> str:
+        """Analysis is marked once, where a run of it ends."""
+        return " ".join(self._sentence(row, says_analysis=row is run[-1]) for _, run in runs(statements) for row in run)
 
     def _code(self, statement: CitedStatement, language: str) -> str:
         text = clean(statement.text).strip("\n")
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
-        name = language if language.isalnum() else ""
+        name = language if re.fullmatch(r"[A-Za-z0-9+#.-]{1,20}", language) else ""
         marks = " ".join([*self._numbers(statement.citations), *self._marks(statement)])
         return f"{fence}{name}\n{text}\n{fence}" + (f"\n\n{marks}" if marks else "")
 
@@ -153,29 +189,37 @@ class _Page:
         first = self._source_of(statement.citations[0]) if statement.citations else None
         if first:
             parts.append(f"*{escape(attribution(first))}*")
-        if len(statement.citations) > 1:
+        if others := also_in(statement, self.citations):
             parts[-1] += ";"
-            parts.append(f"{self.labels.also_in} " + " ".join(self._numbers(statement.citations[1:])))
+            parts.append(f"{self.labels.also_in} " + " ".join(self._numbers(others)))
         return " ".join([*parts, *self._marks(statement)])
 
-    def _sentence(self, statement: CitedStatement) -> str:
-        return " ".join([escape(statement.text), *self._numbers(statement.citations), *self._marks(statement)])
+    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True) -> str:
+        text = escape(statement.text)
+        shown = f"“{text}”" if statement.kind is StatementKind.QUOTE else text
+        marks = self._marks(statement, says_analysis=says_analysis)
+        return " ".join([shown, *self._numbers(statement.citations), *marks])
 
-    def _marks(self, statement: CitedStatement) -> list[str]:
-        disputed = any(name in self.disputed for name in statement.citations)
+    def _marks(self, statement: CitedStatement, *, says_analysis: bool = True) -> list[str]:
+        is_analysis = statement.status is Status.ANALYSIS
+        disputed = not is_analysis and any(name in self.disputed for name in statement.citations)
         return [
             *([f"({self.labels.disputed})"] if disputed else []),
-            *([f"*({self.labels.analysis})*"] if statement.status is Status.ANALYSIS else []),
+            *([self._analysis] if is_analysis and says_analysis else []),
             *([self._unsupported] if statement.status is Status.UNSUPPORTED else []),
         ]
+
+    @property
+    def _analysis(self) -> str:
+        return f"*({self.labels.analysis})*"
 
     @property
     def _unsupported(self) -> str:
         return f"**({self.labels.unsupported})**"
 
     def _numbers(self, citations: Iterable[str]) -> list[str]:
-        """The numbers of the cited sources, each once."""
-        return [f"[{n}]" for n in dict.fromkeys(self.citations[name].n for name in citations)]
+        """The numbers of the cited sources, each once, three in a row as `[3–5]`."""
+        return [f"[{mark.label}]" for mark in source_marks(citations, self.citations)]
 
     def _source_of(self, citation: str) -> ReportSource | None:
         return self.sources.get(self.citations[citation].source_id)
@@ -189,88 +233,119 @@ class _Page:
             yield from self._disagreement(contradiction)
 
     def _disagreement(self, contradiction: CitedContradiction) -> Iterator[str]:
-        yield f"### {escape(contradiction.topic)}"
+        topic = one_line(contradiction.topic)
+        yield f"### {escape(topic[:1].upper() + topic[1:])}"
+        if section := compared_under(contradiction, self.report):
+            numbers = " ".join(self._numbers(name for side in contradiction.sides for name in side.citations))
+            yield f"{self.labels.disagreement_told.format(heading=escape(section.heading))} {numbers}"
+            return
         yield escape(description_beside_values(contradiction))
         sides = contradiction.sides
-        yield "\n".join(
-            [
-                _row(f"**{escape(side.value)}**" for side in sides),
-                _row("---" for _ in sides),
-                _row(self._side(side) for side in sides),
-            ]
-        )
+        yield _table([f"**{escape(side.value)}**" for side in sides], [[self._side(side) for side in sides]])
 
     def _side(self, side: CitedSide) -> str:
         return "<br>".join(self._side_quote(self.citations[name]) for name in side.citations)
 
     def _side_quote(self, citation: Citation) -> str:
         source = self.sources.get(citation.source_id)
-        who = f" *{escape(attribution(source))}* ({self.labels.tiers.get(source.tier, source.tier)})" if source else ""
+        who = f" *{escape(attribution(source))}*" if source else ""
         return f"“{escape(citation.quote)}” [{citation.n}]{who}" + ("" if citation.valid else f" {self._unsupported}")
 
-    def _gaps(self) -> Iterator[str]:
-        if not self.report.gaps:
-            return
-        yield f"## {self.labels.open_questions}"
-        yield _bullets(
-            escape(gap.description) + (f" ({closed(gap)})" if gap.addressed else "") for gap in self.report.gaps
-        )
-
-    def _confidence(self) -> Iterator[str]:
-        confidence, labels = self.report.confidence, self.labels
-        value = "" if confidence.value is None else f" ({percent(confidence.value)})"
-        yield f"## {labels.confidence}"
-        yield f"**{labels.levels[confidence.level]}**{value}"
-        yield _table(
-            labels.factors,
-            [[escape(factor.name), escape(factor.value), escape(factor.effect)] for factor in confidence.factors],
-        )
-        strong, weak = (self._claim_numbers(ids) for ids in (confidence.strong, confidence.weak))
-        if strong:
-            yield f"{labels.better_supported}: {strong}"
-        if weak:
-            yield f"{labels.weakly_supported}: {weak}"
-
-    def _claim_numbers(self, ids: Sequence[str]) -> str:
-        cited = [name for claim in self.report.claims if claim.id in ids for name in claim.citations]
-        return " ".join(self._numbers(sorted(set(cited), key=lambda name: self.citations[name].n)))
-
     def _sources(self) -> Iterator[str]:
+        cited = grouped_sources(self.report)
         yield f"## {self.labels.sources}"
-        if not self.report.sources:
-            yield self.labels.no_sources
+        if not self.report.sources or not cited:
+            yield self.labels.none_cited if self.report.sources else self.labels.no_sources
             return
-        yield _table(
-            self.labels.source_columns,
-            [self._source_row(source) for source in self.report.sources],
-        )
+        yield _table(self.labels.source_columns, [self._source_row(group) for group in cited])
 
-    def _source_row(self, source: ReportSource) -> list[str]:
+    def _source_row(self, group: SourceGroup) -> list[str]:
+        first = group.sources[0]
+        places = [self._place(source, first) for source in group.sources]
+        return [
+            ", ".join(str(n) for n in group.numbers),
+            "<br>".join(dict.fromkeys(part for part in (self._title(first), *places) if part)),
+            escape(one_line(first.publisher or "") or one_line(", ".join(first.authors))) or "–",
+            escape(day(first.published_at)),
+        ]
+
+    def _title(self, source: ReportSource) -> str:
         title, link = escape(source_title(source)), web_link(source.url)
-        shown = f"[{title}](<{_target(link)}>)" if link else title
-        publisher = escape(source.publisher or "")
-        where = escape(_relative(source.url)) if source.url and not link and one_line(source.url) != title else ""
-        named = "<br>".join(part for part in (shown, publisher, where) if part)
-        cited = " ".join(self._numbers(source.citations)) or "–"
-        tier = self.labels.tiers.get(source.tier, escape(source.tier))
-        return [named, tier, f"{source.composite:.2f}", escape(day(source.published_at)), cited]
+        return f"[{title}](<{_target(link)}>)" if link else title
 
-    def _how(self) -> str:
+    def _place(self, source: ReportSource, first: ReportSource) -> str:
+        """Where a source is that its title does not lead to."""
+        link = web_link(source.url)
+        if link:
+            return "" if source is first else f"{self.labels.also_at} [{escape(link)}](<{_target(link)}>)"
+        named = not source.url or one_line(source.url) == source_title(source)
+        return "" if named else escape(_relative(source.url or ""))
+
+    def _methodology(self) -> Iterator[str]:
         report, labels = self.report, self.labels
-        numbers = report.statistics
-        model = "; ".join(who_served(report)) or labels.none
+        yield f"### {labels.flow}"
+        yield "\n".join(
+            f"- {escape(stage.label)}: {stage.number}" + "".join(f"\n  - {escape(note)}" for note in stage.notes)
+            for stage in flow_of(report, labels)
+        )
+        if report.sub_queries:
+            yield f"### {labels.sub_queries}"
+            yield _table(
+                labels.sub_query_columns,
+                [
+                    [escape(row.query), str(row.sources), labels.outcomes.get(row.status, escape(row.status))]
+                    for row in report.sub_queries
+                ],
+            )
+        yield from self._reading()
+        yield f"### {labels.confidence}"
+        value = "" if report.confidence.value is None else f" ({percent(report.confidence.value)})"
+        yield f"**{labels.levels[report.confidence.level]}**{value}"
+        factors = report.confidence.factors
+        yield _table(labels.factors, [[escape(one.name), escape(one.value), escape(one.effect)] for one in factors])
+        yield f"### {labels.limitations}"
+        yield _bullets(escape(line) for line in report.limitations if line != labels.limit_standing)
+        yield f"### {labels.run}"
+        yield _bullets(self._run())
+
+    def _reading(self) -> Iterator[str]:
+        report, labels = self.report, self.labels
+        uncited = [source for source in report.sources if not source.citations]
+        if uncited:
+            yield labels.not_cited.format(n=len(uncited))
+            yield _bullets(map(self._title, uncited))
+        limited = [row for row in report.sub_queries if row.limits]
+        if limited:
+            yield f"### {labels.limits_of_reading}"
+            yield _bullets(f"{escape(row.query)}: {escape('; '.join(row.limits))}" for row in limited)
+        if closed := closed_gaps(report, labels):
+            yield f"### {labels.resolved}"
+            yield _bullets(map(escape, closed))
+
+    def _run(self) -> list[str]:
+        report, labels = self.report, self.labels
         proved = sum(citation.valid for citation in report.citations)
         lines = [
-            f"{labels.model}: {escape(model)}. {labels.search}: {escape(', '.join(report.search)) or labels.none}.",
-            f"{labels.graph}: {escape(report.graph)}, {counted(report.iterations, 'iteration')}, "
-            f"{counted(len(report.sub_queries), 'sub-question')}.",
-            f"{counted(numbers.sources_found, 'source')} found, {numbers.sources_cited} cited, "
-            f"from {counted(numbers.origins_cited, 'origin')}.",
-            f"{counted(proved, 'citation', of=len(report.citations))} found word for word in the archived texts.",
+            f"{labels.models}: {escape('; '.join(who_served(report, labels))) or labels.none}",
+            f"{labels.searches}: {escape(', '.join(report.search)) or labels.none}",
+            f"{labels.graph}: {escape(report.graph)}; {labels.rounds}: {report.iterations}",
+            f"{labels.proved_passages}: {labels.of.format(n=proved, all=len(report.citations))}",
         ]
-        if again := ", ".join(retries_in_words(numbers.retries)):
-            lines.append(f"{labels.retried_requests}: {escape(again)}.")
-        return _bullets(lines)
+        if again := ", ".join(retries_in_words(report.statistics.retries, labels)):
+            lines.append(f"{labels.retried_requests}: {escape(again)}")
+        return lines
+
+
+def _nested(sections: Sequence[CitedSection]) -> Iterator[CitedSection]:
+    """The sections with levels that no step of a list leaves out."""
+    level = 0
+    for section in sections:
+        level = min(section.level, level + 1)
+        yield section.model_copy(update={"level": level})
+
+
+def _filled(cells: Sequence[str], width: int) -> list[str]:
+    return [*cells, *[""] * (width - len(cells))]
 
 
 def _bullets(lines: Iterable[str]) -> str:

@@ -203,7 +203,7 @@ class ReportStatistics(Record):
 
 
 class SubQueryOutcome(Record):
-    """A sub-question of the plan and its outcome."""
+    """A sub-question of the plan and its outcome; `limits` are what its reading did not find or could not read."""
 
     id: str
     query: str
@@ -211,6 +211,7 @@ class SubQueryOutcome(Record):
     iteration: int
     sources: int
     error: str | None = None
+    limits: list[str] = Field(default_factory=list)
 
 
 class ReportDecision(Record):
@@ -229,8 +230,8 @@ class Report(Record):
 
     `partial` is true where the run ended before its end; then what there was is here and nothing is made up.
     `quotes_dropped` and `fabricated_dropped` count quotes that stand in no archived text and evidence ids that the
-    writer made up, both thrown away before the report. `model` names every model used, `models` each role's. Times
-    are ISO 8601 in UTC.
+    writer made up, both thrown away before the report. `language` is a BCP 47 tag. `model` names every model used,
+    `models` each role's. Times are ISO 8601 in UTC.
     """
 
     format: Literal["report/2"] = "report/2"
@@ -238,6 +239,7 @@ class Report(Record):
     graph: str
     graph_hash: str
     question: str
+    language: str
     status: str
     cause: str | None
     error: str | None

@@ -29,7 +29,7 @@ from graph_research.research.report.documents.elements import (
     Table,
     elements_of,
 )
-from graph_research.research.report.labels import ENGLISH, Labels
+from graph_research.research.report.labels import Labels, labels_for
 from graph_research.research.report.model import Report
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -38,13 +38,14 @@ _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of the ZIP file, so that the same report gives the same bytes."""
 
 
-def render_docx(report: Report, labels: Labels = ENGLISH) -> bytes:
+def render_docx(report: Report, labels: Labels | None = None) -> bytes:
     """The file's bytes; the same report gives the same bytes."""
+    labels = labels or labels_for(report.language)
     document = Document()
     document.core_properties.title = _text(report.question)[:250]
     document.core_properties.author = "graph-research"
     document.core_properties.comments = report.run_id
-    document.core_properties.language = labels.language
+    document.core_properties.language = report.language
     written = report.finished_at or report.started_at
     moment = datetime.fromisoformat(written) if written else datetime(*_FIRST_DAY, tzinfo=UTC)
     document.core_properties.created = document.core_properties.modified = moment

@@ -9,6 +9,8 @@ from enum import StrEnum
 from graph_research.research.evidence.citations import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import BlockType, StatementKind
+from graph_research.research.report.basis import basis_of
+from graph_research.research.report.flow import flow_of
 from graph_research.research.report.formatting import (
     attribution,
     clean,
@@ -19,9 +21,18 @@ from graph_research.research.report.formatting import (
     place,
     source_title,
     web_link,
+    who_served,
 )
 from graph_research.research.report.labels import Labels
 from graph_research.research.report.model import Report, ReportSource
+from graph_research.research.report.reading import (
+    analysis_columns,
+    compared_under,
+    letter,
+    open_gaps,
+    runs,
+    source_marks,
+)
 
 
 class Style(StrEnum):
@@ -135,16 +146,17 @@ class _Layout:
             yield Heading(one_line(section.heading), section.level)
             yield from self._blocks(section.blocks)
         yield from self._disagreements()
-        still_open = [gap for gap in report.gaps if not gap.addressed]
-        if still_open:
+        if still_open := open_gaps(report):
             yield Heading(labels.open_questions, 1)
-            yield Items(tuple((Span(one_line(gap.description)),) for gap in still_open))
+            yield _lines(gap.description for gap in still_open)
         if report.conclusions:
             yield Heading(labels.conclusions, 1)
             yield from self._blocks(report.conclusions)
         if report.more_evidence:
             yield Heading(labels.more_evidence, 1)
             yield Items(tuple(self._sentence(statement) for statement in report.more_evidence))
+        yield Heading(labels.basis, 1)
+        yield _lines(basis_of(report, labels))
         yield from self._sources()
         yield from self._passages()
         yield from self._methodology()
@@ -164,7 +176,11 @@ class _Layout:
     def _table(self, block: CitedBlock) -> Table:
         width = max([len(block.header), *(len(row) for row in block.rows)], default=0)
         header = [one_line(head) for head in block.header]
-        rows = [[self._sentence(cell) for cell in row] for row in block.rows]
+        analysed = analysis_columns(block)
+        header = [f"{head} ({self.labels.analysis})" if n in analysed else head for n, head in enumerate(header)]
+        rows = [
+            [self._sentence(cell, says_analysis=n not in analysed) for n, cell in enumerate(row)] for row in block.rows
+        ]
         return Table(
             tuple(header + [""] * (width - len(header))),
             tuple(tuple(row + [()] * (width - len(row))) for row in rows),
@@ -173,24 +189,32 @@ class _Layout:
 
     def _sentences(self, statements: Sequence[CitedStatement]) -> Spans:
         spans: list[Span] = []
-        for statement in statements:
-            spans += [*([Span(" ")] if spans else []), *self._sentence(statement)]
+        for _, run in runs(statements):  # analysis is marked once, where a run of it ends
+            for statement in run:
+                said = self._sentence(statement, says_analysis=statement is run[-1])
+                spans += [*([Span(" ")] if spans else []), *said]
         return tuple(spans)
 
-    def _sentence(self, statement: CitedStatement) -> Spans:
+    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
         text = one_line(statement.text)
         said = f"“{text}”" if statement.kind is StatementKind.QUOTE else text
         who: Spans = ()
         if statement.kind is StatementKind.QUOTE and statement.citations:
             source = self.sources.get(self.citations[statement.citations[0]].source_id)
             who = (Span(" "), Span(attribution(source), Style.EMPHASIS)) if source else ()
-        return (Span(said), *who, *self._marks(statement))
+        return (Span(said), *who, *self._marks(statement, says_analysis=says_analysis))
 
-    def _marks(self, statement: CitedStatement) -> Spans:
-        spans: list[Span] = [span for name in statement.citations for span in (Span(" "), self._number(name))]
-        if any(name in self.disputed for name in statement.citations):
+    def _marks(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
+        is_analysis = statement.status is Status.ANALYSIS
+        spans: list[Span] = []
+        for mark in source_marks(statement.citations, self.citations):
+            spans += [Span(" "), Span(f"[{mark.label}]", citation=mark.citations[0].id)]
+            is_range = len(mark.numbers) > 1  # its further passages have no text of their own, but are cited
+            for n, one in enumerate(mark.citations[1:], start=1):
+                spans.append(Span("" if is_range else f"[{letter(n)}]", citation=one.id))
+        if not is_analysis and any(name in self.disputed for name in statement.citations):
             spans.append(Span(f" ({self.labels.disputed})", Style.EMPHASIS))
-        if statement.status is Status.ANALYSIS:
+        if is_analysis and says_analysis:
             spans.append(Span(f" ({self.labels.analysis})", Style.EMPHASIS))
         if statement.status is Status.UNSUPPORTED:
             spans.append(Span(f" ({self.labels.unsupported})", Style.STRONG))
@@ -205,6 +229,9 @@ class _Layout:
         yield Heading(self.labels.disagreements, 1)
         for contradiction in self.report.contradictions:
             yield Heading(one_line(contradiction.topic), 2)
+            if section := compared_under(contradiction, self.report):
+                yield Paragraph((Span(self.labels.disagreement_told.format(heading=one_line(section.heading))),))
+                continue
             if description := one_line(description_beside_values(contradiction)):
                 yield Paragraph((Span(description),))
             yield self._sides(contradiction)
@@ -247,21 +274,33 @@ class _Layout:
                 number=citation.n,
                 quote=one_line(citation.quote) + ("" if citation.valid else f" ({self.labels.unsupported})"),
                 source=source_title(source) if source else citation.source_id,
-                where=place(citation.locator),
+                where=place(citation.locator, self.labels),
             )
 
     def _methodology(self) -> Iterator[Element]:
         report, labels = self.report, self.labels
         yield Heading(labels.methodology, 1)
+        yield Heading(labels.flow, 2)
+        yield _lines("; ".join([f"{one.label}: {one.number}", *one.notes]) for one in flow_of(report, labels))
+        yield Heading(labels.confidence, 2)
         value = "" if report.confidence.value is None else f" ({percent(report.confidence.value)})"
-        yield Paragraph((Span(f"{labels.confidence}: {labels.levels[report.confidence.level]}{value}."),))
-        yield Items(tuple((Span(one_line(line)),) for line in report.limitations))
+        yield Paragraph((Span(f"{labels.levels[report.confidence.level]}{value}"),))
+        yield _lines(f"{one.name}: {one.value} ({one.effect})" for one in report.confidence.factors)
+        limits = [line for line in report.limitations if line != labels.limit_standing]
+        if limits:
+            yield Heading(labels.limitations, 2)
+            yield _lines(limits)
+        yield Heading(labels.run, 2)
         facts = {
             labels.run: report.run_id,
             labels.graph: f"{report.graph} {report.graph_hash}".strip(),
-            labels.model: report.model,
+            labels.models: "; ".join(who_served(report, labels)),
             labels.date: day(report.finished_at or report.started_at),
         }
         yield Table(
             ("", ""), tuple(((Span(name),), (Span(one_line(value)),)) for name, value in facts.items() if value)
         )
+
+
+def _lines(lines: Iterable[str]) -> Items:
+    return Items(tuple((Span(one_line(line)),) for line in lines))

@@ -19,18 +19,19 @@ from graph_research.research.report.documents.elements import (
     Table,
     elements_of,
 )
-from graph_research.research.report.labels import ENGLISH, Labels
+from graph_research.research.report.labels import Labels, labels_for
 from graph_research.research.report.model import Report
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~^$@\"'&:])")
 
 
-def render_pandoc(report: Report, labels: Labels = ENGLISH) -> str:
+def render_pandoc(report: Report, labels: Labels | None = None) -> str:
     """The file's text: `[@src-…, c7]` cites passage c7 of a source. `pandoc --citeproc` makes any format of it."""
+    labels = labels or labels_for(report.language)
     sources = {source.id: source for source in report.sources if source.n is not None}
     metadata = {
         "title": report.question,
-        "lang": labels.language,
+        "lang": report.language,
         "date": (report.finished_at or report.started_at or "")[:10],
         "keywords": [f"run {report.run_id}", f"graph {report.graph}", f"model {report.model}"],
         "references": csl_items([source.to_json() for source in sources.values()]),

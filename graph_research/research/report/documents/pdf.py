@@ -23,7 +23,7 @@ from graph_research.research.report.documents.elements import (
     Table,
     elements_of,
 )
-from graph_research.research.report.labels import ENGLISH, Labels
+from graph_research.research.report.labels import Labels, labels_for
 from graph_research.research.report.model import Report
 
 _FONTS = (
@@ -53,11 +53,12 @@ class PdfNotMade(GraphResearchError):
     """The PDF could not be set, or no installed font has the characters of the report."""
 
 
-def render_pdf(report: Report, labels: Labels = ENGLISH) -> bytes:
+def render_pdf(report: Report, labels: Labels | None = None) -> bytes:
     """The file's bytes; the same report and fonts give the same bytes.
 
     Characters that no installed font has are named on the first page; `PdfNotMade` where they are a tenth or more.
     """
+    labels = labels or labels_for(report.language)
     elements = elements_of(report, labels)
     made = _set(_source(report, labels, elements))
     text = _text_of(made)

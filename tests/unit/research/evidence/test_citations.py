@@ -140,6 +140,13 @@ def test_a_bracketed_number_inside_a_verbatim_quote_is_left_alone():
     assert statement.fabricated == []
 
 
+def test_brackets_in_a_block_of_code_belong_to_the_code():
+    code = finished_research.fact("cost = figures[3]  # [ev-0123456789]", finished_research.COST_AUDIT)
+    draft = {"sections": [{"heading": "h", "blocks": [{"type": "code", "sentences": [code]}]}]}
+    statement = only_statement(draft, finished_research.COST_AUDIT)
+    assert (statement.text, statement.fabricated) == (code["text"], [])
+
+
 def test_a_quote_statement_has_to_be_its_first_evidence_word_for_word():
     reworded = {
         **finished_research.quote(finished_research.FISH),

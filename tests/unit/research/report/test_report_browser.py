@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_research.research.report.build import build_report
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse
-from tests.support.research import finished_research
+from tests.support.research import finished_research, written_report
 from tests.unit.research.report.test_report_html import rendered
 from tests.unit.research.report.test_report_markdown import HOSTILE, built, hostile_report
 
@@ -123,7 +124,77 @@ def test_no_model_spec_or_host_is_broken_in_the_middle_of_a_word(visit, width, s
     broken = page.evaluate(BROKEN_WORDS)
     assert broken == []
     shown = page.locator("#run .facts dd").all_inner_texts()
-    assert f"report: gemini:gemini-3.1-flash-lite ({spec} did not answer)" in shown
+    name = "qwen3-coder-30b-a3b-instruct-q4_k_m"
+    assert f"report: gemini-3.1-flash-lite ({name} did not answer)" in shown, "no address of a model"
+
+
+def written():
+    return build_report(
+        written_report.state(),
+        texts=finished_research.texts(),
+        layouts=finished_research.layouts(),
+        run=finished_research.facts(),
+    )
+
+
+def test_the_pointer_or_the_keyboard_on_a_number_shows_the_passage(visit):
+    page, asked, said = visit(rendered(written()))
+    number, card = page.locator("#r-c1-1"), page.locator("#r-c1-1 ~ .card")
+    assert not card.is_visible()
+    number.hover()
+    page.wait_for_timeout(400)
+    assert card.is_visible()
+    shown = card.inner_text()
+    assert finished_research.COST_AUDIT["quote"] in shown and finished_research.INTEREST["quote"] in shown
+    assert "National Audit Chamber" in shown and "cited" in shown
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(400)
+    assert not card.is_visible()
+    number.focus()
+    page.wait_for_timeout(400)
+    assert card.is_visible()
+    assert (len(asked), said) == (1, [])
+
+
+def test_a_card_in_a_table_is_cut_by_nothing_and_a_further_passage_opens_by_itself(visit):
+    page, _, _ = visit(rendered(written()))
+    cite = page.locator(".grid .cite").last
+    cite.scroll_into_view_if_needed()
+    cite.locator(".ref").first.hover()
+    page.wait_for_timeout(400)
+    card = cite.locator(".card")
+    box = card.bounding_box()
+    inside = "([x, y]) => document.elementFromPoint(x, y).closest('.card') !== null"
+    assert page.evaluate(inside, [box["x"] + 20, box["y"] + box["height"] - 10])
+    page.locator(".ref.further").first.click()
+    assert page.locator("#q-c2").is_visible()
+    assert page.locator("#q-c2").inner_text() == finished_research.INTEREST["quote"]
+
+
+@pytest.mark.parametrize("width", [360, 390, 768])
+def test_a_report_with_tables_and_code_never_scrolls_sideways(visit, width):
+    page, _, _ = visit(rendered(written()), has_touch=True)
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_a_printed_report_has_its_text_and_tables_and_no_panels(visit):
+    page, _, _ = visit(rendered(written()))
+    page.emulate_media(media="print")
+    assert page.locator(".grid").is_visible() and page.locator("#basis").is_visible()
+    for hidden in (".contents", "#c-c1", "#texts", ".card"):
+        assert not page.locator(hidden).first.is_visible(), hidden
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_right_to_left_text_keeps_its_direction_beside_the_numbers(visit):
+    text = "\u0628\u0644\u063a\u062a \u0627\u0644\u062a\u0643\u0644\u0641\u0629"
+    draft = {"summary": [finished_research.paragraph(finished_research.fact(text, finished_research.COST_AUDIT))]}
+    page, _, _ = visit(rendered(built(draft=draft)))
+    direction = page.locator("#answer p").first.evaluate("one => getComputedStyle(one).direction")
+    assert direction == "rtl"
 
 
 def test_hostile_sources_run_and_fetch_nothing(visit):

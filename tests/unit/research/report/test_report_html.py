@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from itertools import pairwise
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -13,12 +14,14 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from graph_research.research.evidence.citations import QuoteSelector
 from graph_research.research.report.build import build_report
+from graph_research.research.report.formatting import live_link
 from graph_research.research.report.html import WHOLE_TEXT_BYTES, render_html
 from graph_research.research.report.source_view import CONTEXT_CHARS, Mark, around, paragraphs
 from graph_research.research.report.svg_sanitizer import sanitized_svg
 from graph_research.text.document import Document
-from tests.support.research import finished_research
+from tests.support.research import finished_research, written_report
 from tests.unit.research.report.test_report_markdown import HOSTILE, built, hostile_report
 
 FETCHING = "script, iframe, object, embed, link, img, video, audio, base, form, input, image, use, foreignObject"
@@ -105,6 +108,86 @@ def test_hostile_text_stays_text(text):
     assert "\u202e" not in page.html
 
 
+def test_sentences_by_a_model_are_laid_out_by_block_and_marked_by_kind():
+    report = build_report(
+        written_report.state(),
+        texts=finished_research.texts(),
+        layouts=finished_research.layouts(),
+        run=finished_research.facts(),
+    )
+    page = parsed(rendered(report))
+    assert [one.text() for one in page.css("main > section > h2, main > section > h3, main > section > h4")][1:4] == [
+        "What it cost",
+        "Side by side",
+        "What to do",
+    ]
+    runs = [one.text(separator=" ") for one in page.css("#section-1 .analysis")]
+    assert len(runs) == 1 and runs[0].rstrip().endswith("analysis"), "one mark for two sentences"
+    assert [one.text() for one in page.css("caption")] == ["Cost by account"]
+    assert [one.text() for one in page.css(".grid th")] == ["Account", "Cost", "What follows analysis"]
+    assert not page.css(".grid td .analysis"), "the column's header says it"
+    assert page.css_first("pre").attributes["data-language"] == "sql"
+    assert page.css_first("pre code").text() == "select `cost`\n  from accounts; -- ``` <b>"
+    assert [one.text() for one in page.css("#section-3 ol.items > li:last-child")] == [
+        "No figure for the cost of upkeep was found."
+    ]
+    told = [one.text() for one in page.css("#section-1 .card .said")]
+    assert any("Computed: 1.61 - 1.37" in one for one in told)
+    assert "Compared above, under “What it cost”." in page.css_first("#disagreement-1").text()
+
+
+def test_a_web_source_is_opened_at_the_passage_and_a_local_one_is_not():
+    page = parsed(rendered())
+    links = {one.attributes["href"] for one in page.css(".passage .back a[rel]")}
+    start = f"{finished_research.SOURCES[1]['url']}#:~:text="
+    turbines, cost, closure = (
+        quote(piece["quote"])
+        for piece in (finished_research.TURBINES, finished_research.COST_REPORT, finished_research.MAINTENANCE)
+    )
+    assert links == {
+        f"{start}was%201.37%20billion%20euros.-,{turbines}",
+        f"{start}{cost},-Sixteen%20bulb%20turbines%20produce",
+        f"{start}{closure}",
+    }
+
+
+def test_a_long_passage_is_named_by_its_ends_and_what_has_a_meaning_in_a_fragment_is_encoded():
+    citation = built().citations[0]
+    words = "a-b, c & d " * 8
+    selectors = [QuoteSelector(exact=words, prefix="x y", suffix="z w")]
+    long = citation.model_copy(update={"selectors": selectors})
+    assert live_link("https://host.example/a#b", long) == (
+        "https://host.example/a#b:~:text=a%2Db%2C%20c%20%26%20d%20a%2Db%2C,d%20a%2Db%2C%20c%20%26%20d"
+    )
+    assert live_link("notes/a.md", long) is None
+    assert live_link("https://host.example/a", citation.model_copy(update={"selectors": []})) is None
+
+
+def test_sources_with_one_text_are_one_entry_with_both_addresses():
+    copy = {
+        **finished_research.SOURCES[1],
+        "id": "src-copy000001",
+        "url": "https://copy.example/report",
+        "title": "Copy",
+    }
+    piece = {**finished_research.TURBINES, "id": "ev-copy000001", "source_id": "src-copy000001"}
+    report = built(
+        sources=[*finished_research.SOURCES, copy],
+        evidence=[finished_research.TURBINES, piece],
+        contradictions=[],
+        draft={
+            "summary": [
+                finished_research.paragraph(finished_research.fact("412 hours", finished_research.TURBINES, piece))
+            ]
+        },
+    )
+    (entry,) = parsed(rendered(report)).css(".sources > li")
+    assert entry.css_first(".numbers").text() == "1, 2"
+    links = [one.attributes["href"] for one in entry.css(".title a, .meta a")]
+    assert links == [finished_research.SOURCES[1]["url"], "https://copy.example/report"]
+    assert "passages: 2; cited in sentences: 1" in entry.text()
+
+
 def test_a_source_whose_address_is_no_web_address_is_named_and_not_linked():
     for url in ("javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://a b", "http://[bad", "//x"):
         page = parsed(rendered(built(sources=[{**source, "url": url} for source in finished_research.SOURCES])))
@@ -176,8 +259,8 @@ def test_a_text_is_shown_whole_in_its_blocks_with_page_breaks_as_such():
 
 def test_whole_texts_are_carried_up_to_two_megabytes_and_the_passages_always():
     long = Document(text="The pier is 9 metres long. " + "Sand and sea. " * (WHOLE_TEXT_BYTES // 14))
-    quote = "The pier is 9 metres long."
-    piece = {"id": "ev-long000001", "source_id": "src-long000001", "quote": quote, "locator": f"char:0-{len(quote)}"}
+    words = "The pier is 9 metres long."
+    piece = {"id": "ev-long000001", "source_id": "src-long000001", "quote": words, "locator": f"char:0-{len(words)}"}
     report_texts = {long.hash: long.text, **finished_research.texts()}
     state = finished_research.state(
         sources=[{"id": "src-long000001", "title": "Long", "archive_hash": long.hash}, *finished_research.SOURCES],
@@ -195,7 +278,7 @@ def test_whole_texts_are_carried_up_to_two_megabytes_and_the_passages_always():
     html = rendered(report, texts=report_texts)
     page = parsed(html)
     assert len(html) < 200_000
-    assert page.css_first("#q-c1").text() == quote
+    assert page.css_first("#q-c1").text() == words
     assert page.css_first("#f-c1") is None and page.css_first("#f-c2") is not None
     assert "Too long to include whole" in page.css_first("#texts").text()
 

@@ -8,11 +8,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from graph_research.research.evidence.citations import Citation
 from graph_research.research.report.build import build_report
-from graph_research.research.report.formatting import closed, one_line
+from graph_research.research.report.formatting import clean, one_line
 from graph_research.research.report.markdown import escape, render_markdown
-from graph_research.research.report.model import ReportGap
-from tests.support.research import finished_research
+from graph_research.research.report.reading import source_marks
+from tests.support.research import finished_research, written_report
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OUR_NUMBER = re.compile(r"(?<!\\)\[(\d+)\]")
@@ -56,7 +57,10 @@ def hostile_report(text):
             {**source, "title": text, "publisher": text, "authors": [text]} for source in finished_research.SOURCES
         ],
         evidence=[piece, finished_research.COST_AUDIT, finished_research.COST_REPORT],
-        gaps=[{"id": "gap-1", "description": text}],
+        gaps=[{"id": "gap-1", "description": text}, {"id": "gap-2", "description": text, "addressed": True}],
+        sub_queries=[{"id": "sq-1-1", "query": text, "status": "failed", "error": text}],
+        topics=[{"sub_query_id": "sq-1-1", "source_ids": [], "limits": [text]}],
+        search_failures=[{"query": text, "provider": "local", "error": "ProviderUnavailable", "message": text}],
         contradictions=[
             {
                 "id": "con-1",
@@ -81,9 +85,20 @@ def hostile_report(text):
                     "blocks": [
                         finished_research.paragraph(finished_research.fact(f"So. {text}", piece)),
                         finished_research.quotes(finished_research.quote(piece)),
+                        {"type": "quote", "sentences": [finished_research.fact(text, piece)]},
+                        {"type": "list", "ordered": True, "items": [[finished_research.fact(text, piece)] * 2]},
+                        {
+                            "type": "table",
+                            "caption": text,
+                            "header": [text, text],
+                            "rows": [[finished_research.fact(text, piece), written_report.analysis(text, piece)]],
+                        },
+                        {"type": "code", "language": text, "sentences": [finished_research.fact(text, piece)]},
                     ],
-                }
+                },
+                {"heading": text, "level": 3, "blocks": [finished_research.paragraph({"text": text, "kind": "limit"})]},
             ],
+            "conclusions": [finished_research.paragraph(written_report.analysis(text, piece, computed=(text,)))],
         },
     )
 
@@ -103,6 +118,30 @@ def test_the_same_research_gives_the_same_bytes_whenever_and_as_whichever_run_it
 def test_every_number_has_a_citation_and_every_citation_a_number():
     report = built()
     assert {int(n) for n in OUR_NUMBER.findall(render_markdown(report))} == {one.n for one in report.citations}
+
+
+def test_three_numbers_in_a_row_are_a_range_and_a_source_is_named_once():
+    citations = {
+        f"c{place}": Citation(
+            id=f"c{place}", n=n, evidence_id="ev-1", source_id="s", quote="q", locator="char:0-1", archive_hash="h"
+        )
+        for place, n in enumerate([7, 3, 4, 5, 3, 9, 10])
+    }
+    marks = source_marks(citations, citations)
+    assert [mark.label for mark in marks] == ["3–5", "7", "9", "10"]
+    assert [one.id for one in marks[0].citations] == ["c1", "c4", "c2", "c3"]
+
+
+def test_the_report_of_a_model_reads_as_before(snapshot):
+    report = build_report(
+        written_report.state(),
+        texts=finished_research.texts(),
+        layouts=finished_research.layouts(),
+        run=finished_research.facts(models={"report": "openai:strong@http://127.0.0.1:8971/v1"}),
+    )
+    text = render_markdown(report)
+    assert text == snapshot
+    assert "127.0.0.1" not in text
 
 
 def test_both_sides_of_a_disagreement_stand_in_one_table():
@@ -126,11 +165,12 @@ def test_a_description_that_only_strings_the_values_together_is_left_out():
     assert "They count interest differently." in render_markdown(built(contradictions=[told]))
 
 
-def test_a_gap_says_when_it_was_closed_and_no_more_than_that():
-    row = {"id": "gap-1", "description": "d", "priority": 1, "severity": None, "addressed": True}
-    gap = ReportGap.model_validate({**row, "suggested_queries": [], "addressed_in": 3})
-    assert closed(gap) == "resolved in iteration 3"
-    assert closed(gap.model_copy(update={"iteration": 3})) == "resolved by a second analysis"
+def test_a_closed_gap_is_no_open_question_and_the_methodology_says_when_it_was_closed():
+    row = {"id": "gap-1", "description": "Cost of the locks", "addressed": True, "addressed_in": 3}
+    for gap, how in ((row, "resolved in iteration 3"), ({**row, "iteration": 3}, "resolved by a second analysis")):
+        text = render_markdown(built(gaps=[gap]))
+        assert "## Open questions" not in text
+        assert f"- Cost of the locks ({how})" in text.partition("## Methodology")[2]
 
 
 def test_what_has_no_support_is_marked():
@@ -166,7 +206,10 @@ def test_hostile_text_never_becomes_markup():
         found = list(tokens(page))
         html = {one.content for one in found if one.type in ("html_block", "html_inline")}
         assert html <= {"<br>"}, text
-        assert not {one.type for one in found} & {"image", "fence", "code_block", "code_inline", "s_open"}, text
+        assert not {one.type for one in found} & {"image", "code_block", "code_inline", "s_open"}, text
+        (code,) = (one for one in found if one.type == "fence")
+        assert code.content == f"{clean(text)}\n", "the block of code and nothing more"
+        assert not code.info or code.info == text
         links = {one.attrs["href"] for one in found if one.type == "link_open"}
         assert links == {finished_research.SOURCES[1]["url"]}, text
 
@@ -183,7 +226,8 @@ def test_hostile_text_does_not_change_the_outline_of_the_page():
 
 def test_hostile_text_gives_out_no_number():
     report = hostile_report("[9] a number that nobody gave out")
-    assert {int(n) for n in OUR_NUMBER.findall(render_markdown(report))} == {1, 2}
+    outside_code = re.sub(r"```.*?```", "", render_markdown(report), flags=re.DOTALL)
+    assert {int(n) for n in OUR_NUMBER.findall(outside_code)} == {1, 2}
 
 
 TEXT = st.text(

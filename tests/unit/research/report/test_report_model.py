@@ -91,7 +91,7 @@ def test_what_was_dropped_degraded_and_failed_is_told_without_the_errors_own_wor
     told = "\n".join(report.limitations)
     assert "Quotes discarded because no archived text holds them: 1." in told
     assert "Citations discarded because they name no evidence: 2." in told
-    assert "reduced quality: planner." in told
+    assert "reduced quality: planning." in told
     assert "local on “q” (ProviderUnavailable)" in told
     assert "/home" not in render_markdown(report) and "/srv" not in render_markdown(report)
 
@@ -179,19 +179,27 @@ def test_who_served_a_role_what_it_cost_and_who_was_passed_over_is_read_from_the
 def test_windows_that_were_too_small_fallbacks_and_models_passed_over_are_limitations():
     window = {"tokens": 2_250, "prompt_chars": None}
     degraded = [
-        {"node": "analyze", "agent": "analyzer", "kind": "window", "reason": "…", "model": "m", "retries": 2}
+        {
+            "node": "analyze",
+            "agent": "analyzer",
+            "kind": "window",
+            "reason": "…",
+            "model": "openai:m@http://gpu.example:8080/v1",
+            "retries": 2,
+        }
         | {"window": window},
         {"node": "analyze", "agent": "analyzer", "kind": "cut", "reason": "2 of 3 sources in part", "model": "m"},
-        {"node": "plan", "agent": "planner", "kind": "failover", "reason": "m did not answer; n did", "model": "m"},
+        {"node": "plan", "agent": "planner", "kind": "failover", "model": "m"}
+        | {"reason": "openai:m@http://gpu.example:8080/v1 did not answer; n did"},
         {"node": "plan", "agent": "planner", "kind": "fallback", "reason": "answer not usable: /home/somebody"},
     ]
     report = built(degraded=degraded)
     assert report.statistics.token_limit_retries == 2
     assert set(report.limitations) >= {
-        "The context window of m was too small; 2 prompts shortened and sent again.",
-        "Prompt shortened for the analyzer: 2 of 3 sources in part.",
-        "Model failover for planner: m did not answer; n did.",
-        "No model gave a usable answer, so a fallback was used, for: planner.",
+        "The context window of m was too small; prompts shortened and sent again: 2.",
+        "Prompt shortened for analysis: 2 of 3 sources in part.",
+        "Another model answered for planning: m did not answer; n did.",
+        "No model gave a usable answer, so code did it instead, for: planning.",
     }
     assert not any("somebody" in line for line in report.limitations)
 

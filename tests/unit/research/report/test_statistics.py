@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graph_research.research.report.labels import ENGLISH
 from graph_research.research.report.limitations import about_the_gathering
 from graph_research.research.report.model import SearchUse
 from graph_research.research.report.statistics import gathering_of
@@ -47,14 +48,14 @@ def test_each_search_says_how_often_it_was_asked_failed_and_was_skipped() -> Non
 
 
 def test_what_was_lost_has_a_sentence_each() -> None:
-    assert about_the_gathering(gathering_of(STATE)) == [
-        "1 of 4 pages could not be read; search results were used instead.",
-        "Words that occur only in local documents were removed from 1 web search.",
-        "1 of 5 source summaries could not be made.",
-        "Topic compression failed for 1 of 1 topic.",
+    assert about_the_gathering(gathering_of(STATE), ENGLISH) == [
+        "Pages that could not be read, so that search results were used instead: 1 of 4.",
+        "Web searches from which words that occur only in local documents were removed: 1.",
+        "Summaries of sources that could not be made: 1 of 5.",
+        "Topics whose notes could not be put in order: 1 of 1.",
     ]
 
 
 def test_a_run_that_lost_nothing_says_nothing() -> None:
-    assert about_the_gathering(gathering_of({})) == []
-    assert about_the_gathering(gathering_of({"searches": [account(pages_read=["a"])]})) == []
+    assert about_the_gathering(gathering_of({}), ENGLISH) == []
+    assert about_the_gathering(gathering_of({"searches": [account(pages_read=["a"])]}), ENGLISH) == []

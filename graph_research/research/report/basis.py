@@ -1,0 +1,90 @@
+"""Basis and limits: what a reader must know of a report before relying on it, in about five lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.plan import SubQueryStatus
+from graph_research.research.report.formatting import one_line
+from graph_research.research.report.labels import Labels
+from graph_research.research.report.model import Report, ReportSource
+
+_NAMED = 4
+_FEW_SOURCES = 10
+_TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.UNSUPPORTED)
+
+
+def basis_of(report: Report, labels: Labels) -> list[str]:
+    """One line each: what was read, of what age, what is missing, how sure it is and why, how the sentences are
+    proved, and what a citation does not show."""
+    cited = [source for source in report.sources if source.citations]
+    return [
+        *_read(report, cited, labels),
+        *_dates(cited, labels),
+        *_missing(report, labels),
+        *_confidence(report, labels),
+        *_sentences(report, labels),
+        labels.limit_standing,
+    ]
+
+
+def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator[str]:
+    behind: dict[str, str] = {}
+    for source in cited:
+        behind.setdefault(source.origin, one_line(source.publisher or "") or one_line(source.origin))
+    names = list(behind.values())
+    named = ", ".join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
+    template = labels.basis_read_names if cited else labels.basis_read
+    yield template.format(read=len(report.sources), cited=len(cited), origins=len(names), names=named)
+
+
+def _dates(cited: list[ReportSource], labels: Labels) -> Iterator[str]:
+    days = sorted(source.published_at[:10] for source in cited if source.published_at)
+    undated = len(cited) - len(days)
+    if days:
+        template = labels.basis_dates if days[0] != days[-1] else labels.basis_date
+        yield template.format(first=one_line(days[0]), last=one_line(days[-1]), undated=undated)
+    elif cited:
+        yield labels.basis_no_dates
+
+
+def _missing(report: Report, labels: Labels) -> Iterator[str]:
+    still_open = sum(not gap.addressed for gap in report.gaps)
+    if still_open:
+        yield labels.basis_open.format(n=still_open)
+    failed = [one_line(one.query) for one in report.sub_queries if one.status == SubQueryStatus.FAILED]
+    if failed:
+        yield labels.basis_failed.format(queries="; ".join(failed))
+
+
+def _confidence(report: Report, labels: Labels) -> Iterator[str]:
+    confidence, numbers = report.confidence, report.statistics
+    if not report.written:
+        return
+    reasons = [
+        *([labels.reason_one_origin] if numbers.origins_cited == 1 else []),
+        *([labels.reason_origins.format(n=numbers.origins_cited)] if numbers.origins_cited > 1 else []),
+        *([labels.reason_few_sources.format(n=len(report.sources))] if len(report.sources) < _FEW_SOURCES else []),
+        *([labels.reason_disputed.format(n=len(report.contradictions))] if report.contradictions else []),
+        *(
+            [labels.reason_weak_claims.format(weak=len(confidence.weak), all=len(report.claims))]
+            if confidence.weak
+            else []
+        ),
+        *([labels.reason_unscored] if confidence.value is None else []),
+    ]
+    if reasons:
+        level = labels.levels[confidence.level].lower()
+        yield labels.basis_confidence.format(level=level, reasons="; ".join(reasons))
+
+
+def _sentences(report: Report, labels: Labels) -> Iterator[str]:
+    counts = report.statistics.statements
+    said = [
+        f"{counts[status]} {labels.statuses[status]} ({labels.meanings[status]})"
+        for status in _TOLD
+        if counts.get(status)
+    ]
+    if said:
+        yield labels.basis_sentences.format(counts="; ".join(said))

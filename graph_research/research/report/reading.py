@@ -1,0 +1,145 @@
+"""What a reader is shown: numbers of sources grouped, runs of analysis with one mark, sources that are one text as one,
+open gaps apart from closed ones, and a disagreement that the text compares already only once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from string import ascii_lowercase
+from typing import NamedTuple
+
+from graph_research.research.evidence.citations import (
+    Citation,
+    CitedBlock,
+    CitedContradiction,
+    CitedSection,
+    CitedStatement,
+)
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.draft import Writer
+from graph_research.research.report.formatting import one_line
+from graph_research.research.report.labels import Labels
+from graph_research.research.report.model import Report, ReportGap, ReportSource
+
+_RANGE = 3
+"""As many numbers in a row are shown as their first and last."""
+
+
+class SourceMark(NamedTuple):
+    """One source, or three and more with numbers in a row, and the passages that are cited of them."""
+
+    numbers: tuple[int, ...]
+    citations: tuple[Citation, ...]
+
+    @property
+    def label(self) -> str:
+        """`3`, or `95–100`."""
+        return f"{self.numbers[0]}–{self.numbers[-1]}" if len(self.numbers) > 1 else str(self.numbers[0])
+
+
+def source_marks(names: Iterable[str], citations: Mapping[str, Citation]) -> list[SourceMark]:
+    """The marks of a sentence that cites these passages, by number; each number once."""
+    passages: dict[int, list[Citation]] = {}
+    for name in names:
+        passages.setdefault(citations[name].n, []).append(citations[name])
+    marks: list[SourceMark] = []
+    for _, run in groupby(enumerate(sorted(passages)), key=lambda placed: placed[1] - placed[0]):
+        numbers = [number for _, number in run]
+        for group in [numbers] if len(numbers) >= _RANGE else [[number] for number in numbers]:
+            marks.append(SourceMark(tuple(group), tuple(one for number in group for one in passages[number])))
+    return marks
+
+
+def letter(place: int) -> str:
+    """What marks a further passage of a source: `b` for the second of the sentence."""
+    return ascii_lowercase[min(place, len(ascii_lowercase) - 1)]
+
+
+def also_in(statement: CitedStatement, citations: Mapping[str, Citation]) -> list[str]:
+    """Of a quote, the passages of other sources that say the same."""
+    first = citations[statement.citations[0]].n if statement.citations else 0
+    return [name for name in statement.citations[1:] if citations[name].n != first]
+
+
+def same_source(statement: CitedStatement, citations: Mapping[str, Citation]) -> list[str]:
+    """Of a quote, its own passage and further ones of the same source."""
+    others = also_in(statement, citations)
+    return [name for name in statement.citations if name not in others]
+
+
+def runs(statements: Sequence[CitedStatement]) -> list[tuple[bool, list[CitedStatement]]]:
+    """The sentences in order, cut where analysis begins or ends; each run with whether it is analysis."""
+    return [
+        (is_analysis, list(group))
+        for is_analysis, group in groupby(statements, key=lambda one: one.status is Status.ANALYSIS)
+    ]
+
+
+def analysis_columns(block: CitedBlock) -> set[int]:
+    """The columns of a table whose cells are all analysis, but for empty ones: their header gets the mark."""
+    columns: set[int] = set()
+    for place in range(len(block.header)):
+        cells = [row[place] for row in block.rows if place < len(row) and row[place].text.strip()]
+        if cells and all(cell.status is Status.ANALYSIS for cell in cells):
+            columns.add(place)
+    return columns
+
+
+@dataclass(frozen=True)
+class SourceGroup:
+    """The cited sources that have one and the same archived text, by number."""
+
+    sources: Sequence[ReportSource]
+    passages: int
+    sentences: int
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers that the sources are cited by."""
+        return [source.n for source in self.sources if source.n]
+
+
+def grouped_sources(report: Report) -> list[SourceGroup]:
+    """The cited sources in the order of their numbers, duplicates together, with how often each group is cited."""
+    groups: dict[str, list[ReportSource]] = {}
+    for source in report.sources:
+        if source.n:
+            groups.setdefault(source.archive_hash, []).append(source)
+    cited = [set(statement.citations) for statement in report.statements()]
+    grouped = []
+    for sources in groups.values():
+        passages = {name for source in sources for name in source.citations}
+        grouped.append(SourceGroup(sources, len(passages), sum(not passages.isdisjoint(names) for names in cited)))
+    return grouped
+
+
+def open_gaps(report: Report) -> list[ReportGap]:
+    """The gaps that no round closed."""
+    return [gap for gap in report.gaps if not gap.addressed]
+
+
+def closed_gaps(report: Report, labels: Labels) -> list[str]:
+    """The others, each with how it was closed; in its own round only the analysis was repeated, without new sources."""
+    return [_closed(gap, labels) for gap in report.gaps if gap.addressed]
+
+
+def _closed(gap: ReportGap, labels: Labels) -> str:
+    description = one_line(gap.description)
+    if gap.addressed_in is None:
+        return description
+    if gap.addressed_in == gap.iteration:
+        return labels.resolved_by_analysis.format(gap=description)
+    return labels.resolved_in_iteration.format(gap=description, n=gap.addressed_in)
+
+
+def compared_under(contradiction: CitedContradiction, report: Report) -> CitedSection | None:
+    """The section in which a model's text cites every side of a contradiction in one paragraph, item or row."""
+    sides = [set(side.citations) for side in contradiction.sides]
+    for section in report.sections:
+        for block in section.blocks if section.writer is Writer.MODEL else ():
+            for group in (block.sentences, *block.items, *block.rows):
+                cited = {name for statement in group for name in statement.citations}
+                if len(sides) > 1 and all(cited & side for side in sides):
+                    return section
+    return None

@@ -27,13 +27,15 @@ class Document:
 
     Blocks do not overlap and are sorted by `start`. `pages` holds the offset of each page's first character,
     page 1 first; it is empty for a text without pages. A locator's offsets refer to `text`. A longer title than
-    `MAX_TITLE_CHARS` is cut: it goes with every passage.
+    `MAX_TITLE_CHARS` is cut: it goes with every passage. `date` is the date that the document gives itself, as ISO
+    8601, empty where it gives none.
     """
 
     text: str
     blocks: tuple[Block, ...] = ()
     pages: tuple[int, ...] = ()
     title: str = ""
+    date: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title[:MAX_TITLE_CHARS])
@@ -44,12 +46,10 @@ class Document:
         return text_hash(self.text)
 
     def layout(self) -> dict[str, Any]:
-        """The side tables as JSON: `{title, blocks: [[kind, start, end, level]], pages}`; the text is not in it."""
-        return {
-            "title": self.title,
-            "blocks": list(map(list, self.blocks)),
-            "pages": list(self.pages),
-        }
+        """The side tables as JSON: `{title, blocks: [[kind, start, end, level]], pages}`, and the date where there is
+        one; the text is not in it."""
+        layout = {"title": self.title, "blocks": list(map(list, self.blocks)), "pages": list(self.pages)}
+        return {**layout, "date": self.date} if self.date else layout
 
     @classmethod
     def from_layout(cls, text: str, layout: dict[str, Any]) -> Document:
@@ -59,6 +59,7 @@ class Document:
             blocks=tuple(map(Block._make, layout["blocks"])),
             pages=tuple(layout["pages"]),
             title=layout["title"],
+            date=layout.get("date", ""),
         )
 
 

@@ -22,8 +22,9 @@ from graph_research.research.retrieval.query_privacy import PublicWords, word_li
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
 from graph_research.research.retrieval.search import Searched, mixed, search_everywhere
 from graph_research.research.scoring.source import score_source
-from graph_research.research.scoring.tiers import preliminary_quality, tier_of_address
+from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
 from graph_research.text.document import source_id
+from graph_research.text.relevance.query import parse
 
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
 _FIDELITY: Mapping[Extent, str] = {
@@ -192,7 +193,8 @@ def _source(
     hit: SearchHit, handoff: Mapping[str, Any], ctx: Context, now: datetime, settings: ResearchSettings
 ) -> Source:
     """The hit as a source, its text and layout archived with the node's commit."""
-    tier = _tier(hit, settings.flagged_domains)
+    tier = _tier(hit, settings.flagged_domains, parse(handoff.get("original_query") or "").names)
+    published_at = hit.published_at or hit.document.date or None
     return Source(
         id=source_id(canonical_url(hit.url) if hit.url else None, hit.document.text),
         sub_query_id=handoff["sub_query"]["id"],
@@ -203,10 +205,10 @@ def _source(
         content_type=hit.content_type,
         quality=preliminary_quality(tier),
         tier=tier,
-        score=score_source(tier=tier, relevance=hit.relevance, published_at=hit.published_at, now=now),
+        score=score_source(tier=tier, relevance=hit.relevance, published_at=published_at, now=now),
         authors=list(hit.authors),
         publisher=hit.publisher,
-        published_at=hit.published_at,
+        published_at=published_at,
         retrieved_at=now.isoformat(),
         doi=hit.doi,
         provider=hit.provider,
@@ -222,11 +224,12 @@ def _source(
     )
 
 
-def _tier(hit: SearchHit, flagged: Collection[str]) -> Tier:
-    """`FLAGGED` where the user flagged its domain, else what the provider knows, else what the address suggests; never
-    what the document's own text says."""
+def _tier(hit: SearchHit, flagged: Collection[str], names: Collection[str]) -> Tier:
+    """`FLAGGED` where the user flagged its domain, else what the provider knows, else what the address suggests, also
+    that it is the site of a maker whom the question `names`; never what the document's own text says."""
     if any(tier_of_address(url, flagged) is Tier.FLAGGED for url in (hit.url, hit.metadata.get("read_at"))):
         return Tier.FLAGGED
     if hit.tier is not None and hit.tier in Tier.__members__:
         return Tier(hit.tier)
-    return tier_of_address(hit.url)
+    tier = tier_of_address(hit.url)
+    return Tier.AUTHORITATIVE if tier is Tier.UNVERIFIED and is_makers_site(hit.url, names) else tier

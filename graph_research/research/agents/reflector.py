@@ -16,7 +16,7 @@ from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.text.wording import one_line, shortened
 
 _SECTIONS = (Section(name="found", noun="source", keep=3),)
-_SHOWN_CHARS = 240
+_SHOWN_CHARS = 160
 """How much of what a source says stands in its line."""
 
 ENOUGH_SOURCES = 3

@@ -1,18 +1,20 @@
-"""The origin of a source: its publisher, host or authors. Copies of one text have one origin."""
+"""The origin of a source: its publisher, site, product or authors. Copies of one text have one origin."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from graph_research.research.models.source import Source
+from graph_research.research.scoring.site import site_of
 
 NEAR_DUPLICATE = 0.6
 """Share of five-word runs that two texts must have in common (Jaccard) to count as copies of each other."""
 
 _RUN_WORDS = 5
+_LIBRARY = "library"  # the folder of a local document that its user has added, in a source's metadata
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 _LOCAL = "local"  # what stands behind a document of the user's own library they have said themselves
 _MOST_RUNS = 4_000
 _MOST_KEPT = 64  # texts of which the runs are kept, half a megabyte each at most: a run compares the same ones often
@@ -22,7 +24,7 @@ _Runs = frozenset[str]
 
 
 def origin(source: Source) -> str:
-    """The publisher, else the host of a web address, else a local file's authors, else its folder, else its name. Of a
+    """The publisher, else the site of a web address, else a local file's authors, else its folder, else its name. Of a
     paper that a search found its authors: a journal does not answer for what two of its papers say."""
     if source.doi and source.authors and source.provider != _LOCAL:
         return ", ".join(source.authors).casefold()
@@ -31,7 +33,7 @@ def origin(source: Source) -> str:
     if source.url is None:
         return source.id
     if source.url.startswith(("http://", "https://")):
-        return _host(source.url) or source.id
+        return site_of(source.url) or source.id
     if source.authors:
         return ", ".join(source.authors).casefold()
     folder, _, name = source.url.rpartition("/")
@@ -41,10 +43,25 @@ def origin(source: Source) -> str:
 def origins(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, str]:
     """The origin of each source by id; near-duplicates take the origin of the first of them.
 
-    `texts` maps source ids to canonical texts; a source without one is compared with nothing.
+    Local web pages without a publisher or authors are the pages of one site for each folder that was added, or for each
+    of its subfolders where none of the pages lies above these. `texts` maps source ids to canonical texts; a source
+    without one is compared with nothing.
     """
-    behind = {source.id: origin(source) for source in sources}
+    pages = [source for source in sources if _is_local_page(source)]
+    flat = {source.metadata[_LIBRARY] for source in pages if "/" not in (source.url or "")}
+    sites = {source.id: _local_site(source, flat) for source in pages}
+    behind = {source.id: sites.get(source.id) or origin(source) for source in sources}
     return {source_id: behind[first] for source_id, first in _copies(sources, texts).items()}
+
+
+def _is_local_page(source: Source) -> bool:
+    stated = source.publisher or source.authors
+    return not stated and source.content_type in _PAGES and bool(source.metadata.get(_LIBRARY))
+
+
+def _local_site(source: Source, flat: Collection[str]) -> str:
+    library = str(source.metadata[_LIBRARY])
+    return library if library in flat else f"{library}/{(source.url or '').partition('/')[0]}"
 
 
 def _copies(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, str]:
@@ -57,14 +74,6 @@ def _copies(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, st
         if runs:
             seen.append((runs, found[source.id]))
     return found
-
-
-def _host(url: str) -> str:
-    try:
-        host = (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
-    return host.removeprefix("www.")
 
 
 @lru_cache(maxsize=_MOST_KEPT)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from urllib.parse import urlsplit
 
 from graph_research.research.models.source import Quality, Tier
+from graph_research.research.scoring.site import host_of, name_of_site, site_of
 
 CREDIBILITY: Mapping[Tier, float] = {
     Tier.PRIMARY_SOURCE: 1.0,
@@ -75,6 +75,8 @@ _AUTHORITATIVE_HOSTS = frozenset(
         "wsj.com",
     }
 )
+_MAKERS_ENDINGS = (".com", ".dev", ".io", ".net", ".org")
+_SHORTEST_NAME = 3
 _SECONDARY_HOSTS = frozenset({"britannica.com", "scholarpedia.org", "wikidata.org", "wikipedia.org"})
 
 
@@ -84,7 +86,7 @@ def tier_of_address(url: str | None, flagged: Collection[str] = ()) -> Tier:
     Hosts of the domains in `flagged` (lower case) are `FLAGGED`. Otherwise .gov, .edu and journals are primary; major
     news and standards bodies are authoritative; encyclopedias are secondary.
     """
-    host = _host(url)
+    host = host_of(url)
     if not host:
         return Tier.UNVERIFIED
     if _belongs(host, flagged):
@@ -98,18 +100,20 @@ def tier_of_address(url: str | None, flagged: Collection[str] = ()) -> Tier:
     return Tier.UNVERIFIED
 
 
+def is_makers_site(url: str | None, names: Collection[str]) -> bool:
+    """Whether a web address belongs to the maker of a thing of one of these names: the site has its name, as `sqlite.org`
+    has, under a domain that such sites use. What a maker says of its own product is official documentation."""
+    if not site_of(url).endswith(_MAKERS_ENDINGS):
+        return False
+    each = [part for name in names for part in re.split(r"\s(?:and|&|und|et|y|e|en)\s", name.casefold())]
+    written = {re.sub(r"[^a-z0-9]", "", name) for name in each}
+    name = name_of_site(url)
+    return len(name) >= _SHORTEST_NAME and name in written
+
+
 def preliminary_quality(tier: Tier) -> Quality:
     """The quality of a source until the analyzer has judged it."""
     return _QUALITY[tier]
-
-
-def _host(url: str | None) -> str:
-    if url is None or not url.startswith(("http://", "https://")):
-        return ""
-    try:
-        return (urlsplit(url).hostname or "").lower().rstrip(".")
-    except ValueError:
-        return ""
 
 
 def _belongs(host: str, hosts: Collection[str]) -> bool:

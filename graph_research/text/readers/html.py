@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from graph_research.text.canonical import DocumentBuilder, canonical_text
 from graph_research.text.document import BlockKind, Document
+from graph_research.text.readers.html_date import head_date, stated_date
 from graph_research.text.readers.html_nesting import bound_nesting
 from graph_research.text.readers.html_tags import (
     BLOCK_TAGS,
@@ -44,6 +45,7 @@ def html_document(source: str) -> Document:
     parser = LexborHTMLParser(bounded.encode("utf-8", "replace"))
     node = parser.css_first(":not(svg) > title") if "title" in tags else None
     title = canonical_text(node.text()) if node is not None else ""
+    date = head_date(parser) if not tags.isdisjoint(("meta", "script")) else ""
     body = parser.body or parser.root
     builder = DocumentBuilder()
     if body is not None:
@@ -51,7 +53,8 @@ def html_document(source: str) -> Document:
         _Reader(builder, _main(body)).read(body)
     heading = builder.first_heading()
     only_adds_the_site = bool(heading) and title.startswith(heading)
-    return builder.document(heading if only_adds_the_site else title)
+    document = builder.document(heading if only_adds_the_site else title)
+    return replace(document, date=date or stated_date(document.text))
 
 
 def _prune(body: LexborNode, tags: frozenset[str]) -> None:

@@ -1,4 +1,4 @@
-"""`library.toml`: tier, publisher and date of a folder's documents, as stated by their user."""
+"""What is known of a document from outside: from the user's `library.toml`, and from where the file lies."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _KEYS = (*_TEXT_KEYS, "date", "authors")
 _DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 _TOML_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 _MAX_BYTES = 1_000_000
+_SYSTEM_DOCS = "/usr/share/doc/"
+_ANY_FOLDER = frozenset({"doc", "docs", "documentation", "html", "htdocs", "public", "site", "www"})
 
 
 class CatalogInvalid(UserMistake):
@@ -67,6 +69,20 @@ class Catalog:
     def entry(self, path: str) -> CatalogEntry:
         """What is said of the document at this relative path (with `/`): the first entry that matches, else nothing."""
         return next((entry for pattern, entry in self._entries if pattern.fullmatch(path)), CatalogEntry())
+
+
+def installed_package(path: str) -> str:
+    """The package to whose documentation a file belongs that the system's package manager has installed, such as
+    `postgresql` of `/usr/share/doc/postgresql-doc-15/html/mvcc.html`; empty for any other file."""
+    inside = path.removeprefix(_SYSTEM_DOCS)
+    name = inside.partition("/")[0] if inside != path else ""
+    return re.sub(r"(?:-(?:docs?|html|[\d.]+))+$", "", name)
+
+
+def library_name(path: str, url: str) -> str:
+    """The name of the folder that was added, or of the one above it where that is called like any other."""
+    parts = [part for part in path.removesuffix(url).split("/") if part]
+    return next((part for part in reversed(parts) if part.lower() not in _ANY_FOLDER), "")
 
 
 def _not_toml(error: tomllib.TOMLDecodeError, file: Path, text: str) -> CatalogInvalid:

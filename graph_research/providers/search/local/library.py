@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from graph_research.providers.search.local.catalog import Catalog, CatalogEntry
+from graph_research.providers.search.local.catalog import Catalog, CatalogEntry, installed_package, library_name
 from graph_research.providers.search.local.files import FoundFile, actual_type, find_files, read_bytes, read_document
 from graph_research.providers.search.local.index import Index, IndexEntry, Row, document_entry, failure_entry
 from graph_research.providers.search.local.ranking import rank
@@ -322,16 +322,18 @@ def _find(
 
 def _facts(row: Mapping[str, Any]) -> DocumentFacts:
     entry = CatalogEntry(**orjson.loads(row["entry"]))
+    package = installed_package(row["path"])
     return DocumentFacts(
         source_id=row["source_id"],
         url=row["url"],
         title=entry.title or row["own_title"] or row["url"],
         content_type=row["content_type"],
-        tier=entry.tier,
-        publisher=entry.publisher,
+        tier=entry.tier or ("AUTHORITATIVE" if package else None),
+        publisher=entry.publisher or package or None,
         authors=tuple(entry.authors),
         published_at=entry.published_at,
         doi=entry.doi,
+        library=library_name(row["path"], row["url"]),
     )
 
 

@@ -50,4 +50,5 @@ def _hit(found: FoundDocument) -> SearchHit:
         published_at=facts.published_at,
         doi=facts.doi,
         content_type=facts.content_type,
+        metadata={"library": facts.library} if facts.library else {},
     )

@@ -45,7 +45,8 @@ class FolderRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentFacts:
-    """What is known of a document besides its text; `url` is its path relative to the folder that was added."""
+    """What is known of a document besides its text; `url` is its path relative to the folder that was added, `library`
+    the name of that folder."""
 
     source_id: str
     url: str
@@ -56,6 +57,7 @@ class DocumentFacts:
     authors: Sequence[str] = ()
     published_at: str | None = None
     doi: str | None = None
+    library: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

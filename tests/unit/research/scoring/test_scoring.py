@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,8 @@ from graph_research.research.scoring.claim import confidence_level, score_claim
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origin, origins
 from graph_research.research.scoring.source import composite, recency, score_source
-from graph_research.research.scoring.tiers import preliminary_quality, tier_of_address
+from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
+from graph_research.text.relevance.query import parse
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
 HASH = "sha256:" + "0" * 64
@@ -179,3 +181,45 @@ def test_near_duplicates_share_the_origin_of_the_first() -> None:
         sources[2].id: text[::-1],
     }
     assert list(origins(sources, texts).values()) == ["a", "a", "c"]
+
+
+def local_page(number: int, url: str, library: str, **more: Any) -> Source:
+    return source(number, url=url, content_type="text/html", metadata={"library": library}, **more)
+
+
+def test_hosts_of_one_site_are_one_origin_and_users_of_a_shared_host_are_not() -> None:
+    urls = ["https://docs.a.example/x", "https://www.a.example/y", "https://a.co.uk/1", "https://news.a.co.uk/2"]
+    assert [origin(source(n, url=url)) for n, url in enumerate(urls)] == [
+        "a.example",
+        "a.example",
+        "a.co.uk",
+        "a.co.uk",
+    ]
+    assert origin(source(9, url="https://ann.github.io/x")) == "ann.github.io"
+    assert origin(source(9, url="http://127.0.0.1:8000/x")) == "127.0.0.1"
+
+
+def test_local_pages_are_the_pages_of_one_site_for_each_folder_that_was_added() -> None:
+    manual = [local_page(1, "wal.html", "sqlite3"), local_page(2, "c3ref/open.html", "sqlite3")]
+    mirrors = [local_page(3, "left/a.html", "mirrors"), local_page(4, "right/b.html", "mirrors")]
+    own = [
+        local_page(5, "notes.html", "sqlite3", publisher="Ann"),
+        source(6, url="a.md", metadata={"library": "sqlite3"}),
+    ]
+    found = origins([*manual, *mirrors, *own], {})
+    assert list(found.values()) == ["sqlite3", "sqlite3", "mirrors/left", "mirrors/right", "ann", "a.md"]
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://www.sqlite.org/wal.html", True),
+        ("https://docs.postgresql.org/15/", True),
+        ("https://sqlite.example/x", False),
+        ("https://sqlite-tips.org/x", False),
+        ("https://database.org/x", False),
+        ("docs/sqlite.org/a.html", False),
+    ],
+)
+def test_the_site_of_a_maker_whom_the_question_names_is_official(url: str, expected: bool) -> None:
+    assert is_makers_site(url, parse("How do SQLite and PostgreSQL differ?").names) is expected

@@ -142,3 +142,27 @@ def test_markup_in_scripts_and_comments_does_not_count_as_nesting() -> None:
 def test_a_page_with_more_tags_than_anyone_wrote_is_refused() -> None:
     with pytest.raises(DocumentUnreadable, match="tags"):
         html_document("<p>" * (MAX_TAGS + 1))
+
+
+@pytest.mark.parametrize(
+    ("page", "date"),
+    [
+        ("<p>Text.</p><p>This page last modified on 2022-06-15 12:01:01 UTC</p>", "2022-06-15"),
+        ("<p>Last updated: 3 May 2021</p><p>Text.</p>", "2021-05-03"),
+        ("<p>Text.</p><footer>Zuletzt geändert am 4. März 2020</footer>", "2020-03-04"),
+        ('<meta property="article:modified_time" content="2023-02-01"><p>Last updated: 3 May 2021</p>', "2023-02-01"),
+        (
+            '<meta property="article:modified_time" content="2023-02-01">'
+            '<meta property="article:published_time" content="2019-10-05T08:00:00+00:00"><p>Text.</p>',
+            "2019-10-05T08:00:00+00:00",
+        ),
+        ('<script type="application/ld+json">{"datePublished": "2018-07-09"}</script><p>Text.</p>', "2018-07-09"),
+        ("<p>The dam was last modified by a flood in 1994 and again later.</p>", ""),
+        ("<p>A study published on 3 May 2016 says so.</p>", ""),
+        ("<p>The plant opened on 4 March 2016.</p>", ""),
+    ],
+)
+def test_a_page_is_dated_by_what_it_says_of_itself_and_not_by_what_it_tells(page: str, date: str) -> None:
+    document = html_document(f"<html><head></head><body>{page}</body></html>")
+    assert document.date == date
+    assert Document.from_layout(document.text, document.layout()) == document

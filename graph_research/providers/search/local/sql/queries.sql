@@ -62,8 +62,8 @@ WHERE language IS NOT NULL AND (:folders IS NULL OR folder IN (SELECT value FROM
 ORDER BY language
 
 -- name: best_passages
-SELECT best.id, best.value, passages.start, passages.end, passages.document, url, source_id, own_title, content_type,
-       text_hash, entry
+SELECT best.id, best.value, passages.start, passages.end, passages.document, url, path, source_id, own_title,
+       content_type, text_hash, entry
 FROM (SELECT rowid AS id, -bm25(words, 0.0, 4.0, 1.0, 1.0) AS value FROM words WHERE words MATCH :match
       ORDER BY value DESC, rowid LIMIT :limit) AS best
 JOIN passages ON passages.id = best.id JOIN documents ON documents.id = passages.document

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.providers.search.local.catalog import Catalog, CatalogEntry, CatalogInvalid
+from graph_research.providers.search.local.catalog import (
+    Catalog,
+    CatalogEntry,
+    CatalogInvalid,
+    installed_package,
+    library_name,
+)
 
 
 def catalog(folder: Path, text: str) -> Catalog:
@@ -58,3 +64,22 @@ def test_a_catalog_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "library.toml").write_bytes(b'x = "\xff"')
     with pytest.raises(CatalogInvalid, match="UTF-8"):
         Catalog.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "package"),
+    [
+        ("/usr/share/doc/postgresql-doc-15/html/mvcc.html", "postgresql"),
+        ("/usr/share/doc/sqlite3/wal.html", "sqlite3"),
+        ("/usr/share/doc/python3-doc/html/index.html", "python3"),
+        ("/home/ann/doc/sqlite3/wal.html", ""),
+    ],
+)
+def test_documentation_that_the_system_installed_is_that_of_its_package(path: str, package: str) -> None:
+    assert installed_package(path) == package
+
+
+def test_a_library_is_called_as_its_folder_unless_that_says_nothing() -> None:
+    assert library_name("/srv/manuals/sqlite/c3ref/open.html", "c3ref/open.html") == "sqlite"
+    assert library_name("/srv/postgres/docs/html/mvcc.html", "mvcc.html") == "postgres"
+    assert library_name("/srv/notes.txt", "notes.txt") == "srv"

@@ -53,7 +53,7 @@ class ResearchSettings:
     """How much of a text a summary is made of, around the passages that were found."""
     summarization_timeout: float = 60.0
     topic_compression: bool = True
-    compression_chars: int = 60_000
+    compression_chars: int = 40_000
     """How much material of one topic is read for notes and findings; its sources share it."""
     folders: tuple[str, ...] = ()
     """Confines `local` search to these added folders; empty: the whole index."""

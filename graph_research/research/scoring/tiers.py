@@ -101,8 +101,8 @@ def tier_of_address(url: str | None, flagged: Collection[str] = ()) -> Tier:
 
 
 def is_makers_site(url: str | None, names: Collection[str]) -> bool:
-    """Whether a web address belongs to the maker of a thing of one of these names: the site has its name, as `sqlite.org`
-    has, under a domain that such sites use. What a maker says of its own product is official documentation."""
+    """Whether a web address belongs to the maker of a thing of one of these names: its site has that name, such as
+    `sqlite.org`, under a domain that such sites use. What a maker says of its own product is official."""
     if not site_of(url).endswith(_MAKERS_ENDINGS):
         return False
     each = [part for name in names for part in re.split(r"\s(?:and|&|und|et|y|e|en)\s", name.casefold())]

@@ -25,7 +25,8 @@ _ABBREVIATED = re.compile(
 _NO_END = re.compile(r"[^.!?\n\x80-\U0010ffff]*")
 _NUMBERED = re.compile(r"\d\.$")
 _FOUND_BEFORE = 16  # characters that the longest of these may be
-_END = re.compile(r"[.!?][\"'”’)\]]{0,2}\s(?=[^\Wa-z\d_])")
+_END = re.compile(r"[.!?][\"'”’)\]]{0,2}\s(?=[^\Wa-z\d_])|[。！？｡][」』”’）]{0,2}(?=\w)")
+_UNSPACED_ENDS = "。！？｡"  # nothing stands between these and the next sentence
 _TITLES = re.compile(r"(?:^|[\s(\[“\"])(?:Mr|Mrs|Ms|Dr|Prof|St|Sen|Rep|Gov|Gen|Col|Capt|Rev|Hon|Sr|Jr|e\.g|i\.e|cf)\.$")
 
 
@@ -90,7 +91,7 @@ def _is_end(text: str, start: int, boundary: int) -> bool:
     before, after = text[max(start, end - _FOUND_BEFORE) : end], text[next_start]
     spaced = text[boundary - 1].isspace() or text[boundary].isspace()
     if not spaced and after.isalnum():
-        return False
+        return before[-1:] in _UNSPACED_ENDS
     if _TITLES.search(before):
         return False
     goes_on = after.islower() or after.isdigit()

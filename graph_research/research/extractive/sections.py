@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.research.extractive.analysis import Analysis, Group, shared_phrases
-from graph_research.text.language.words import language_of, terms, words
+from graph_research.text.language.words import language_of, terms, unspaced_runs, words
+from graph_research.text.wording import shortened
 
 _MOST_SECTIONS = 6
 _FEWEST_SECTIONS = 3
@@ -18,6 +19,8 @@ _MOST_ON_PAGE = 22
 _LEAST_SIMILARITY = 0.12
 _SAME_PART = 1.0
 _MOST_HEADING_WORDS = 6
+_MOST_HEADING_CHARS = 80
+_UNSPACED_PHRASE = (3, 8)  # characters
 
 Vector = Mapping[str, float]
 
@@ -84,7 +87,7 @@ def _heading(groups: Sequence[Group], analysis: Analysis, subject: frozenset[str
             )
             scored.append((-round(share / len(held) / (1 + len(own)), 6), len(phrase), phrase))
     chosen = min(scored)[2] if scored else groups[0].lead.title or groups[0].lead.text
-    chosen = " ".join(chosen.split()[:_MOST_HEADING_WORDS])
+    chosen = shortened(" ".join(chosen.split()[:_MOST_HEADING_WORDS]), _MOST_HEADING_CHARS)
     return chosen[:1].upper() + chosen[1:] if chosen.partition(" ")[0].islower() else chosen
 
 
@@ -96,11 +99,29 @@ def _candidates(groups: Sequence[Group]) -> Iterator[str]:
             yield group.lead.heading
     texts = [group.lead.text for group in groups]
     yield from (phrase for phrase, _ in shared_phrases(texts))
+    yield from _shared_runs(texts)
     stems = Counter(term for group in groups for term in set(_terms(group)))
     for text in texts:
         for word in words(text, language_of(text)):
             if stems[word.term] > 1 and text[word.start].isalpha():
                 yield text[word.start : word.end]
+
+
+def _shared_runs(texts: Sequence[str]) -> list[str]:
+    """Of texts without spaces between words, the runs of characters that several hold, none a part of a longer one."""
+    fewest, most = _UNSPACED_PHRASE
+    counts = Counter(
+        phrase
+        for text in texts
+        for phrase in dict.fromkeys(
+            run[at : at + size]
+            for run in unspaced_runs(text)
+            for size in range(fewest, most + 1)
+            for at in range(len(run) - size + 1)
+        )
+    )
+    shared = [phrase for phrase, count in counts.items() if count > 1]
+    return [phrase for phrase in shared if not any(phrase != other and phrase in other for other in shared)]
 
 
 def _terms(group: Group) -> list[str]:

@@ -37,6 +37,26 @@ _JOINING = {
     "pt": "e ou mas",
 }
 
+_UNSPACED_QUESTION_WORDS = {
+    "ja": "何(?:ですか|でしょうか)?|なに|いつ|どこ|どの(?:くらい|ように)?|どれ(?:くらい)?|どう|どんな|どちら|誰|だれ"
+    "|いくら|いくつ|なぜ|どうして|とは|(?:です|ます|でしょう|ました|ません)か",
+    "zh": "[是有]?(?:什[么麼]|多少|怎[么麼样樣]|哪[些里裡个個年天种種]?|[谁誰]|[几幾][个個次年天种種点點]"
+    "|多[久大高长長远遠])|如何|[为為](?:什[么麼]|何)|何[时時]|是否|有没有|是不是|[吗嗎呢]",
+}
+_UNSPACED_PARTICLES = {"zh": "|(?<!目)的(?!确)|了"}
+
+
+@cache
+def _unspaced_question(language: str) -> re.Pattern[str] | None:
+    asking = _UNSPACED_QUESTION_WORDS.get(language)
+    return re.compile(asking + _UNSPACED_PARTICLES.get(language, "")) if asking else None
+
+
+def asked_only(question: str, language: str) -> str:
+    """The question with spaces for the question words of a language that puts none between its words."""
+    asking = _unspaced_question(language)
+    return asking.sub(lambda match: " " * len(match[0]), question) if asking else question
+
 
 def is_yes_no(question: str, language: str) -> bool:
     """Whether the question's first word asks for yes or no."""
@@ -50,7 +70,7 @@ def is_question_word(word: str, language: str) -> bool:
 
 def clauses(question: str, language: str) -> list[str]:
     """The question cut where a sentence ends, and at a comma, colon or joining word with a question word soon after."""
-    return _pieces(_clause_ends(language).split(question))
+    return _pieces(piece for clause in _clause_ends(language).split(question) for piece in _unspaced(clause, language))
 
 
 def listed(clause: str, language: str) -> list[str]:
@@ -67,8 +87,20 @@ def listed(clause: str, language: str) -> list[str]:
     return _pieces(pieces)
 
 
+def _unspaced(clause: str, language: str) -> list[str]:
+    """A Chinese clause cut behind each comma before which something is asked."""
+    if language != "zh":
+        return [clause]
+    pieces = [""]
+    for piece in re.split("(?<=，)", clause):
+        pieces[-1] += piece
+        if re.search(_UNSPACED_QUESTION_WORDS["zh"], piece):
+            pieces.append("")
+    return [*pieces[:-2], "".join(pieces[-2:])]
+
+
 def _pieces(parts: Iterable[str]) -> list[str]:
-    return [piece for part in parts if (piece := part.strip(" \t\n,;:.?!？！。、"))]
+    return [piece for part in parts if (piece := part.strip(" \t\n,;:.?!？！。、，"))]
 
 
 @cache

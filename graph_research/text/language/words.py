@@ -225,6 +225,11 @@ def frequency(word: str, language: str) -> float:
     return _zipf(language).get(word, 0.0)
 
 
+def unspaced_runs(text: str) -> list[str]:
+    """The stretches of Chinese and Japanese characters in a text, which no sign or letter of another script parts."""
+    return _UNSPACED.findall(text)
+
+
 def _forms(written: str, language: str) -> Sequence[_Form]:
     return _spaced_forms(written, language) if _is_spaced(written) else tuple(_pairs(written))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graph_research.text.bm25 import MOST_SATURATED
-from graph_research.text.language.words import Word, stem, words
+from graph_research.text.language.words import Word, stem
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.ranking import Analysed, Pool
 
@@ -82,7 +82,7 @@ def is_beside(pool: Pool, query: Query) -> bool:
 
 def _asked(pool: Pool, query: Query) -> Iterator[tuple[str, float, bool]]:
     """The words of the query's own text that weigh something, and whether a document of the pool has them."""
-    for word in words(query.own, query.language):
+    for word in query.own_words:
         if word.weight > 0.0:
             written = query.own[word.start : word.end]
             yield written, word.weight, any(_holds(doc, word, written, query.language) for doc in pool.read.values())

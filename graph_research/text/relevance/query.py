@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from graph_research.text.language.questions import clauses, is_question_word, is_yes_no, listed
-from graph_research.text.language.words import language_of, stem, weight, words
+from graph_research.text.language.questions import asked_only, clauses, is_question_word, is_yes_no, listed
+from graph_research.text.language.words import Word, language_of, stem, weight, words
 
 _MOST_CHARS = 4_000
 _MOST_PARTS = 8
@@ -36,7 +36,12 @@ class Query:
     @cached_property
     def own_terms(self) -> frozenset[str]:
         """The terms of the part itself, in the question's language; all of them where it is the whole question."""
-        return frozenset(word.term for word in words(self.own, self.language) if word.weight > 0.0)
+        return frozenset(word.term for word in self.own_words if word.weight > 0.0)
+
+    @property
+    def own_words(self) -> list[Word]:
+        """The words of the part itself, at their places in it."""
+        return words(asked_only(self.own, self.language), self.language)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -90,7 +95,7 @@ def parse(question: str, language: str | None = None) -> Query:
 def _weights(query: Query, language: str) -> dict[str, float]:
     found: dict[str, float] = {}
     own = query.own_terms
-    known = words(query.text, query.language)
+    known = words(asked_only(query.text, query.language), query.language)
     least = 0.0 if any(word.weight > 0.0 for word in known) else _ALL_COMMON
     for word in known:
         if value := max(least, word.weight * (1.0 if word.term in own else _SUBJECT_SHARE)):
@@ -125,4 +130,4 @@ def _rarest(text: str, language: str) -> str:
 
 
 def _says(text: str, language: str) -> bool:
-    return any(word.weight > 0.0 for word in words(text, language))
+    return any(word.weight > 0.0 for word in words(asked_only(text, language), language))

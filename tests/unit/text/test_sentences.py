@@ -63,3 +63,14 @@ def test_offsets_are_those_of_the_whole_text() -> None:
     text = "Über 😀 alles. Zwei. Drei."
     assert sentence_spans(text, 14, 19) == [(14, 19)]
     assert text[14:19] == "Zwei."
+
+
+def test_chinese_and_japanese_sentences_end_without_a_space() -> None:
+    text = "水厂于2015年投入运行。每吨1.85元！真的吗？是的。"
+    assert [text[start:end] for start, end in sentence_spans(text, language="zh")] == [
+        *("水厂于2015年投入运行。", "每吨1.85元！", "真的吗？", "是的。")
+    ]
+    text = "「はい。」と言った。値段は3.5円です。"
+    assert [text[start:end] for start, end in sentence_spans(text, language="ja")] == [
+        *("「はい。」と言った。", "値段は3.5円です。")
+    ]

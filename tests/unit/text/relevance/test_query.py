@@ -61,3 +61,13 @@ def test_yes_or_no_questions_are_recognised_by_their_first_word() -> None:
     assert parse("Is it safe?").is_yes_no
     assert parse("Ist es sicher, und wie teuer ist es?").is_yes_no
     assert not parse("Why is it safe?").is_yes_no
+
+
+def test_a_chinese_question_is_asked_without_its_question_words() -> None:
+    query = parse("2022年，水厂的供水成本是多少，用电量有多大？")
+    assert [part.own for part in query.parts] == ["2022年，水厂的供水成本是多少", "用电量有多大"]
+    assert query.own_terms == {"2022", "水厂", "供水", "水成", "成本", "用电", "电量", "年"}
+
+
+def test_a_japanese_question_is_asked_without_its_question_words() -> None:
+    assert "何で" not in parse("東京の人口は何人ですか").own_terms

@@ -33,8 +33,8 @@ _SCRIPT_HELP = (
 )
 
 Reply = Any
-"""A text, a JSON value (sent as text), `{"error": NAME, "message": TEXT}`, `{"text": TEXT, "delay_seconds": N}`, an
-exception, or a function of the request that gives one of these."""
+"""A text, a JSON value (sent as text), `{"error": NAME, "message": TEXT}`, `{"text": TEXT, "delay_seconds": N}`,
+`{"text": TEXT, "cut": true}` for an answer that broke off, an exception, or a function of the request that gives one of these."""
 
 
 class ScriptInvalid(UserMistake):
@@ -96,8 +96,11 @@ class ScriptedModel:
             raise reply
         if isinstance(reply, Mapping) and "error" in reply:
             raise self._error(reply)
+        cut = isinstance(reply, Mapping) and reply.get("cut") is True
+        if cut:
+            reply = reply["text"]
         text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
-        return ModelReply(text=text, usage=estimated(request, text), model=self.spec)
+        return ModelReply(text=text, usage=estimated(request, text), model=self.spec, cut=cut)
 
     def asked(self, agent: str) -> list[ModelRequest]:
         """The requests of one agent, in order."""

@@ -63,6 +63,8 @@ class Answer:
     problem: str
     turns: int
     in_process: bool
+    broke_off: bool = False
+    """The model stopped at the limit of its answer; the value is what could be read until there."""
 
 
 @dataclass(kw_only=True)
@@ -78,12 +80,12 @@ class ModelSession:
     _shortened: Counter[str] = field(default_factory=Counter)
 
     async def ask(
-        self, request: PromptRequest, read: Callable[[str], tuple[dict[str, Any] | None, str]], *, turns: int = 1
+        self, request: PromptRequest, read: Callable[[str, bool], tuple[dict[str, Any] | None, str]], *, turns: int = 1
     ) -> Answer:
         """Ask the role's models one after the other, each at most `turns` times, until `read` finds a value in a reply.
 
-        `read` gives the value, or None and what is wrong; a wrong reply is sent back with that. Where some model
-        replied but none usably, the last answer has no value. Where none replied one error is raised for all of them:
+        `read` gives the value, or None and what is wrong; a wrong reply is sent back with that. A reply that broke off
+        is read as complete JSON only, but in the last turn as far as it goes. Where some model replied but none usably, the last answer has no value. Where none replied one error is raised for all of them:
         `ProviderUnavailable` where a later try may help, `ContextExceeded` where the prompt fits no window,
         `AnswerWithheld` where one declined, else `ProviderError`.
         """
@@ -105,9 +107,13 @@ class ModelSession:
                     reason = f"{failed.spec} did not answer ({type(failure).__name__}); {model.spec} did"
                     self._note(request, DegradationKind.FAILOVER, reason, model=failed.spec)
                 text = str(reply["text"])
-                value, problem = read(text)
-                if reply.get("cut") and value is None:
-                    problem = f"it broke off because it was too long, so be brief; {problem}"
+                cut = bool(reply.get("cut"))
+                value, problem = read(text, cut)
+                broke_off = cut and value is None
+                if broke_off and turn == turns:
+                    value, problem = read(text, False)
+                elif broke_off:
+                    problem = f"it broke off because it was too long; say the same in a shorter whole ({problem})"
                 answer = Answer(
                     text=text,
                     prompt=prompt,
@@ -115,6 +121,7 @@ class ModelSession:
                     problem=problem,
                     turns=answer.turns + 1 if answer else 1,
                     in_process=model.in_process,
+                    broke_off=broke_off,
                 )
                 if value is not None:
                     return answer

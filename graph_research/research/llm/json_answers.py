@@ -18,17 +18,18 @@ _STRING_OR_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|,(?=\s*[
 _OPENING = re.compile(r"[{\[]")
 
 
-def json_candidates(text: str) -> Iterator[Any]:
+def json_candidates(text: str, *, closed: bool = False) -> Iterator[Any]:
     """Every object or array that `text` may mean as its answer, the likeliest first.
 
     What a reasoning model thought aloud (`<think>…</think>`) counts only where nothing stands outside of it. Commas
-    before a closing bracket are forgiven; then come readings with repaired quotes, names and endings. `NaN` and
-    `Infinity` are not JSON.
+    before a closing bracket are forgiven; then come readings with repaired quotes, names and endings. What stands inside
+    an object that does not end is a piece of an answer, never one by itself. With `closed` only what is complete as it
+    stands counts. `NaN` and `Infinity` are not JSON.
     """
     text = text[:_MOST_CHARS].strip().removeprefix("\ufeff")
     seen: list[Any] = []
     for part in dict.fromkeys((_without_thoughts(text), text)):
-        for read in (_strict, _lenient):
+        for read in (_strict,) if closed else (_strict, _lenient):
             for value in read(part):
                 if value not in seen:
                     seen.append(value)
@@ -99,7 +100,8 @@ def _decoded(text: str) -> Any:
 
 
 def _embedded(text: str) -> list[tuple[int, Any]]:
-    """Each outermost object or array in prose, with its length."""
+    """Each outermost object or array in prose, with its length, up to the first bracket that opens and does not read
+    as JSON: what comes after that may be a piece of it."""
     cleaned = _STRING_OR_TRAILING_COMMA.sub(lambda match: match[1] or "", text)
     decoder = json.JSONDecoder(parse_constant=_refuse)
     found: list[tuple[int, Any]] = []
@@ -111,8 +113,7 @@ def _embedded(text: str) -> list[tuple[int, Any]]:
         try:
             value, position = decoder.raw_decode(cleaned, start.start())
         except (ValueError, RecursionError):
-            position = start.start() + 1
-            continue
+            break
         if value:
             found.append((position - start.start(), value))
     return found

@@ -47,7 +47,8 @@ class AgentResult:
     """The output of a call. `degraded` says why the fallback answered, None where the model did. `notes` are entries
     for the state's `degraded` channel: prompts that were shortened, windows that were learned, models that failed.
     `shown` is the material as the answered prompt showed it, `truncations` what that lacks. `by_code` is true where the
-    answer was computed in this process, so that asking again would give the same."""
+    answer was computed in this process, so that asking again would give the same. `broke_off` is true where the model
+    stopped at the limit of its answer in every turn: the output ends somewhere in the middle."""
 
     output: dict[str, Any]
     degraded: str | None = None
@@ -57,6 +58,7 @@ class AgentResult:
     shown: Mapping[str, Any] = field(default_factory=dict, repr=False)
     truncations: tuple[Truncation, ...] = ()
     by_code: bool = False
+    broke_off: bool = False
 
     def shown_shares(self, noun: str) -> dict[str, float]:
         """How much of its text was shown of each row of this noun, 0 to 1, by id; rows shown whole are not in it."""
@@ -119,7 +121,9 @@ class Agent:
         session = ModelSession(services=services, ctx=ctx, windows=learned_windows(windows))
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
         try:
-            answer = await session.ask(request, lambda text: _read(text, contract, ctx), turns=repairs + 1)
+            answer = await session.ask(
+                request, lambda text, closed: _read(text, contract, ctx, closed=closed), turns=repairs + 1
+            )
         except (ContextExceeded, AnswerWithheld) as error:
             if fallback is None:
                 raise
@@ -141,13 +145,14 @@ class Agent:
             shown=answer.prompt.material,
             truncations=answer.prompt.truncations,
             by_code=answer.in_process,
+            broke_off=answer.broke_off,
         )
 
     async def text(self, services: Services, material: Mapping[str, Any], ctx: Context) -> str:
         """The reply of the role's first model that answers, as it is: for prompts without an answer schema."""
         session = ModelSession(services=services, ctx=ctx)
         request = await self._request(services, material, ctx, None, {}, "")
-        answer = await session.ask(request, lambda text: ({"text": text.strip()}, ""))
+        answer = await session.ask(request, lambda text, _closed: ({"text": text.strip()}, ""))
         return answer.text.strip()
 
     def fits_windows(self, services: Services, ctx: Context) -> bool:
@@ -237,12 +242,12 @@ def _without_server_text(error: ContextExceeded | AnswerWithheld) -> str:
     return f"the prompt fits the window of no model of this role; {error.help}" if error.help else error.message
 
 
-def _read(reply: str, contract: Contract, ctx: Context) -> tuple[dict[str, Any] | None, str]:
+def _read(reply: str, contract: Contract, ctx: Context, *, closed: bool) -> tuple[dict[str, Any] | None, str]:
     """The answer in a reply, or None and what is wrong with it: the likeliest candidate that fits, first as it stands,
-    then coerced to the schema."""
+    then coerced to the schema. With `closed` only complete JSON counts."""
     problem = "the reply holds no JSON object or array"
     candidates: list[Any] = []
-    for value in _candidates(reply):
+    for value in _candidates(reply, closed=closed):
         if isinstance(value, dict) and contract.fits(value):
             return value, ""
         if not candidates:
@@ -254,10 +259,10 @@ def _read(reply: str, contract: Contract, ctx: Context) -> tuple[dict[str, Any] 
     return None, problem
 
 
-def _candidates(reply: str) -> Iterator[Any]:
+def _candidates(reply: str, *, closed: bool) -> Iterator[Any]:
     """The likeliest first, then what they may wrap; each is looked for when it is asked for."""
     found: list[Any] = []
-    for candidate in islice(json_candidates(reply), _MOST_READINGS):
+    for candidate in islice(json_candidates(reply, closed=closed), _MOST_READINGS):
         found.append(candidate)
         yield candidate
     for candidate in found:

@@ -70,7 +70,7 @@ def test_any_text_gives_json_or_no_json(text: str) -> None:
         ('{"a": "two\nlines"}', {"a": "two\nlines"}),
         ('{"a": "\\ud83d\\ude00 \\u00e9", b: 1}', {"a": "😀 é", "b": 1}),
         ('```json\n{"a": [1, 2], "b": {"c": [3', {"a": [1, 2], "b": {"c": []}}),
-        ('{"rows": [{"x": "whole"}, {"x": "bro', {"x": "whole"}),
+        ('{"rows": [{"x": "whole"}, {"x": "bro', {"rows": [{"x": "whole"}]}),
         ('"{\\"a\\": 1}"', {"a": 1}),
         ('{"a": 1}\n{"a": 1, "b": 2}', {"a": 1, "b": 2}),
     ],
@@ -91,3 +91,12 @@ def test_an_answer_cut_anywhere_never_gains_anything(value: dict[str, object], d
     cut = text[: data.draw(st.integers(0, len(text)))]
     for found in json_candidates(cut):
         assert len(json.dumps(found)) <= len(text)
+
+
+def test_a_piece_of_an_answer_that_breaks_off_is_not_an_answer() -> None:
+    assert {"x": "whole"} not in list(json_candidates('{"rows": [{"x": "whole"}, {"x": "bro'))
+
+
+def test_with_closed_only_complete_json_counts() -> None:
+    assert list(json_candidates('So: {"rows": [{"x": "whole"}, {"x": "bro', closed=True)) == []
+    assert list(json_candidates('So: {"x": 1} and then', closed=True)) == [{"x": 1}]

@@ -66,6 +66,27 @@ async def test_after_the_repair_turn_the_fallback_answers_and_says_so(context: P
     ]
 
 
+async def test_a_reply_that_breaks_off_is_asked_for_again_in_a_shorter_whole(context: PlainContext) -> None:
+    broken = {"text": json.dumps(PLAN)[:-2], "cut": True}
+    services = make_services({"planner": [broken, PLAN]})
+    result = await AGENT.call(services, MATERIAL, context)
+    assert (result.output, result.attempts, result.broke_off) == (PLAN, 2, False)
+    assert "a shorter whole" in scripted(services).requests[1].user
+
+
+async def test_what_breaks_off_in_every_turn_is_read_as_far_as_it_goes_and_marked(context: PlainContext) -> None:
+    services = make_services({"planner": [{"text": json.dumps(PLAN)[:-2], "cut": True}]})
+    result = await AGENT.call(services, MATERIAL, context)
+    assert (result.output, result.attempts, result.broke_off) == (PLAN, 2, True)
+
+
+async def test_a_piece_of_a_reply_that_breaks_off_is_not_taken_for_the_answer(context: PlainContext) -> None:
+    nested = json.dumps({"plans": [PLAN, PLAN]})[:-20]
+    services = make_services({"planner": [{"text": nested, "cut": True}]})
+    with pytest.raises(AnswerUnreadable):
+        await AGENT.call(services, MATERIAL, context)
+
+
 async def test_without_a_fallback_an_unusable_answer_is_an_error(context: PlainContext) -> None:
     with pytest.raises(AnswerUnreadable, match="planner: no usable answer after 2 turns"):
         await AGENT.call(make_services({"planner": ["no"]}), MATERIAL, context)

@@ -14,5 +14,7 @@ class CallKind(StrEnum):
     """A page."""
     INSTRUCTIONS = "instructions"
     """What the user told the run while it was under way."""
+    QUOTATIONS = "quotations"
+    """What code selected from the sources as the report's foundation."""
     THINK_PAUSE = "think_pause"
     """A hook of the program around the research."""

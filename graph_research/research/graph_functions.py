@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from graph_research.graph.statuses import Cause
-from graph_research.research import quality_gates
+from graph_research.research import quality_gates, writing_functions
 from graph_research.research.llm.context_windows import model_windows, token_limit_retries
 from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.plan import SubQueryStatus
@@ -48,7 +48,10 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "reopened": reopened,
         "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
         "results_per_search": results_per_search,
+        "sections_to_mend": writing_functions.sections_to_mend,
+        "sections_to_write": writing_functions.sections_to_write,
         "source_gate": lambda sources, rows: quality_gates.source_gate(sources, rows).to_json(),
+        "statement_batches": writing_functions.statement_batches,
         "synthesis_metrics": synthesis_metrics,
         "types_of": types_of,
         "token_limit_retries": token_limit_retries,
@@ -57,6 +60,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "topic_results": topic_results,
         "unaddressed": unaddressed,
         "upserted": upserted,
+        "written_sections": writing_functions.written_sections,
     }
 
 

@@ -13,6 +13,7 @@ from graph_research.research.models.decision import Decision, Verdict
 from graph_research.research.models.draft import Draft, StatementVerdict
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding, Gap
+from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.plan import ChecklistItem, Reflection, SubQuery, TopicResult
 from graph_research.research.models.record import Record
 from graph_research.research.models.report_options import ReportOptions
@@ -29,6 +30,7 @@ MODELS: Mapping[str, type[Record]] = {
     "evidence": Evidence,
     "finding": Finding,
     "gap": Gap,
+    "outline_section": OutlineSection,
     "reflection": Reflection,
     "report_options": ReportOptions,
     "source": Source,

@@ -25,6 +25,12 @@ from graph_research.research.agents.reflector import reflector
 from graph_research.research.agents.source_summarizer import source_summarizer
 from graph_research.research.agents.supervisor import abort_recorder, iteration_decider, supervisor
 from graph_research.research.agents.synthesizer import synthesizer
+from graph_research.research.agents.writing.assembler import assembler
+from graph_research.research.agents.writing.editor import editor
+from graph_research.research.agents.writing.outliner import outliner
+from graph_research.research.agents.writing.section_mender import section_mender
+from graph_research.research.agents.writing.section_writer import section_writer
+from graph_research.research.agents.writing.verifier import verifier
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import AnswerUnreadable
 from graph_research.research.llm.usage import counting, usage_rows
@@ -33,10 +39,13 @@ from graph_research.text.errors import DocumentUnreadable
 _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "adopt_plan": plan_adopter,
     "analyzer": analyzer,
+    "assembler": assembler,
     "claim_extractor": claim_extractor,
     "clarifier": clarifier,
     "decide_iteration": iteration_decider,
     "decomposer": decomposer,
+    "editor": editor,
+    "outliner": outliner,
     "extractor": extractor,
     "planner": planner,
     "prove_quotes": quote_prover,
@@ -44,9 +53,12 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "refiner": refiner,
     "reflector": reflector,
     "search": gatherer,
+    "section_mender": section_mender,
+    "section_writer": section_writer,
     "source_summarizer": source_summarizer,
     "supervisor": supervisor,
     "synthesizer": synthesizer,
+    "verifier": verifier,
 }
 
 

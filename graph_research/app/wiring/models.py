@@ -49,6 +49,7 @@ def build_router(models: Sequence[str], roles: Mapping[str, Sequence[str]], clie
     named = dict.fromkeys([*models, *(spec for specs in roles.values() for spec in specs)])
     built = {spec: build_model(spec, clients) for spec in named}
     return ModelRouter(
+        quoting=built.get(EXTRACTIVE) or build_model(EXTRACTIVE, clients),
         default=tuple(built[spec] for spec in models),
         roles={role: tuple(built[spec] for spec in specs) for role, specs in roles.items()},
     )

@@ -34,7 +34,8 @@ _SCRIPT_HELP = (
 
 Reply = Any
 """A text, a JSON value (sent as text), `{"error": NAME, "message": TEXT}`, `{"text": TEXT, "delay_seconds": N}`,
-`{"text": TEXT, "cut": true}` for an answer that broke off, an exception, or a function of the request that gives one of these."""
+`{"text": TEXT, "cut": true}` for an answer that broke off, an exception, or a function of the request that gives one of
+these."""
 
 
 class ScriptInvalid(UserMistake):

@@ -63,6 +63,7 @@ class Answer:
     problem: str
     turns: int
     in_process: bool
+    model: str = ""
     broke_off: bool = False
     """The model stopped at the limit of its answer; the value is what could be read until there."""
 
@@ -85,8 +86,9 @@ class ModelSession:
         """Ask the role's models one after the other, each at most `turns` times, until `read` finds a value in a reply.
 
         `read` gives the value, or None and what is wrong; a wrong reply is sent back with that. A reply that broke off
-        is read as complete JSON only, but in the last turn as far as it goes. Where some model replied but none usably, the last answer has no value. Where none replied one error is raised for all of them:
-        `ProviderUnavailable` where a later try may help, `ContextExceeded` where the prompt fits no window,
+        is read as complete JSON only (`read`'s second argument), but in the last turn as far as it goes. Where some
+        model replied but none usably, the last answer has no value. Where none replied one error is raised for all of
+        them: `ProviderUnavailable` where a later try may help, `ContextExceeded` where the prompt fits no window,
         `AnswerWithheld` where one declined, else `ProviderError`.
         """
         failures: list[tuple[Model, ProviderError]] = []
@@ -121,6 +123,7 @@ class ModelSession:
                     problem=problem,
                     turns=answer.turns + 1 if answer else 1,
                     in_process=model.in_process,
+                    model=model.spec,
                     broke_off=broke_off,
                 )
                 if value is not None:

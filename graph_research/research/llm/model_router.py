@@ -15,6 +15,8 @@ class ModelRouter:
     default: Sequence[Model]
     roles: Mapping[str, Sequence[Model]] = field(default_factory=dict)
     """By role and by phase; no phase is called as a role is."""
+    quoting: Model | None = None
+    """The model in this process that selects quotations; None where no research is driven."""
 
     def models(self, role: str, phase: str = "") -> Sequence[Model]:
         """The role's list, else that of the phase, else the default one."""
@@ -31,4 +33,5 @@ class ModelRouter:
         return ModelRouter(
             default=tuple(map(wrap, self.default)),
             roles={role: tuple(map(wrap, models)) for role, models in self.roles.items()},
+            quoting=self.quoting,
         )

@@ -46,9 +46,10 @@ class AnswerUnreadable(ProviderError):
 class AgentResult:
     """The output of a call. `degraded` says why the fallback answered, None where the model did. `notes` are entries
     for the state's `degraded` channel: prompts that were shortened, windows that were learned, models that failed.
-    `shown` is the material as the answered prompt showed it, `truncations` what that lacks. `by_code` is true where the
-    answer was computed in this process, so that asking again would give the same. `broke_off` is true where the model
-    stopped at the limit of its answer in every turn: the output ends somewhere in the middle."""
+    `model` is the spec of the one that answered, empty for the fallback. `shown` is the material as the answered prompt
+    showed it, `truncations` what that lacks. `by_code` is true where the answer was computed in this process, so that
+    asking again would give the same. `broke_off` is true where the model stopped at the limit of its answer in every
+    turn: the output ends somewhere in the middle."""
 
     output: dict[str, Any]
     degraded: str | None = None
@@ -58,6 +59,7 @@ class AgentResult:
     shown: Mapping[str, Any] = field(default_factory=dict, repr=False)
     truncations: tuple[Truncation, ...] = ()
     by_code: bool = False
+    model: str = ""
     broke_off: bool = False
 
     def shown_shares(self, noun: str) -> dict[str, float]:
@@ -110,8 +112,9 @@ class Agent:
 
         Templates see `material`, which is JSON. Models in this process also get `local` (documents). `windows` is what
         the run has learned of its models' windows. Raises the models' `ProviderError` when none can be reached. Where
-        no reply fits, the prompt fits no window, or the models decline, the `fallback` answers; without one it is
-        `AnswerUnreadable`, `ContextExceeded` or `AnswerWithheld`.
+        no reply fits, the prompt fits no window, the models decline, or the model in this process stands behind one
+        that cannot be reached, the `fallback` answers; without one it is `AnswerUnreadable`, `ContextExceeded` or
+        `AnswerWithheld`.
 
         A call makes at most `models * (1 + repairs + TOKEN_LIMIT_RETRIES)` requests, a node at most its
         `retry.attempts` times as many; a provider's client may send each again (`Endpoint.attempts`).
@@ -124,8 +127,8 @@ class Agent:
             answer = await session.ask(
                 request, lambda text, closed: _read(text, contract, ctx, closed=closed), turns=repairs + 1
             )
-        except (ContextExceeded, AnswerWithheld) as error:
-            if fallback is None:
+        except ProviderError as error:
+            if fallback is None or not self._may_fall_back(services, request, error):
                 raise
             return _fallback_result(session, fallback, _without_server_text(error), 1)
         if answer.value is None:
@@ -145,6 +148,7 @@ class Agent:
             shown=answer.prompt.material,
             truncations=answer.prompt.truncations,
             by_code=answer.in_process,
+            model=answer.model,
             broke_off=answer.broke_off,
         )
 
@@ -159,6 +163,11 @@ class Agent:
         """Whether this agent's prompts are fitted to windows; those of models in this process are not."""
         models = services.models.models(ctx.role or self.role, self.phase)
         return services.settings.token_management_enabled and not any(model.in_process for model in models)
+
+    def _may_fall_back(self, services: Services, request: PromptRequest, error: ProviderError) -> bool:
+        if isinstance(error, (ContextExceeded, AnswerWithheld)):
+            return True
+        return any(model.in_process for model in services.models.models(request.role, request.phase))
 
     async def _request(
         self,
@@ -235,10 +244,12 @@ class _Prompts:
         return self._templates.render("_partials/repair", values)
 
 
-def _without_server_text(error: ContextExceeded | AnswerWithheld) -> str:
+def _without_server_text(error: ProviderError) -> str:
     """Why no model answered, and what helps, without the server's own words."""
     if isinstance(error, AnswerWithheld):
         return "every model of this role that could be reached declined to answer, or its provider's filter did"
+    if not isinstance(error, ContextExceeded):
+        return "no language model of this role could be reached"
     return f"the prompt fits the window of no model of this role; {error.help}" if error.help else error.message
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from pydantic import Field
@@ -142,6 +142,30 @@ def statements_of(blocks: Iterable[Block]) -> Iterator[Statement]:
     """Every sentence and cell of the blocks, in reading order."""
     for block in blocks:
         yield from block.statements()
+
+
+def rewritten(blocks: Iterable[Block], change: Callable[[Statement], Statement | None]) -> list[Block]:
+    """The blocks with each statement as `change` gives it. What it drops (None) is left out, in a table replaced by a
+    dash; items and blocks without a statement go."""
+    changed = [
+        block.model_copy(
+            update={
+                "sentences": _kept(block.sentences, change),
+                "items": [item for group in block.items if (item := _kept(group, change))],
+                "rows": [[change(cell) or EMPTY_CELL for cell in row] for row in block.rows],
+            }
+        )
+        for block in blocks
+    ]
+    return [block for block in changed if any(row != EMPTY_CELL for row in block.statements())]
+
+
+def _kept(statements: Iterable[Statement], change: Callable[[Statement], Statement | None]) -> list[Statement]:
+    return [kept for statement in statements if (kept := change(statement)) is not None]
+
+
+EMPTY_CELL = Statement(text="–", kind=StatementKind.TRANSITION)
+"""Stands in a table where a cell was left out."""
 
 
 def paragraphs_of(statements: Sequence[Statement]) -> list[Block]:

@@ -1,20 +1,20 @@
-"""From a synthesizer's answer to a draft that cites only what exists, and to its text and numbers."""
+"""From what the writers gave to a draft that cites only what exists, and to its text and numbers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from graph_research.research.models.draft import (
     Block,
     BlockType,
     Draft,
-    DraftSection,
     Statement,
-    StatementKind,
-    Writer,
     paragraphs_of,
+    rewritten,
+    statements_of,
 )
 from graph_research.research.report.labels import ENGLISH
 
@@ -33,67 +33,32 @@ def checked_draft(draft: Draft, known: Collection[str]) -> tuple[Draft, int]:
 
     A sentence that loses all its evidence stays; the report marks it as unsupported.
     """
-    fabricated = sum(name not in known for statement in draft.statements() for name in statement.evidence_ids)
-
-    def citing(statements: Sequence[Statement]) -> list[Statement]:
-        return [_citing(known, statement) for statement in statements]
-
-    def kept(blocks: Sequence[Block]) -> list[Block]:
-        return [
-            block.model_copy(
-                update={
-                    "sentences": citing(block.sentences),
-                    "items": [citing(item) for item in block.items],
-                    "rows": [citing(row) for row in block.rows],
-                }
-            )
-            for block in blocks
-        ]
-
+    summary, conclusions = cited_only(draft.summary, known), cited_only(draft.conclusions, known)
+    sections = [(section, cited_only(section.blocks, known)) for section in draft.sections]
+    more = [_citing(known, statement) for statement in draft.more]
     checked = draft.model_copy(
         update={
-            "summary": kept(draft.summary),
+            "summary": summary[0],
             "sections": [
-                section.model_copy(
-                    update={"heading": " ".join(section.heading.split()), "blocks": kept(section.blocks)}
-                )
-                for section in draft.sections
+                section.model_copy(update={"heading": " ".join(section.heading.split()), "blocks": blocks})
+                for section, (blocks, _) in sections
             ],
-            "conclusions": kept(draft.conclusions),
-            "more": citing(draft.more),
+            "conclusions": conclusions[0],
+            "more": more,
         }
     )
-    return checked, fabricated
+    return checked, summary[1] + conclusions[1] + sum(made_up for _, (_, made_up) in sections)
+
+
+def cited_only(blocks: Sequence[Block], known: Collection[str]) -> tuple[list[Block], int]:
+    """The blocks without evidence ids that are not `known`, and how many of those there were."""
+    made_up = sum(name not in known for statement in statements_of(blocks) for name in statement.evidence_ids)
+    return rewritten(blocks, partial(_citing, known)), made_up
 
 
 def _citing(known: Collection[str], statement: Statement) -> Statement:
     ids = [evidence_id for evidence_id in dict.fromkeys(statement.evidence_ids) if evidence_id in known]
     return statement.model_copy(update={"evidence_ids": ids})
-
-
-def findings_draft(handoff: Mapping[str, Any]) -> Draft:
-    """A report by code from the findings of a `synthesizer.input`: the surest first as summary, all by category with
-    their evidence. The report itself sets the sides of each contradiction side by side."""
-    certainty = list(_SUMMARY_LEVELS)
-    ordered = sorted(handoff["findings"], key=lambda row: certainty.index(row["confidence"]))
-    sections: dict[str, list[Statement]] = {}
-    for row in ordered:
-        sections.setdefault(" ".join((row.get("category") or "Findings").split()), []).append(_finding(row))
-    nothing = Statement(text="Nothing was found that answers the question.", kind=StatementKind.LIMIT)
-    return Draft(
-        notice="The report could not be written by a model; these are the findings as they were extracted.",
-        found=bool(ordered),
-        searched=[row["query"] for row in handoff.get("sub_queries") or []],
-        summary=paragraphs_of([_finding(row) for row in ordered[:3]] or [nothing]),
-        sections=[
-            DraftSection(heading=heading, blocks=paragraphs_of(rows), writer=Writer.EXTRACTIVE)
-            for heading, rows in sections.items()
-        ],
-    )
-
-
-def _finding(row: Mapping[str, Any]) -> Statement:
-    return Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]))
 
 
 def draft_markdown(question: str, draft: Draft) -> str:

@@ -1,0 +1,1 @@
+"""The agents that write the report: outline, sections, editing, verification, mending, assembly."""

@@ -1,0 +1,211 @@
+"""The assembler: the report from its written sections, filled up with quotations where too little of it is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research import decision_log
+from graph_research.research.llm.services import Services
+from graph_research.research.models.draft import (
+    Block,
+    BlockType,
+    Draft,
+    DraftSection,
+    Statement,
+    StatementKind,
+    VerdictWord,
+    Writer,
+    paragraphs_of,
+    rewritten,
+    statements_of,
+)
+from graph_research.research.models.outline import OutlineSection
+from graph_research.research.models.report_options import ReportOptions
+from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
+
+_BY_CODE = (
+    "No model wrote a usable report. The sentences below were selected by code and are quoted word for word from the "
+    "sources."
+)
+_FILLED_UP = (
+    "Of {count} sections, these consist of quotations that code selected, since no model wrote enough: {names}."
+)
+_WORDS_OF_A_STATEMENT = 40
+"""A report of so many words for each proved statement is not filled up."""
+_MOST_QUOTES = 8
+"""Quotations that take the place of a section."""
+_MOST_MORE = 30
+_STATING = (StatementKind.QUOTE, StatementKind.FACT, StatementKind.ANALYSIS)
+_DROPPED = (StatementKind.ANALYSIS, StatementKind.TRANSITION, StatementKind.LIMIT)
+"""Kinds that are left out where they fail; a failing fact stays and is shown as unsupported."""
+
+
+def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler is made from services
+    """The draft, its text and its numbers. No model is asked."""
+
+    async def assemble(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        decision = decision_log.dispatch(handoff, ctx, "finding_count", "gap_count", "has_research_brief")
+        known = {row["id"] for row in handoff["evidence"]}
+        draft, fabricated = checked_draft(_Parts(handoff).draft(), known)
+        report = draft_markdown(handoff["original_query"], draft)
+        metadata = report_metadata(
+            draft,
+            report,
+            handoff["findings"],
+            fabricated=fabricated + handoff["fabricated"],
+            iteration=handoff["iteration"],
+        )
+        return {
+            "draft": draft.to_json(),
+            "report": report,
+            "report_metadata": metadata,
+            "decisions": [decision_log.completed(decision, has_report=True, report_length=len(report))],
+        }
+
+    return assemble
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What the report is made of, as the handoff has it."""
+
+    handoff: Mapping[str, Any]
+
+    @cached_property
+    def baseline(self) -> Draft:
+        return Draft.model_validate(self.handoff["baseline"])
+
+    @cached_property
+    def failing(self) -> set[str]:
+        """The statements that code or the verifier objects to."""
+        said = {row["id"] for row in self.handoff["checks"] if row["problem"]}
+        verdicts = self.handoff["statement_verdicts"]
+        return said | {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
+
+    def draft(self) -> Draft:
+        """The model's report, filled up; the quotations alone where no model wrote a section."""
+        written = self._sections()
+        if not any(section.writer is Writer.MODEL for section in written):
+            return self.baseline if self.handoff["by_code"] else self.baseline.model_copy(update={"notice": _BY_CODE})
+        summary = self._sound(self.handoff["summary"])
+        by_model = self._proved(summary) > 0
+        if not by_model:
+            summary = self.baseline.summary
+        draft = Draft(
+            found=self.handoff["found"] if by_model else self.baseline.found,
+            searched=self.baseline.searched,
+            summary=summary,
+            sections=written,
+            conclusions=self._sound(self.handoff["conclusions"]),
+        )
+        draft = self._filled_up(draft)
+        return draft.model_copy(update={"notice": _notice(draft.sections), "more": self._uncited(draft)})
+
+    def _sections(self) -> list[DraftSection]:
+        """The outline's sections in order: as they were written, else quotations of their findings' evidence."""
+        written = {row["id"]: DraftSection.model_validate(row) for row in self.handoff["sections"]}
+        sections = []
+        for planned in (OutlineSection.model_validate(row) for row in self.handoff["outline"]):
+            section = written.get(planned.id)
+            blocks = self._edited(section) if section else []
+            if section and self._proved(blocks):
+                sections.append(section.model_copy(update={"blocks": blocks, "heading": planned.heading}))
+                continue
+            quotes = self._quotes(name for row in self._findings(planned) for name in row["evidence_ids"])
+            if quotes:
+                sections.append(
+                    DraftSection(
+                        heading=planned.heading,
+                        level=planned.level,
+                        blocks=paragraphs_of(quotes[:_MOST_QUOTES]),
+                        id=planned.id,
+                        writer=Writer.EXTRACTIVE,
+                    )
+                )
+        return sections
+
+    def _findings(self, planned: OutlineSection) -> list[Mapping[str, Any]]:
+        wanted = set(planned.finding_ids)
+        return [row for row in self.handoff["findings"] if row["id"] in wanted]
+
+    def _edited(self, section: DraftSection) -> list[Block]:
+        """The section's blocks without what fails and what only repeats, behind its opening sentence."""
+        repeated = {row["id"] for row in self.handoff["repeated"] if row["section"] == section.id}
+        cited = [name for row in self.handoff["sections"] for name in _cited(row)]
+        blocks = rewritten(
+            self._sound(section.to_json()["blocks"]),
+            lambda row: None if row.id in repeated and _is_said_elsewhere(row, cited) else row,
+        )
+        openings = [
+            Statement.model_validate(row["statement"])
+            for row in self.handoff["openings"]
+            if row["section"] == section.id
+        ]
+        opening = [row for row in openings if row.id not in self.failing]
+        if opening and blocks and blocks[0].type is BlockType.PARAGRAPH:
+            first = blocks[0].model_copy(update={"sentences": [*opening, *blocks[0].sentences]})
+            return [first, *blocks[1:]]
+        return [Block(sentences=opening), *blocks] if opening and blocks else blocks
+
+    def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
+        """The blocks without the statements that fail and are not facts."""
+        blocks = [Block.model_validate(row) for row in rows]
+        return rewritten(blocks, lambda row: None if row.kind in _DROPPED and row.id in self.failing else row)
+
+    def _proved(self, blocks: Iterable[Block]) -> int:
+        return sum(
+            row.kind in _STATING and bool(row.evidence_ids) and row.id not in self.failing
+            for row in statements_of(blocks)
+        )
+
+    def _quotes(self, evidence_ids: Iterable[str]) -> list[Statement]:
+        rows = {row["id"]: row for row in self.handoff["evidence"]}
+        return [
+            Statement(text=rows[name]["quote"], kind=StatementKind.QUOTE, evidence_ids=[name])
+            for name in dict.fromkeys(evidence_ids)
+            if name in rows
+        ]
+
+    def _filled_up(self, draft: Draft) -> Draft:
+        """The draft with the quotations of the baseline that it does not cite, where it has fewer proved statements
+        than the baseline and than a report of its length needs."""
+        least_words = ReportOptions.model_validate(self.handoff["report_options"]).words[0]
+        theirs = sum(len(list(section.statements())) for section in self.baseline.sections)
+        proved = sum(self._proved(section.blocks) for section in draft.sections)
+        if proved >= min(theirs, least_words // _WORDS_OF_A_STATEMENT):
+            return draft
+        cited = {name for row in draft.statements() for name in row.evidence_ids}
+        more = [
+            section.model_copy(update={"blocks": blocks})
+            for section in self.baseline.sections
+            if (blocks := rewritten(section.blocks, lambda row: None if cited & set(row.evidence_ids) else row))
+        ]
+        return draft.model_copy(update={"sections": [*draft.sections, *more]})
+
+    def _uncited(self, draft: Draft) -> list[Statement]:
+        """The findings of which the report cites nothing, as they are: they belong to it."""
+        cited = {name for row in draft.statements() for name in row.evidence_ids}
+        return [
+            Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]))
+            for row in self.handoff["findings"]
+            if row["evidence_ids"] and not cited & set(row["evidence_ids"])
+        ][:_MOST_MORE]
+
+
+def _cited(section: Mapping[str, Any]) -> list[str]:
+    return [name for row in DraftSection.model_validate(section).statements() for name in row.evidence_ids]
+
+
+def _is_said_elsewhere(statement: Statement, cited: Sequence[str]) -> bool:
+    """Whether each piece of the statement's evidence is cited by another one, too."""
+    return all(cited.count(name) > 1 for name in statement.evidence_ids)
+
+
+def _notice(sections: Collection[DraftSection]) -> str:
+    names = [section.heading for section in sections if section.writer is Writer.EXTRACTIVE]
+    return _FILLED_UP.format(count=len(sections), names="; ".join(names)) if names else ""

@@ -1,0 +1,107 @@
+"""The editor: reads the sections together and writes what leads through them: summary, conclusions, transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.section_text import answered_blocks, section_text, sentences_of
+from graph_research.research.llm.prompt_context import prompt_context
+from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
+from graph_research.research.llm.structured_call import Agent
+from graph_research.research.models.draft import DraftSection, Statement, StatementKind
+from graph_research.research.models.report_options import ReportOptions
+from graph_research.research.report.draft import cited_only
+
+_SECTIONS = (
+    Section(name="limits", noun="limit", keep=0),
+    Section(name="gaps", noun="gap", keep=0),
+    Section(name="sections", noun="section", text="text", least_chars=300),
+)
+_SHARE_OF_SUMMARY = 0.1
+"""Of the report's words."""
+
+
+def editor(services: Services) -> Handler:
+    """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the statements that
+    say again what another says, `found` whether the report answers the question. All empty where no model answers."""
+    agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
+
+    async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        sections = [DraftSection.model_validate(row) for row in handoff["sections"]]
+        if not sections:
+            return {**_nothing(), "fabricated": 0, "degraded": []}
+        result = await agent.call(
+            services,
+            _material(handoff, sections, ctx),
+            ctx,
+            fallback=_nothing,
+            windows=handoff.get("model_windows"),
+        )
+        known = {row["id"] for row in handoff["evidence"]}
+        summary, made_up = cited_only(answered_blocks(result.output["summary"]), known)
+        conclusions, more_made_up = cited_only(answered_blocks(result.output.get("conclusions") or []), known)
+        return {
+            "found": result.output.get("found", True),
+            "summary": [block.to_json() for block in summary],
+            "conclusions": [block.to_json() for block in conclusions],
+            "openings": _openings(result.output.get("openings") or [], sections),
+            "repeated": _repeated(result.output.get("repeated") or [], sections),
+            "fabricated": made_up + more_made_up,
+            "degraded": result.degradations(agent.name, ctx),
+        }
+
+    return edit
+
+
+def _nothing() -> dict[str, Any]:
+    return {"found": True, "summary": [], "conclusions": [], "openings": [], "repeated": []}
+
+
+def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx: Context) -> dict[str, Any]:
+    options = ReportOptions.model_validate(handoff.get("report_options") or {})
+    return {
+        **prompt_context(handoff.get("report_options"), ctx),
+        "question": handoff["question"],
+        "system_prompt": handoff.get("system_prompt"),
+        "guidance": handoff.get("guidance"),
+        "type": options.type.value,
+        "summary_words": round(_SHARE_OF_SUMMARY * sum(options.words) / 2 / 10) * 10 + 40,
+        "checklist": [row["text"] for row in handoff.get("checklist") or []],
+        "not_answered": list(handoff.get("not_answered") or []),
+        "gaps": [row["description"] for row in handoff.get("gaps") or [] if not row["addressed"]],
+        "limits": list(
+            dict.fromkeys(limit for row in handoff.get("topics") or [] for limit in row.get("limits") or [])
+        ),
+        "contradictions": list(handoff.get("contradictions") or []),
+        "sections": [
+            {"n": n, "heading": section.heading, "text": section_text(section, n)}
+            for n, section in enumerate(sections, 1)
+        ],
+    }
+
+
+def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
+    """The first sentence of a section, at most one for each."""
+    by_id = {
+        sections[row["section"] - 1].id: Statement(text=row["text"], kind=StatementKind.TRANSITION)
+        for row in rows
+        if 1 <= row["section"] <= len(sections) and row["text"].strip()
+    }
+    return [{"section": name, "statement": statement.to_json()} for name, statement in by_id.items()]
+
+
+def _repeated(places: Sequence[str], sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
+    """The section and the statement of each `SECTION.PLACE` that there is."""
+    found = []
+    for place in places:
+        number, _, position = place.strip("() ").partition(".")
+        if number.isdigit() and position.isdigit() and 1 <= int(number) <= len(sections):
+            section = sections[int(number) - 1]
+            statements = sentences_of(section)
+            if 1 <= int(position) <= len(statements):
+                found.append({"section": section.id, "id": statements[int(position) - 1].id})
+    return found

@@ -1,0 +1,178 @@
+"""The outliner: which sections the report has, what each must answer, and which findings it is written from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.section_text import words_of
+from graph_research.research.llm.prompt_context import prompt_context
+from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
+from graph_research.research.llm.structured_call import Agent
+from graph_research.research.models.draft import DraftSection, Writer
+from graph_research.research.models.outline import OutlineSection, SectionAction
+from graph_research.research.models.report_options import ReportOptions
+from graph_research.text.language.words import language_of, terms
+
+_MOST_SECTIONS = 16
+_SHARE_OF_SECTIONS = 0.82
+"""Of the report's words; the rest is for the summary and the conclusions."""
+
+_SECTIONS = (
+    Section(name="limits", noun="limit", keep=0),
+    Section(name="gaps", noun="gap", keep=0),
+    Section(name="contradictions", noun="contradiction", keep=0),
+    Section(name="findings", noun="finding", text="content", least_chars=120, keep=4),
+)
+
+
+def outliner(services: Services) -> Handler:
+    """The sections in reading order, every finding in at least one of them. Empty where no model gives a usable one:
+    then the quotations that code selected are the report."""
+    agent = Agent(name="outliner", role="report", phase="synthesis", sections=_SECTIONS)
+
+    async def outline(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        result = await agent.call(
+            services,
+            _material(handoff, ctx),
+            ctx,
+            fallback=lambda: {"sections": [], "not_answered": []},
+            windows=handoff.get("model_windows"),
+        )
+        return {
+            "outline": [section.to_json() for section in _arranged(result.output["sections"], handoff)],
+            "not_answered": result.output.get("not_answered") or [],
+            "degraded": result.degradations(agent.name, ctx),
+        }
+
+    return outline
+
+
+def _previous(handoff: Mapping[str, Any]) -> list[DraftSection]:
+    """The sections of the last round that a model wrote, which may be kept or revised."""
+    draft = handoff.get("draft") or {}
+    sections = [DraftSection.model_validate(row) for row in draft.get("sections") or []]
+    return [section for section in sections if section.id and section.writer is Writer.MODEL]
+
+
+def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+    options = ReportOptions.model_validate(handoff.get("report_options") or {})
+    titles = {row["id"]: row["title"] for row in handoff["sources"]}
+    return {
+        **prompt_context(handoff.get("report_options"), ctx),
+        "question": handoff["question"],
+        "research_brief": handoff.get("research_brief"),
+        "system_prompt": handoff.get("system_prompt"),
+        "guidance": handoff.get("guidance"),
+        "type": options.type.value,
+        "words": options.words,
+        "checklist": [row["text"] for row in handoff.get("checklist") or []],
+        "findings": [
+            {
+                "n": n,
+                "content": row["content"],
+                "confidence": row["confidence"],
+                "sources": [titles[name] for name in row["source_ids"] if name in titles][:3],
+                "is_new": row["iteration"] == handoff["iteration"],
+            }
+            for n, row in enumerate(handoff["findings"], 1)
+        ],
+        "contradictions": list(handoff.get("contradictions") or []),
+        "gaps": [row["description"] for row in handoff.get("gaps") or [] if not row["addressed"]],
+        "limits": [limit for row in handoff.get("topics") or [] for limit in row.get("limits") or []],
+        "previous": [
+            {"id": section.id, "heading": section.heading, "words": words_of(section.blocks)}
+            for section in _previous(handoff)
+        ],
+        "improvements": list(handoff.get("report_improvements") or []),
+        "iteration": handoff["iteration"],
+    }
+
+
+def _arranged(rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any]) -> list[OutlineSection]:
+    """The outline with ids, finding ids and words; sections of the last round that it does not mention are kept."""
+    previous = {section.id: section for section in _previous(handoff)}
+    findings = list(handoff["findings"])
+    sections: list[OutlineSection] = []
+    dropped: set[str] = set()
+    for row in rows:
+        known = row.get("previous") if row.get("previous") in previous else None
+        action = SectionAction(row.get("action") or SectionAction.NEW)
+        if action is SectionAction.DROP or not row["heading"].strip():
+            dropped.update({known} if known else ())
+            continue
+        if any(section.id == known for section in sections):
+            known = None
+        numbers = [n for n in dict.fromkeys(row.get("findings") or []) if 1 <= n <= len(findings)]
+        sections.append(
+            OutlineSection(
+                id=known or f"sec-{_free(previous, sections)}",
+                heading=" ".join(row["heading"].split()),
+                level=min(max(row.get("level") or 1, 1), 2),
+                answers=row.get("answers") or "",
+                form=row.get("form") or "",
+                words=row.get("words") or 0,
+                finding_ids=[findings[n - 1]["id"] for n in numbers],
+                action=(action if action is SectionAction.KEEP else SectionAction.REVISE) if known else "new",
+            )
+        )
+    if not sections:
+        return []
+    named = {section.id for section in sections} | dropped
+    sections += [
+        OutlineSection(id=name, heading=section.heading, level=section.level, action=SectionAction.KEEP)
+        for name, section in previous.items()
+        if name not in named
+    ]
+    return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), handoff)
+
+
+def _free(previous: Mapping[str, Any], sections: Sequence[OutlineSection]) -> int:
+    """The next number that no section has or had."""
+    taken = [*previous, *(section.id for section in sections)]
+    return 1 + max((int(name.removeprefix("sec-")) for name in taken), default=0)
+
+
+def _with_every_finding(
+    sections: Sequence[OutlineSection], findings: Sequence[Mapping[str, Any]]
+) -> list[OutlineSection]:
+    """Findings that no section names go to the one that is written and shares most words with them. Those that a kept
+    section may already hold are left."""
+    named = {name for section in sections for name in section.finding_ids}
+    written = [section for section in sections if section.action is not SectionAction.KEEP]
+    has_kept = len(written) < len(sections)
+    added: dict[str, list[str]] = {}
+    for row in findings:
+        if row["id"] in named or not written or (has_kept and row["iteration"] < findings[-1]["iteration"]):
+            continue
+        words = Counter(_terms(row["content"]))
+        best = max(written, key=lambda section: (words & Counter(_terms(_about(section)))).total())
+        added.setdefault(best.id, []).append(row["id"])
+    return [
+        section.model_copy(update={"finding_ids": [*section.finding_ids, *added.get(section.id, ())]})
+        for section in sections
+    ]
+
+
+def _about(section: OutlineSection) -> str:
+    return f"{section.heading} {section.answers}"
+
+
+def _terms(text: str) -> list[str]:
+    return terms(text, language_of(text))
+
+
+def _with_words(sections: Sequence[OutlineSection], handoff: Mapping[str, Any]) -> list[OutlineSection]:
+    """Each section's words, scaled so that together they are as many as the report should have."""
+    least, most = ReportOptions.model_validate(handoff.get("report_options") or {}).words
+    total = _SHARE_OF_SECTIONS * (least + most) / 2
+    wished = [section.words or 1 + 60 * len(section.finding_ids) for section in sections]
+    share = total / sum(wished)
+    return [
+        section.model_copy(update={"words": max(60, round(words * share / 10) * 10)})
+        for section, words in zip(sections, wished, strict=True)
+    ]

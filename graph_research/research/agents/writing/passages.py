@@ -1,0 +1,82 @@
+"""Evidence as a verifier reads it: the quote marked in the text around it, under its source's title."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graph_research.research.evidence.claim_support import CitedPassage
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.source import Source
+from graph_research.text.document import Document
+from graph_research.text.errors import LocatorInvalid
+from graph_research.text.locators import resolve
+
+_AROUND_CHARS = 300
+"""Of the text on either side of a quote that a prompt shows."""
+_CHECKED_CHARS = 600
+"""Of the text on either side of a quote in which names of an analysis may stand."""
+
+
+class Passages:
+    """The evidence of some statements with the texts it stands in."""
+
+    def __init__(
+        self, evidence: Iterable[Mapping[str, Any]], sources: Mapping[str, Source], documents: Mapping[str, Document]
+    ) -> None:
+        self._evidence = {row["id"]: Evidence.model_validate(row) for row in evidence}
+        self._sources = sources
+        self._documents = documents
+
+    def cited(self, evidence_ids: Iterable[str]) -> list[CitedPassage]:
+        """What code judges a statement by; ids that the run does not have are left out."""
+        return [
+            CitedPassage(
+                number=number,
+                quote=row.quote,
+                valid=True,
+                surroundings=f"{self._title(row)}\n{''.join(self._around(row, _CHECKED_CHARS))}",
+            )
+            for number, row in enumerate(self._known(evidence_ids), 1)
+        ]
+
+    def rows(self, evidence_ids: Iterable[str]) -> list[dict[str, Any]]:
+        """`{id, title, date, text, quote}` of each, once; `text` has the quote between ⟦ and ⟧."""
+        rows = []
+        for row in self._known(dict.fromkeys(evidence_ids)):
+            before, quote, after = self._around(row, _AROUND_CHARS)
+            source = self._sources.get(row.source_id)
+            rows.append(
+                {
+                    "id": row.id,
+                    "title": self._title(row),
+                    "date": (source.published_at if source else None) or "",
+                    "text": f"{before}⟦{quote}⟧{after}",
+                    "quote": quote,
+                }
+            )
+        return rows
+
+    def _known(self, evidence_ids: Iterable[str]) -> list[Evidence]:
+        return [self._evidence[name] for name in evidence_ids if name in self._evidence]
+
+    def _title(self, row: Evidence) -> str:
+        source = self._sources.get(row.source_id)
+        return source.title if source else ""
+
+    def _around(self, row: Evidence, chars: int) -> tuple[str, str, str]:
+        document = self._documents.get(row.source_id)
+        if document is None:
+            return "", row.quote, ""
+        try:
+            start, end = resolve(document.text, row.locator, document.pages)
+        except LocatorInvalid:
+            return "", row.quote, ""
+        return document.text[max(0, start - chars) : start], row.quote, document.text[end : end + chars]
+
+
+def nearer(row: Mapping[str, Any], most_chars: int) -> str:
+    """A row's `text` in at most `most_chars` characters, but the quote whole, with as much on both sides of it."""
+    before, quote, after = row["text"].partition("⟦")[0], row["quote"], row["text"].rpartition("⟧")[2]
+    side = max(0, (most_chars - len(quote) - 2) // 2)
+    return f"{before[len(before) - min(side, len(before)) :]}⟦{quote}⟧{after[:side]}"

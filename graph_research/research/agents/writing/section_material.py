@@ -1,0 +1,172 @@
+"""What the writer of a section gets: its findings with all their evidence, passages, notes, limits, conflicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph_research.research.evidence.quotes import QuoteFinder
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.outline import OutlineSection
+from graph_research.research.models.source import Source
+from graph_research.text.document import Document
+from graph_research.text.language.words import language_of, terms
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
+
+_MOST_SOURCES = 30
+"""So many documents are searched for further passages."""
+_MOST_PASSAGES = 10
+_MOST_OF_A_SOURCE = 3
+_PASSAGE_CHARS = 500
+_MOST_NOTES = 30
+_NOTE = re.compile(r"^- (.+?)\s*((?:\[\d+\])+)$", re.MULTILINE)
+_SOURCE = re.compile(r"^\[(\d+)\] (src-[0-9a-f]{10})\b", re.MULTILINE)
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SectionMaterial:
+    """`rows` is what the prompt shows, `evidence` what a sentence may cite, by id, `fresh` that of it which the run
+    does not have yet."""
+
+    rows: dict[str, Any]
+    evidence: Mapping[str, Evidence]
+    fresh: Mapping[str, Evidence]
+
+
+def sources_of_section(handoff: Row) -> list[Source]:
+    """The sources whose texts a section is written from: those of its evidence, then the others that its topics read,
+    the best first."""
+    section = OutlineSection.model_validate(handoff["section"])
+    sources = {row["id"]: Source.model_validate(row) for row in handoff["sources"]}
+    cited = [row.source_id for row in _evidence(handoff, section)]
+    topics = [topic for topic in handoff.get("topics") or [] if set(topic["source_ids"]) & set(cited)]
+    near = {name for topic in topics for name in topic["source_ids"]}
+    others = sorted(
+        (source for source in sources.values() if source.id in near or not near),
+        key=lambda source: (-source.score.composite, source.id),
+    )
+    chosen = dict.fromkeys([*cited, *(source.id for source in others)])
+    return [sources[name] for name in chosen if name in sources][:_MOST_SOURCES]
+
+
+def section_material(handoff: Row, documents: Mapping[str, Document]) -> SectionMaterial:
+    """The material of the handoff's `section`. `documents` are those of `sources_of_section`."""
+    section = OutlineSection.model_validate(handoff["section"])
+    sources = {row["id"]: Source.model_validate(row) for row in handoff["sources"]}
+    own = _evidence(handoff, section)
+    passages = _passages(section, own, sources, documents)
+    numbers: dict[str, int] = {}
+    for row in (*own, *passages):
+        numbers.setdefault(row.source_id, len(numbers) + 1)
+    findings = {row["id"]: row for row in handoff["findings"]}
+    topics = [topic for topic in handoff.get("topics") or [] if set(topic["source_ids"]) & numbers.keys()]
+    evidence_ids = {row.id for row in own}
+    return SectionMaterial(
+        rows={
+            "findings": [findings[name] for name in section.finding_ids if name in findings],
+            "evidence": [_row(row, numbers) for row in own],
+            "passages": [_row(row, numbers) for row in passages],
+            "sources": [_source(sources[name], n) for name, n in numbers.items() if name in sources],
+            "notes": _notes(section, topics, numbers),
+            "limits": list(dict.fromkeys(limit for topic in topics for limit in topic.get("limits") or [])),
+            "contradictions": [row for row in handoff.get("contradictions") or [] if _ids(row) & evidence_ids],
+        },
+        evidence={row.id: row for row in (*own, *passages)},
+        fresh={row.id: row for row in passages},
+    )
+
+
+def _evidence(handoff: Row, section: OutlineSection) -> list[Evidence]:
+    """The evidence of the section's findings in their order, then that of the conflicts which it touches."""
+    rows = {row["id"]: row for row in handoff["evidence"]}
+    wanted = set(section.finding_ids)
+    named = [name for row in handoff["findings"] if row["id"] in wanted for name in row["evidence_ids"]]
+    for conflict in handoff.get("contradictions") or []:
+        if _ids(conflict) & set(named):
+            named += sorted(_ids(conflict))
+    return [Evidence.model_validate(rows[name]) for name in dict.fromkeys(named) if name in rows]
+
+
+def _ids(conflict: Row) -> set[str]:
+    return {name for side in conflict["sides"] for name in side["evidence_ids"]}
+
+
+def _passages(
+    section: OutlineSection,
+    own: Sequence[Evidence],
+    sources: Mapping[str, Source],
+    documents: Mapping[str, Document],
+) -> list[Evidence]:
+    """Further stretches of the sources that bear on what the section must answer, none of them among its evidence."""
+    query = parse(f"{section.heading}. {section.answers}")
+    finder = QuoteFinder(query.text, sources, documents)
+    held = [(row.source_id, row.quote) for row in own]
+    chosen: dict[str, Evidence] = {}
+    of_source: dict[str, int] = {}
+    for item in rank(Pool(documents), query):
+        if of_source.get(item.source, 0) >= _MOST_OF_A_SOURCE or sources[item.source].tier == "FLAGGED":
+            continue
+        text = item.unit.text
+        if any(source == item.source and (text in quote or quote in text) for source, quote in held):
+            continue
+        start, end = _stretch(item, documents[item.source])
+        quote = {"source_id": item.source, "quote": documents[item.source].text[start:end], "start": start}
+        for row in finder.evidence([quote]):
+            chosen.setdefault(row.id, row)
+            held.append((item.source, row.quote))
+            of_source[item.source] = of_source.get(item.source, 0) + 1
+        if len(chosen) == _MOST_PASSAGES:
+            break
+    return list(chosen.values())
+
+
+def _stretch(item: Ranked, document: Document) -> tuple[int, int]:
+    """The unit with those before and after it in its block, as far as `_PASSAGE_CHARS` go."""
+    units = analysed(document).units
+    first = last = item.position
+    for _ in range(2):
+        for step in (first - 1, last + 1):
+            if not 0 <= step < len(units) or units[step].block != item.unit.block:
+                continue
+            if max(units[last].end, units[step].end) - min(units[first].start, units[step].start) <= _PASSAGE_CHARS:
+                first, last = min(first, step), max(last, step)
+    return units[first].start, units[last].end
+
+
+def _row(evidence: Evidence, numbers: Mapping[str, int]) -> dict[str, Any]:
+    return {"id": evidence.id, "quote": evidence.quote, "source": numbers[evidence.source_id]}
+
+
+def _source(source: Source, n: int) -> dict[str, Any]:
+    return {
+        "n": n,
+        "id": source.id,
+        "title": source.title,
+        "publisher": source.publisher or "",
+        "published_at": source.published_at,
+        "tier": source.tier.value,
+    }
+
+
+def _notes(section: OutlineSection, topics: Iterable[Row], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Statements of the researchers' notes that share most words with the section, in their order, each with the
+    numbers of its sources in this prompt."""
+    query = parse(f"{section.heading}. {section.answers}")
+    notes: dict[str, dict[str, Any]] = {}
+    for topic in topics:
+        text = topic.get("compressed_findings") or ""
+        names = {int(n): name for n, name in _SOURCE.findall(text)}
+        for said, marks in _NOTE.findall(text):
+            read = [names.get(int(n), "") for n in re.findall(r"\d+", marks)]
+            weights = query.weights(language_of(said))
+            score = sum(weights.get(term, 0.0) for term in set(terms(said, language_of(said))))
+            shown = [f"source {numbers[name]}" if name in numbers else name for name in read if name]
+            notes.setdefault(said, {"text": said, "sources": shown, "score": score})
+    ordered = sorted(notes.values(), key=lambda note: -float(note["score"]))[:_MOST_NOTES]
+    kept = {note["text"] for note in ordered if note["score"] > 0.0}
+    return [{"text": note["text"], "sources": note["sources"]} for note in notes.values() if note["text"] in kept]

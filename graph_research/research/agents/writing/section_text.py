@@ -1,0 +1,111 @@
+"""Sections as text for prompts, and the blocks of a writer's answer as blocks of the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from graph_research.research.models.draft import (
+    Block,
+    BlockType,
+    DraftSection,
+    Statement,
+    StatementKind,
+    statements_of,
+)
+
+
+def words_of(blocks: Iterable[Block]) -> int:
+    """How many words the blocks have; a language without spaces counts two characters a word."""
+    texts = [statement.text for statement in statements_of(blocks)]
+    return sum(len(text.split()) if text.isascii() or " " in text else len(text) // 2 for text in texts)
+
+
+def answered_blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """The blocks of an answer. A row's label becomes its first cell, as a transition: it asserts nothing; a label with
+    a digit rests on what its row cites. Blocks without text are left out."""
+    blocks = []
+    for row in rows:
+        block = Block(
+            type=row["type"],
+            sentences=_statements(row.get("sentences") or []),
+            items=[item for group in row.get("items") or [] if (item := _statements(group))],
+            ordered=bool(row.get("ordered")),
+            header=[" ".join(text.split()) for text in row.get("header") or []],
+            rows=[_row(line) for line in row.get("rows") or []],
+            caption=row.get("caption") or "",
+            language=row.get("language") or "",
+        )
+        if any(statement.text.strip() for statement in block.statements()):
+            blocks.append(_whole(block))
+    return blocks
+
+
+def _statements(rows: Sequence[Mapping[str, Any]]) -> list[Statement]:
+    return [Statement.model_validate(row) for row in rows if row["text"].strip()]
+
+
+def _row(line: Mapping[str, Any]) -> list[Statement]:
+    cells = [Statement.model_validate(cell) for cell in line["cells"]]
+    cited = list(dict.fromkeys(name for cell in cells for name in cell.evidence_ids))
+    dated = any(char.isdigit() for char in line["label"])
+    label = Statement(text=line["label"], kind=StatementKind.TRANSITION, evidence_ids=cited if dated else [])
+    return [label, *cells]
+
+
+def _whole(block: Block) -> Block:
+    """A table whose rows are as long as its header; a list or table without its own member as a paragraph."""
+    if block.type is BlockType.TABLE and block.rows:
+        width = max(len(block.header), *(len(row) for row in block.rows))
+        blank = Statement(text="–", kind=StatementKind.TRANSITION)
+        rows = [
+            [*(cell if cell.text.strip() else blank for cell in row), *[blank] * (width - len(row))]
+            for row in block.rows
+        ]
+        header = [*block.header, *[""] * (width - len(block.header))]
+        return block.model_copy(update={"rows": rows, "header": header})
+    if (block.type is BlockType.LIST and not block.items) or (block.type is BlockType.TABLE and not block.rows):
+        return block.model_copy(update={"type": BlockType.PARAGRAPH})
+    return block
+
+
+def section_text(section: DraftSection, number: int | None = None) -> str:
+    """The section as a prompt shows it, the evidence ids after each sentence. With `number`, each sentence of its
+    paragraphs and lists begins with `(NUMBER.PLACE)`, which `sentences_of` leads back from."""
+    place = 0
+
+    def line(statements: Sequence[Statement]) -> str:
+        nonlocal place
+        parts = []
+        for row in statements:
+            place += 1
+            parts.append(f"({number}.{place}) {_cited(row)}" if number is not None else _cited(row))
+        return " ".join(parts)
+
+    lines = []
+    for block in section.blocks:
+        if block.type is BlockType.TABLE:
+            rows = [block.header, *([_cited(cell) for cell in row] for row in block.rows)]
+            lines += [f"| {' | '.join(row)} |" for row in rows]
+        elif block.type is BlockType.CODE:
+            lines += [f"```{block.language}\n{_cited(row)}\n```" for row in block.sentences]
+        else:
+            lines += [line(block.sentences)] if block.sentences else []
+            lines += [f"- {line(item)}" for item in block.items]
+    return "\n".join(lines)
+
+
+def sentences_of(section: DraftSection) -> list[Statement]:
+    """The sentences that `section_text` numbers, the first as 1."""
+    return [
+        statement
+        for block in section.blocks
+        if block.type not in (BlockType.TABLE, BlockType.CODE)
+        for statement in block.statements()
+    ]
+
+
+def _cited(statement: Statement) -> str:
+    marks = "".join(f"[{name}]" for name in statement.evidence_ids)
+    kind = "" if statement.kind in (StatementKind.FACT, StatementKind.QUOTE) else f" <{statement.kind.value}>"
+    return f"{statement.text}{kind}{' ' + marks if marks else ''}"

@@ -1,0 +1,180 @@
+"""The section writer: one section of the report, from its findings, their evidence and the sources' own passages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.section_material import (
+    section_material,
+    sources_of_section,
+)
+from graph_research.research.agents.writing.section_text import answered_blocks, section_text
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.quotes import QuoteFinder
+from graph_research.research.llm.prompt_context import prompt_context
+from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
+from graph_research.research.llm.structured_call import Agent
+from graph_research.research.models.draft import (
+    Block,
+    DraftSection,
+    Statement,
+    StatementKind,
+    rewritten,
+    statements_of,
+)
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.outline import OutlineSection
+from graph_research.research.models.source import Source
+from graph_research.research.report.draft import cited_only
+
+_CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
+
+_SECTIONS = (
+    Section(name="notes", noun="note", text="text", least_chars=80, keep=0),
+    Section(name="passages", noun="passage", text="quote", least_chars=200, keep=0),
+    Section(name="limits", noun="limit", keep=0),
+    Section(name="previous", noun="previous version"),
+    Section(name="findings", noun="finding", rank=lambda row: _CERTAINTY.get(str(row["confidence"]), 0.0), keep=2),
+    Section(name="evidence", noun="quote", keep=2),
+)
+"""What gives way where the window is small; the least certain findings with their evidence last."""
+
+
+def section_writer(services: Services) -> Handler:
+    """The section, null where no model gives one that holds a sentence. `evidence` is new evidence that it cites:
+    passages that code offered, and quotes that the writer asked for and that stand in a source."""
+    agent = Agent(
+        name="section_writer",
+        role="report",
+        phase="synthesis",
+        max_output_tokens=services.settings.report_output_tokens,
+        sections=_SECTIONS,
+        settle=_settled,
+    )
+
+    async def write(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        section = OutlineSection.model_validate(handoff["section"])
+        documents = await read_documents(sources_of_section(handoff), ctx)
+        material = await asyncio.to_thread(section_material, handoff, documents)
+        result = await agent.call(
+            services,
+            {**_about(handoff, section, ctx), **material.rows},
+            ctx,
+            fallback=lambda: {"blocks": [], "quotes": []},
+            windows=handoff.get("model_windows"),
+        )
+        finder = QuoteFinder(handoff["question"], _sources(handoff), documents)
+        blocks, asked = _with_quotes(answered_blocks(result.output["blocks"]), result.output, finder)
+        if result.broke_off:
+            blocks = _without_the_last(blocks)
+        known = {**material.evidence, **asked}
+        ids = {*(row["id"] for row in handoff["evidence"]), *known}
+        blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), {*ids, *asked})
+        cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
+        fresh = {**material.fresh, **asked}
+        written = DraftSection(heading=section.heading, level=section.level, blocks=blocks, id=section.id)
+        return {
+            "id": section.id,
+            "section": written.to_json() if any(written.statements()) else None,
+            "evidence": [row.to_json() for name, row in fresh.items() if name in cited],
+            "quotes_dropped": finder.dropped,
+            "fabricated": fabricated,
+            "degraded": result.degradations(agent.name, ctx),
+        }
+
+    return write
+
+
+def _sources(handoff: Mapping[str, Any]) -> dict[str, Source]:
+    return {row["id"]: Source.model_validate(row) for row in handoff["sources"]}
+
+
+def _about(handoff: Mapping[str, Any], section: OutlineSection, ctx: Context) -> dict[str, Any]:
+    """What the section is to be, and what stands around it."""
+    outline = [OutlineSection.model_validate(row) for row in handoff["outline"]]
+    draft = handoff.get("draft") or {}
+    before = [DraftSection.model_validate(row) for row in draft.get("sections") or []]
+    return {
+        **prompt_context(handoff.get("report_options"), ctx),
+        "question": handoff["question"],
+        "system_prompt": handoff.get("system_prompt"),
+        "guidance": handoff.get("guidance"),
+        "improvements": list(handoff.get("report_improvements") or []),
+        "section": section.to_json(),
+        "others": [row.heading for row in outline if row.id != section.id],
+        "checklist": [row["text"] for row in handoff.get("checklist") or []],
+        "previous": next((section_text(row) for row in before if row.id == section.id), ""),
+    }
+
+
+def _settled(material: dict[str, Any]) -> dict[str, Any]:
+    """Only the evidence of what is shown, and only the sources of that."""
+    sides = [side for row in material["contradictions"] for side in row["sides"]]
+    cited = {name for row in (*material["findings"], *sides) for name in row["evidence_ids"]}
+    evidence = [row for row in material["evidence"] if row["id"] in cited]
+    shown = {row["source"] for row in (*evidence, *material["passages"])}
+    return {**material, "evidence": evidence, "sources": [row for row in material["sources"] if row["n"] in shown]}
+
+
+def _with_quotes(
+    blocks: Sequence[Block], answer: Mapping[str, Any], finder: QuoteFinder
+) -> tuple[list[Block], dict[str, Evidence]]:
+    """The blocks with the evidence of the asked quotes in place of their keys, and that evidence by id. A key whose
+    quote stands in no source is taken out."""
+    keys: dict[str, str | None] = {}
+    asked: dict[str, Evidence] = {}
+    for row in answer.get("quotes") or []:
+        found = finder.evidence([_attributed(row, finder)])
+        keys[row["key"]] = found[0].id if found else None
+        asked.update({evidence.id: evidence for evidence in found})
+
+    def resolved(statement: Statement) -> Statement:
+        ids = [keys.get(name, name) for name in statement.evidence_ids]
+        return statement.model_copy(update={"evidence_ids": [name for name in ids if name]})
+
+    return rewritten(blocks, resolved), asked
+
+
+def _attributed(row: Mapping[str, Any], finder: QuoteFinder) -> Mapping[str, Any]:
+    """The quote under the only source in which it stands, where the source that is named does not have it."""
+    if row["source_id"] in finder.documents:
+        return row
+    holding = [name for name, document in finder.documents.items() if row["quote"].strip() in document.text]
+    return {**row, "source_id": holding[0]} if len(holding) == 1 else row
+
+
+def _verbatim(
+    blocks: Sequence[Block], known: Mapping[str, Evidence], finder: QuoteFinder, asked: dict[str, Evidence]
+) -> list[Block]:
+    """Quotes that are a part of their evidence, or differ from it in spaces and marks, with evidence of their own."""
+
+    def change(statement: Statement) -> Statement:
+        evidence = known.get(statement.evidence_ids[0]) if statement.evidence_ids else None
+        if statement.kind is not StatementKind.QUOTE or evidence is None or statement.text == evidence.quote:
+            return statement
+        dropped = finder.dropped
+        found = finder.evidence([{"source_id": evidence.source_id, "quote": statement.text.strip(' "“”„«»')}])
+        finder.dropped = dropped
+        if not found:
+            return statement
+        asked[found[0].id] = found[0]
+        ids = [found[0].id, *statement.evidence_ids[1:]]
+        return statement.model_copy(update={"text": found[0].quote, "evidence_ids": ids})
+
+    return rewritten(blocks, change)
+
+
+def _without_the_last(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks without the sentence in which the answer broke off."""
+    last = list(statements_of(blocks))[-1:]
+    return rewritten(blocks, partial(_unless, last))
+
+
+def _unless(left_out: Sequence[Statement], statement: Statement) -> Statement | None:
+    return None if any(statement is row for row in left_out) else statement

@@ -1,0 +1,112 @@
+"""The verifier: whether each sentence says what its passages say, by code, and by a model where one serves the role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.passages import Passages, nearer
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.claim_support import Status, judge
+from graph_research.research.llm.prompt_context import prompt_context
+from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.services import Services
+from graph_research.research.llm.structured_call import Agent
+from graph_research.research.models.draft import Statement, StatementKind, StatementVerdict
+from graph_research.research.models.source import Source
+
+_ALL = 10_000
+_SECTIONS = (
+    Section(name="passages", noun="passage", text="text", least_chars=0, keep=_ALL, shorten=nearer),
+    Section(name="statements", noun="sentence", keep=1),
+)
+"""The text around quotes gives way first; a sentence that has no room is not verified."""
+
+
+def verifier(services: Services) -> Handler:
+    """`checks` has a row for each statement of the batch with what code objects to, `statement_verdicts` what the
+    model says; without a model of the role `verification` nobody does, and the statements stay cited."""
+    agent = Agent(name="verifier", role="verification", phase="synthesis", sections=_SECTIONS, settle=_settled)
+
+    async def verify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        batch: Sequence[Mapping[str, Any]] = handoff["batch"]
+        statements = [Statement.model_validate(row) for row in batch]
+        passages = await read_passages(handoff, [name for row in statements for name in row.evidence_ids], ctx)
+        question = handoff["question"]
+        output: dict[str, Any] = {
+            "checks": [{"id": row.id, "problem": _problem(row, passages, question)} for row in statements],
+            "statement_verdicts": [],
+            "degraded": [],
+        }
+        if all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase)):
+            return output
+        numbered = [
+            {**_shown(row), "n": n, "where": given.get("where") or ""}
+            for n, (row, given) in enumerate(zip(statements, batch, strict=True), 1)
+            if row.kind is not StatementKind.QUOTE
+        ]
+        if not numbered:
+            return output
+        result = await agent.call(
+            services,
+            {
+                **prompt_context(handoff.get("report_options"), ctx),
+                "question": question,
+                "statements": numbered,
+                "passages": passages.rows(name for row in numbered for name in row["evidence_ids"]),
+            },
+            ctx,
+            fallback=lambda: {"verdicts": []},
+            windows=handoff.get("model_windows"),
+        )
+        said = {row["n"]: row for row in result.output["verdicts"]}
+        shown = {row["n"] for row in result.shown.get("statements") or []}
+        output["statement_verdicts"] = [
+            StatementVerdict(
+                id=statements[n - 1].id,
+                verdict=said[n]["verdict"],
+                reason=said[n].get("reason") or "",
+                model=result.model,
+            ).to_json()
+            for n in sorted(shown & said.keys())
+        ]
+        return {**output, "degraded": result.degradations(agent.name, ctx)}
+
+    return verify
+
+
+async def read_passages(handoff: Mapping[str, Any], evidence_ids: Sequence[str], ctx: Context) -> Passages:
+    """The evidence of these ids with the texts of its sources, as the handoff and the archive have them."""
+    wanted = set(evidence_ids)
+    evidence = [row for row in handoff["evidence"] if row["id"] in wanted]
+    named = {row["source_id"] for row in evidence}
+    sources = [Source.model_validate(row) for row in handoff["sources"] if row["id"] in named]
+    return Passages(evidence, {source.id: source for source in sources}, await read_documents(sources, ctx))
+
+
+def _problem(statement: Statement, passages: Passages, question: str) -> str:
+    judgement = judge(
+        statement.text,
+        statement.kind,
+        passages.cited(statement.evidence_ids),
+        question=question,
+        computed=statement.computed,
+    )
+    return judgement.problem if judgement.status is Status.UNSUPPORTED else ""
+
+
+def _shown(statement: Statement) -> dict[str, Any]:
+    return {
+        "text": statement.text,
+        "kind": statement.kind.value,
+        "evidence_ids": list(statement.evidence_ids),
+        "computed": list(statement.computed),
+    }
+
+
+def _settled(material: dict[str, Any]) -> dict[str, Any]:
+    """Only the passages of the statements that are shown."""
+    cited = {name for row in material["statements"] for name in row["evidence_ids"]}
+    return {**material, "passages": [row for row in material["passages"] if row["id"] in cited]}

@@ -1,0 +1,32 @@
+"""The outline of a report: which sections it has, what each must answer, and from which findings."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from graph_research.research.models.record import Record, schema_field
+
+
+class SectionAction(StrEnum):
+    """What is done with a section: written, revised from its previous version, kept as it is, or left out."""
+
+    NEW = "new"
+    REVISE = "revise"
+    KEEP = "keep"
+    DROP = "drop"
+
+
+class OutlineSection(Record):
+    """One section to come. `answers` says what a reader must know after it, `form` how that is laid out, in words;
+    `words` is how many of those it should have. `id` is `sec-` and a number and stays the same in later rounds."""
+
+    id: str = schema_field(pattern="^sec-[1-9][0-9]*$")
+    heading: str = schema_field(minLength=1)
+    level: int = schema_field(1, minimum=1, maximum=3)
+    answers: str = ""
+    form: str = ""
+    words: int = schema_field(0, minimum=0)
+    finding_ids: list[str] = Field(default_factory=list)
+    action: SectionAction = SectionAction.NEW

@@ -1,0 +1,75 @@
+"""Functions of the graph that writes the report: what is written, checked and mended. Pure, over plain JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from graph_research.research.models.draft import BlockType, DraftSection, VerdictWord
+from graph_research.research.models.outline import SectionAction
+
+_STATEMENTS_OF_A_BATCH = 14
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+
+
+def sections_to_write(outline: Rows) -> list[Row]:
+    """The sections that are new or revised; what is kept costs no call."""
+    return [row for row in outline if row["action"] != SectionAction.KEEP]
+
+
+def written_sections(outline: Rows, draft: Row | None, outputs: Rows) -> list[Row]:
+    """The sections that there are, in the outline's order: as they were just written, else as the last draft has
+    them."""
+    before = {row["id"]: row for row in (draft or {}).get("sections") or [] if row["id"]}
+    now = {row["id"]: row["section"] for row in outputs if row["section"]}
+    return [section for row in outline if (section := now.get(row["id"]) or before.get(row["id"]))]
+
+
+def statement_batches(sections: Rows, checks: Rows, verdicts: Rows) -> list[list[Row]]:
+    """The statements of the sections that have neither check nor verdict, each once, in batches of a section."""
+    seen = {row["id"] for row in (*checks, *verdicts)}
+    batches: list[list[Row]] = []
+    for row in sections:
+        section = DraftSection.model_validate(row)
+        unseen: list[Row] = []
+        for statement, where in _with_places(section):
+            if statement.id not in seen and statement.text.strip():
+                seen.add(statement.id)
+                unseen.append({**statement.to_json(), "where": where})
+        size = _STATEMENTS_OF_A_BATCH
+        batches += [unseen[start : start + size] for start in range(0, len(unseen), size)]
+    return batches
+
+
+def _with_places(section: DraftSection) -> Iterator[tuple[Any, str]]:
+    """Each statement with what it needs to be understood: a cell its table, row and column, a sentence its section."""
+    for block in section.blocks:
+        if block.type is not BlockType.TABLE:
+            yield from ((statement, section.heading) for statement in block.statements())
+            continue
+        for row in block.rows:
+            for column, cell in enumerate(row):
+                label = row[0].text if column else ""
+                head = block.header[column] if column < len(block.header) else ""
+                yield cell, " / ".join(filter(None, (section.heading, block.caption, label, head)))
+
+
+def sections_to_mend(outline: Rows, sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
+    """`{section, failing: [{id, reason}]}` for each section of this round with statements that code or the verifier
+    objects to."""
+    reasons = {row["id"]: row["problem"] for row in checks if row["problem"]}
+    reasons |= {
+        row["id"]: f"{row['verdict']} supported: {row['reason']}"
+        for row in verdicts
+        if row["verdict"] != VerdictWord.SUPPORTED
+    }
+    written = {row["id"] for row in sections_to_write(outline)}
+    mending: list[Row] = []
+    for row in sections:
+        ids = dict.fromkeys(statement.id for statement in DraftSection.model_validate(row).statements())
+        failing = [{"id": name, "reason": reasons[name]} for name in ids if name in reasons]
+        if failing and row["id"] in written:
+            mending.append({"section": row, "failing": failing})
+    return mending

@@ -47,6 +47,7 @@ KEPT_SETTINGS = (
     "token_safety_margin",
     "default_context_tokens",
     "source_chars",
+    "report_output_tokens",
 )
 """What decides which calls a run makes and with which words, beside its models, searches and input."""
 

@@ -32,7 +32,7 @@ Role = Annotated[
     typer.Option(
         "--role",
         metavar="ROLE=SPEC",
-        help="Model of one role (research, summarization, compression, reflection, report), such as "
+        help="Model of one role (research, summarization, compression, reflection, report, verification), such as "
         "summarization=openai:gpt-5.4-nano. Commas make a fallback order.",
     ),
 ]

@@ -35,6 +35,7 @@ class ResearchSettings:
     """How much of one source a prompt shows where the model's window has room for it."""
     max_output_tokens: int = 4_096
     report_output_tokens: int = 8_192
+    """What an analysis, or a section of the report, may take."""
     search_timeout: float = 60.0
     """How long one provider may take for one query; the others do not wait for it any longer."""
     follow_links: bool = True

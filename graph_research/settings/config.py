@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from graph_research.errors import UserMistake
 from graph_research.settings.report_wishes import LanguageCode, Length, Line, ReportTypeName
 
-Role = Literal["research", "summarization", "compression", "reflection", "report"]
-ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflection", "report")
+Role = Literal["research", "summarization", "compression", "reflection", "report", "verification"]
+ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflection", "report", "verification")
 
 
 class SettingInvalid(UserMistake):
@@ -155,6 +155,7 @@ class Settings(BaseModel):
     compression_model: Specs = Field((), description="model specs of the role `compression`")
     reflection_model: Specs = Field((), description="model specs of the role `reflection`")
     report_model: Specs = Field((), description="model specs of the role `report`")
+    verification_model: Specs = Field((), description="model specs of the role `verification`")
     clarification_model: Specs = Field((), description="model specs of the phase, for roles without their own")
     planning_model: Specs = Field((), description="model specs of the phase, for roles without their own")
     gathering_model: Specs = Field((), description="model specs of the phase, for roles without their own")
@@ -179,6 +180,9 @@ class Settings(BaseModel):
     )
     default_context_tokens: Whole = Field(
         8_192, ge=1_024, description="the window of a model on your own server, where nothing tells it"
+    )
+    report_output_tokens: Whole = Field(
+        8_192, ge=1_024, description="tokens that an analysis, or a section of the report, may take"
     )
     source_chars: Whole = Field(12_000, ge=300, description="characters of one source that a prompt shows at most")
     runtime_overhead: Whole = Field(

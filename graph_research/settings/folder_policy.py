@@ -12,6 +12,7 @@ _MAY = frozenset(
         "token_management_enabled",
         "token_safety_margin",
         "default_context_tokens",
+        "report_output_tokens",
         "source_chars",
         "runtime_overhead",
         "max_iterations",
@@ -52,7 +53,8 @@ _SPECS = frozenset(
     {
         "default_provider",
         "search_providers",
-        *(f"{role}_model" for role in ("research", "summarization", "compression", "reflection", "report")),
+        *(f"{role}_model" for role in ("research", "summarization", "compression", "reflection")),
+        *(f"{role}_model" for role in ("report", "verification")),
         *(f"{phase}_model" for phase in ("clarification", "planning", "gathering", "analysis")),
         *(f"{phase}_model" for phase in ("synthesis", "refinement")),
     }

@@ -14,7 +14,7 @@ from tests.support.network.fake_services import Faults, World, open_world
 AGENTS = frozenset(
     {
         *("clarifier", "planner", "reflector", "extractor"),
-        *("supervisor", "analyzer", "synthesizer", "refiner"),
+        *("supervisor", "analyzer", "outliner", "section_writer", "editor", "refiner"),
     }
 )
 ALL = {"always_gaps": True, "long_pages": True}

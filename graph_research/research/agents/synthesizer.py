@@ -18,8 +18,8 @@ from graph_research.research.models.source import Source
 
 
 def synthesizer(services: Services) -> Handler:
-    """The draft of the model in this process. `by_code` says that the role has no other model, so that this draft is
-    the report. No model is asked; the draft is recorded, since an embedding model may have ranked its sentences."""
+    """The draft of the model in this process, whatever serves the role. It is recorded, since an embedding model may
+    have ranked its sentences."""
 
     async def synthesize(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = [Source.model_validate(row) for row in handoff["sources"]]
@@ -37,10 +37,6 @@ def synthesizer(services: Services) -> Handler:
             return orjson.loads((await services.models.quoting.complete(request)).text)
 
         request = {"question": handoff["question"], "findings": [row["id"] for row in handoff["findings"]]}
-        serving = services.models.models(ctx.role or "report", "synthesis")
-        return {
-            "baseline": await ctx.call(CallKind.QUOTATIONS.value, request, select),
-            "by_code": all(model.in_process for model in serving),
-        }
+        return {"baseline": await ctx.call(CallKind.QUOTATIONS.value, request, select)}
 
     return synthesize

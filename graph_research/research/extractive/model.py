@@ -18,6 +18,7 @@ _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "claim_extractor": analyzer.claims,
     "clarifier": planner.clarify,
     "decomposer": planner.decompose,
+    "outliner": synthesizer.no_outline,
     "planner": planner.plan,
     "refiner": reviews.refine,
     "reflector": reviews.reflect,

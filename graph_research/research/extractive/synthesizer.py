@@ -41,6 +41,11 @@ def answer(material: Mapping[str, Any]) -> dict[str, Any]:
     return _found(analysis, picked, ids, material).to_json()
 
 
+def no_outline(material: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -- every answer is made of a material
+    """An outliner's answer: nothing is outlined, since the draft above is the report."""
+    return {"sections": [], "not_answered": []}
+
+
 def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Mapping[str, Any]) -> Draft:
     summary = [_quote(group, ids) for group in picked]
     summary += [_limit(description(part)) for part in analysis.parts if not part.found or part.absent]

@@ -22,9 +22,9 @@ def json_candidates(text: str, *, closed: bool = False) -> Iterator[Any]:
     """Every object or array that `text` may mean as its answer, the likeliest first.
 
     What a reasoning model thought aloud (`<think>…</think>`) counts only where nothing stands outside of it. Commas
-    before a closing bracket are forgiven; then come readings with repaired quotes, names and endings. What stands inside
-    an object that does not end is a piece of an answer, never one by itself. With `closed` only what is complete as it
-    stands counts. `NaN` and `Infinity` are not JSON.
+    before a closing bracket are forgiven; then come readings with repaired quotes, names and endings. What stands
+    inside an object that does not end is a piece of an answer, never one by itself. With `closed` only what is complete
+    as it stands counts. `NaN` and `Infinity` are not JSON.
     """
     text = text[:_MOST_CHARS].strip().removeprefix("\ufeff")
     seen: list[Any] = []

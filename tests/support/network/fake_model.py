@@ -16,7 +16,11 @@ _AGENTS = {
     "action": "supervisor",
     "continue_searching": "reflector",
     "gap_analysis": "refiner",
-    "summary": "synthesizer",
+    "sections": "outliner",
+    "blocks": "section_writer",
+    "summary": "editor",
+    "verdicts": "verifier",
+    "sentences": "section_mender",
     "claims": "claim_extractor",
     "questions": "decomposer",
     "executive_summary": "source_summarizer",
@@ -166,25 +170,49 @@ def _claim_extractor(question: str, blocks: Sequence[tuple[str, str]], options: 
     return {"claims": claims}
 
 
-def _synthesizer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+def _outliner(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    numbers = [int(label.removeprefix("finding ")) for label, _ in blocks if label.startswith("finding ")]
+    third = max(1, (len(numbers) + 2) // 3)
+    return {
+        "sections": [
+            {
+                "heading": f"Part {place // third + 1} of what was found",
+                "answers": "What was found?",
+                "form": "a list",
+                "findings": numbers[place : place + third],
+                "words": 200,
+                "action": "new",
+            }
+            for place in range(0, len(numbers), third)
+        ],
+        "not_answered": [],
+    }
+
+
+def _section_writer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     statements = [
         {"text": text, "evidence_ids": [label.removeprefix("evidence ")], "kind": "quote"}
         for label, text in blocks
         if label.startswith("evidence ev-")
     ]
-    third = max(1, (len(statements) + 2) // 3)
-    return {
-        "found": bool(statements),
-        "summary": _quotes(statements[:2]),
-        "sections": [
-            {
-                "heading": f"Part {place // third + 1} of what was found",
-                "blocks": _quotes(statements[place : place + third]),
-            }
-            for place in range(0, len(statements), third)
-        ],
-        "conclusions": _quotes(statements[-1:]),
-    }
+    return {"blocks": _quotes(statements), "quotes": []}
+
+
+def _editor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    sections = "\n".join(text for label, text in blocks if label.startswith("section "))
+    written = re.findall(r"\(\d+\.\d+\) (.+) \[(ev-[0-9a-f]{10})\]", sections)
+    statements = [{"text": text, "evidence_ids": [name], "kind": "quote"} for text, name in written]
+    return {"found": bool(statements), "summary": _quotes(statements[:2]), "conclusions": _quotes(statements[-1:])}
+
+
+def _verifier(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    numbers = [int(label.removeprefix("sentence ")) for label, _ in blocks if label.startswith("sentence ")]
+    return {"verdicts": [{"n": n, "verdict": "supported", "reason": ""} for n in numbers]}
+
+
+def _section_mender(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    numbers = [int(label.removeprefix("sentence ")) for label, _ in blocks if label.startswith("sentence ")]
+    return {"sentences": [{"n": n, "action": "drop"} for n in numbers]}
 
 
 def _quotes(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

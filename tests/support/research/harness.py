@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.providers.web.page_reader import PageReader
+from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.llm.model_router import ModelRouter
@@ -116,7 +118,7 @@ def make_services(
     """Services with the shipped prompts and schemas; `models` may be the script of one scripted model."""
     default = (ScriptedModel(models),) if isinstance(models, Mapping) else tuple(models)
     return Services(
-        models=ModelRouter(default=default, roles=roles or {}),
+        models=ModelRouter(default=default, roles=roles or {}, quoting=ExtractiveModel()),
         search=search,
         prompts=PromptRenderer(prompt_resolver()),
         schemas=AnswerSchemas(schema_resolver()),
@@ -184,15 +186,56 @@ def verdict(action: str, guidance: str | None = None) -> dict[str, Any]:
     }
 
 
-def first_quotes(request: ModelRequest) -> dict[str, Any]:
-    """A synthesizer that states each finding with its evidence."""
-    statements = [
-        {"text": row["content"], "evidence_ids": row["evidence_ids"], "kind": "fact"}
-        for row in request.material["findings"]
-    ]
-    block = {"type": "list", "items": [[statement] for statement in statements]}
-    summary = {"type": "paragraph", "sentences": statements[:2]}
-    return {"summary": [summary], "sections": [{"heading": "What was found", "blocks": [block]}]}
+def one_section(request: ModelRequest) -> dict[str, Any]:
+    """An outliner that puts every finding into one section, anew in each round."""
+    row = {
+        "heading": "What was found",
+        "answers": "What is known?",
+        "form": "a list",
+        "findings": [row["n"] for row in request.material["findings"]],
+        "words": 100,
+    }
+    previous = [row["id"] for row in request.material["previous"]]
+    return {"sections": [{**row, "action": "revise", "previous": previous[0]} if previous else row]}
+
+
+def stated(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each finding as a fact with its evidence."""
+    return [{"text": row["content"], "evidence_ids": row["evidence_ids"], "kind": "fact"} for row in rows]
+
+
+def states_findings(request: ModelRequest) -> dict[str, Any]:
+    """A section writer that states each finding with its evidence, in a list."""
+    return {"blocks": [{"type": "list", "items": [[row] for row in stated(request.material["findings"])]}]}
+
+
+def repeats_the_first(request: ModelRequest) -> dict[str, Any]:
+    """An editor whose summary is the first sentence of the first section."""
+    text = request.material["sections"][0]["text"].splitlines()[0]
+    ids = re.findall(r"\[(ev-[0-9a-f]{10})\]", text)
+    said = re.sub(r"^(- )?\(\d+\.\d+\) | \[ev-.*$", "", text)
+    sentence = {"text": said, "evidence_ids": ids, "kind": "fact"}
+    return {"found": True, "summary": [{"type": "paragraph", "sentences": [sentence]}]}
+
+
+def all_supported(request: ModelRequest) -> dict[str, Any]:
+    """A verifier without objections."""
+    return {"verdicts": [{"n": row["n"], "verdict": "supported"} for row in request.material["statements"]]}
+
+
+def drops_all(request: ModelRequest) -> dict[str, Any]:
+    """A mender that gives up on each sentence."""
+    return {"sentences": [{"n": row["n"], "action": "drop"} for row in request.material["failing"]]}
+
+
+WRITING: Mapping[str, Sequence[Any]] = {
+    "outliner": [one_section],
+    "section_writer": [states_findings],
+    "editor": [repeats_the_first],
+    "verifier": [all_supported],
+    "section_mender": [drops_all],
+}
+"""A report that goes well."""
 
 
 OPENED = finding(
@@ -227,7 +270,7 @@ def research_script(**changes: Sequence[Any]) -> dict[str, Sequence[Any]]:
         "reflector": [{"continue_searching": False, "research_complete": True, "rationale": "Enough."}],
         "supervisor": [proceed],
         "analyzer": [{"findings": [OPENED, COST], "gaps": []}],
-        "synthesizer": [first_quotes],
+        **WRITING,
         "refiner": [ask_the_suggestions],
     }
     return {**script, **changes}

@@ -14,7 +14,7 @@ from tests.support.network.fake_services import Faults, open_world
 def test_models_searches_and_what_fell_back_are_reported_at_the_start_and_at_the_end(
     user: User, tmp_path: Path
 ) -> None:
-    no_report = Faults(deaf_agents=frozenset({"synthesizer"}))
+    no_report = Faults(deaf_agents=frozenset({"outliner"}))
     with open_world(tmp_path / "world.log", faults=no_report) as world:
         done = user.run(
             *("run", "What does the lagoon do to salmon smolts?", "--llm", world.model),

@@ -72,7 +72,7 @@ SEARCHES = {
     "tavily, mcp:notes": "your own MCP servers",
 }
 ROLES_AND_PHASES = (
-    *("research", "summarization", "compression", "reflection", "report"),
+    *("research", "summarization", "compression", "reflection", "report", "verification"),
     *("clarification", "planning", "gathering", "analysis", "synthesis", "refinement"),
 )
 DECIDED: dict[str, dict[Any, str | None]] = {
@@ -87,6 +87,7 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "token_management_enabled": {False: None},
     "token_safety_margin": {0.2: None},
     "default_context_tokens": {4096: None},
+    "report_output_tokens": {4096: None},
     "source_chars": {5000: None},
     "runtime_overhead": {10: None},
     "search_providers": SEARCHES,

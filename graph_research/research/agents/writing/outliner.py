@@ -31,11 +31,15 @@ _SECTIONS = (
 
 
 def outliner(services: Services) -> Handler:
-    """The sections in reading order, every finding in at least one of them. Empty where no model gives a usable one:
-    then the quotations that code selected are the report."""
+    """The sections in reading order, every finding in at least one of them. Empty where no language model gives a
+    usable one, or nothing was found to write of: then the quotations that code selected are the report. `by_code` says
+    that no language model serves the role."""
     agent = Agent(name="outliner", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def outline(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        by_code = all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase))
+        if not handoff["findings"] and not by_code:
+            return {"outline": [], "not_answered": [], "by_code": False, "degraded": []}
         result = await agent.call(
             services,
             _material(handoff, ctx),
@@ -46,6 +50,7 @@ def outliner(services: Services) -> Handler:
         return {
             "outline": [section.to_json() for section in _arranged(result.output["sections"], handoff)],
             "not_answered": result.output.get("not_answered") or [],
+            "by_code": by_code,
             "degraded": result.degradations(agent.name, ctx),
         }
 

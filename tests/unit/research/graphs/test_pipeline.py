@@ -8,7 +8,7 @@ import pytest
 
 from graph_research.graph.events import Note
 from graph_research.providers.llm.base import ModelRequest
-from tests.support.research.harness import Bench, first_quotes
+from tests.support.research.harness import WRITING, Bench
 
 QUESTION = "What is known of the Tarn plant?"
 
@@ -34,7 +34,7 @@ def script(**changes: Any) -> dict[str, Any]:
     return {
         "decomposer": [{"questions": ["1. opening of the plant", "2) cost of the plant", "Opening of the plant"]}],
         "claim_extractor": [claims],
-        "synthesizer": [first_quotes],
+        **WRITING,
         **changes,
     }
 
@@ -84,7 +84,7 @@ async def test_at_most_eight_questions_are_searched() -> None:
 
 
 async def test_a_synthesis_that_fails_leaves_a_placeholder_and_all_that_was_scored() -> None:
-    bench = Bench(script(synthesizer=[{"error": "refused", "message": "no quota"}]), graph="pipeline")
+    bench = Bench(script(outliner=[{"error": "refused", "message": "no quota"}]), graph="pipeline")
     result = await bench.run()
     assert result.status == "completed"
     assert result.state["report"].startswith("## Synthesis failed")

@@ -13,6 +13,7 @@ from graph_research.app.definitions import graph_resolver, prompt_resolver, sche
 from graph_research.graph.loader import check_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.values.json_schema import Contract
+from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.json_schemas import FOLDER, MODELS, generated_schemas
 from graph_research.research.models.confidence import JobConfidence
@@ -20,6 +21,7 @@ from graph_research.research.models.decision import Decision, QualityAssessment,
 from graph_research.research.models.draft import Block, Draft, DraftSection, Statement, StatementVerdict
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
 from graph_research.research.models.finding import Claim, Confidence, Finding, Gap
+from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.plan import ChecklistItem, Reflection, SubQuery, TopicResult
 from graph_research.research.models.record import Record
 from graph_research.research.models.report_options import ReportOptions
@@ -50,6 +52,7 @@ SAMPLES: dict[str, Record] = {
     ),
     "finding": Finding(id="find-0123456789", content="c", confidence=Confidence.CONFIRMED),
     "gap": Gap(id="gap-0123456789", description="d", severity="critical"),
+    "outline_section": OutlineSection(id="sec-1", heading="h", finding_ids=["find-0123456789"]),
     "reflection": Reflection(continue_searching=True, refined_query="q"),
     "report_options": ReportOptions(length="1500"),
     "source": Source(id="src-0123456789", archive_hash=HASH),
@@ -132,21 +135,29 @@ def test_a_shipped_graph_has_no_finding_not_even_a_warning(name: str) -> None:
     assert check_graph(shipped("graphs") / f"{name}.yaml", registry=registry) == []
 
 
+def objects_once(request: ModelRequest) -> dict[str, Any]:
+    """A verifier that objects to the first sentence of each batch."""
+    verdicts = [{"n": row["n"], "verdict": "supported"} for row in request.material["statements"]]
+    return {"verdicts": [{**verdicts[0], "verdict": "partly", "reason": "It says more."}, *verdicts[1:]]}
+
+
 async def test_the_roles_that_the_graphs_name_are_those_that_the_agents_ask() -> None:
     summary = {"executive_summary": "It says so.", "key_excerpts": []}
     script = research_script(
         analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}],
         source_summarizer=[summary],
         extractor=[{"notes": [{"text": "It says so.", "sources": [1]}], "findings": [], "limits": []}],
+        verifier=[objects_once],
     )
     bench = Bench(script, condensing=True, settings={"summarization_min_chars": 1, "source_chars": 1})
     await bench.run(max_iterations=2)
     asked = {request.agent: request.role for request in bench.model.requests}
-    graphs = [bench.runtime().graph, bench.runtime().graph.subgraphs["topic_research"]]
+    root = bench.runtime().graph
+    graphs = [root, *root.subgraphs.values()]
     nodes = [node for graph in graphs for node in graph.spec.nodes.values() if node.role]
     assert {node.target: node.role for node in nodes} == {
         agent: role for agent, role in asked.items() if agent != "clarifier"
-    }
+    } | {"synthesizer": "report"}
 
 
 @pytest.mark.parametrize("agent", sorted(path.name for path in shipped("prompts").iterdir() if path.name[0] != "_"))

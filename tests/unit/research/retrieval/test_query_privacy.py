@@ -147,7 +147,7 @@ async def test_the_user_may_allow_it() -> None:
 
 async def test_the_first_plan_of_a_pipeline_has_read_nothing_and_is_sent_as_it_is() -> None:
     plan = {"questions": ["Tarn plant opening ceremony"]}
-    script = {"decomposer": [plan], "claim_extractor": [{"claims": []}], "synthesizer": [{"error": "refused"}]}
+    script = {"decomposer": [plan], "claim_extractor": [{"claims": []}], "outliner": [{"error": "refused"}]}
     research = Bench(script, graph="pipeline", others=[FolderOfHits("local", local_memo)])
     await research.run()
     assert "Tarn plant opening ceremony" in queries(research.web)

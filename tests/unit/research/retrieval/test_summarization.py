@@ -470,7 +470,7 @@ async def test_a_pipeline_summarizes_what_all_its_searches_found() -> None:
         "decomposer": [{"questions": ["opening of the Tarn plant"]}],
         "source_summarizer": [GOOD],
         "claim_extractor": [{"claims": []}],
-        "synthesizer": [{"error": "refused"}],
+        "outliner": [{"error": "refused"}],
     }
     whole = Bench(script, graph="pipeline", search=found, condensing=True)
     result = await whole.run()

@@ -165,7 +165,7 @@ def _how_it_ended(state: Mapping[str, Any], run: RunFacts, labels: Labels) -> st
     how += f" ({run.error})" if run.error and run.cause in (Cause.CANCELLED, Cause.TIMEOUT) else ""
     rest = labels.ended_with_report if state.get("draft") is not None else labels.ended_without_report
     template = labels.ended_in_phase if phase else labels.ended
-    return template.format(how=how, phase=phase, rest=rest)
+    return template.format(how=how, phase=labels.phases.get(phase, phase) if phase else "", rest=rest)
 
 
 def _report_claims(

@@ -61,6 +61,17 @@ class Labels:
             "": "has not ended",
         }
     )
+    phases: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "clarification": "clarification",
+            "planning": "planning",
+            "gathering": "gathering",
+            "analysis": "analysis",
+            "synthesis": "writing",
+            "refinement": "refinement",
+            "completed": "end",
+        }
+    )
     ended_with_report: str = "This report was written before that and may lack what was still to come."
     ended_without_report: str = "No report had been written; what had been collected until then is listed here."
 
@@ -250,7 +261,9 @@ class Labels:
             "section_writer": "writing sections",
             "editor": "editing",
             "verifier": "verification",
-            "mender": "correcting sentences",
+            "section_mender": "correcting sentences",
+            "assembler": "putting the report together",
+            "plan_adopter": "adopting the plan",
             "supervisor": "reviews",
             "gate": "quality checks",
         }
@@ -273,6 +286,16 @@ class Labels:
     decisions: str = "Decisions: {n}"
     run: str = "Run"
     status: str = "Status"
+    run_statuses: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "running": "running",
+            "awaiting_input": "waiting for an answer",
+            "paused": "paused",
+            "completed": "completed",
+            "failed": "failed",
+            "aborted": "ended early",
+        }
+    )
     statistics: str = "Statistics"
     wall_clock: str = "Wall clock"
     model_time: str = "Model time"
@@ -283,6 +306,14 @@ class Labels:
     cost_unknown: str = "unknown"
     cost_nothing: str = "nothing"
     content_fidelity: str = "Content fidelity"
+    bands: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "full": "full",
+            "condensed": "condensed",
+            "compressed": "compressed",
+            "minimal": "minimal",
+        }
+    )
     billed_twice: str = "Calls possibly billed twice"
     usage: str = "Calls by role and phase"
     usage_columns: tuple[str, ...] = ("Role", "Phase", "Calls", "Seconds", "Tokens in", "Tokens out", "USD")

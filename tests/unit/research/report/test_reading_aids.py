@@ -1,0 +1,166 @@
+"""Basis and limits, the flow from search to citation, and the words of a report: they all come from one table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from graph_research.research.registry import research_handlers
+from graph_research.research.report import labels as tables
+from graph_research.research.report.basis import basis_of
+from graph_research.research.report.build import build_report
+from graph_research.research.report.flow import Stage, flow_of, flow_svg
+from graph_research.research.report.html import render_html
+from graph_research.research.report.labels import ENGLISH, Labels, labels_for
+from graph_research.research.report.markdown import render_markdown
+from graph_research.research.report.model import Report
+from tests.support.research import finished_research, written_report
+from tests.support.research.harness import make_services
+
+
+def built(**changes: Any) -> Report:
+    return build_report(
+        written_report.state(**changes),
+        texts=finished_research.texts(),
+        layouts=finished_research.layouts(),
+        run=finished_research.facts(),
+    )
+
+
+def test_what_was_read_of_what_age_and_how_sure_it_is_takes_a_few_lines() -> None:
+    lines = basis_of(built(), ENGLISH)
+    assert lines[:2] == [
+        "Sources read: 3; cited: 3; independent publishers or authors of these: 3 "
+        "(National Audit Chamber, Lagoon Company, community).",
+        "Dates of the cited sources: 2018-11-22 to 2021-03-04; without a date: 1.",
+    ]
+    assert "Not looked into, because the search failed: effect of the turbines on fish." in lines
+    assert any(line.startswith("Confidence: low (") and "few sources: 3" in line for line in lines)
+    assert len(lines) <= 7
+
+
+def test_an_undisputed_report_of_one_publisher_without_dates_says_so_and_nothing_else() -> None:
+    alike = {"publisher": "Lagoon Company", "doi": None, "published_at": None}
+    report = built(
+        sources=[{**source, **alike} for source in finished_research.SOURCES],
+        gaps=[],
+        claims=[],
+        contradictions=[],
+        sub_queries=[],
+    )
+    said = " ".join(basis_of(report, ENGLISH))
+    assert "None of the cited sources carries a date." in said
+    assert "all cited sources have one publisher" in said
+    assert "open" not in said and "disagree" not in said and "Not looked into" not in said
+
+
+def test_the_flow_says_what_was_found_removed_read_left_out_and_cited() -> None:
+    low = {**finished_research.SOURCES[2], "id": "src-low0000001", "quality": "low"}
+    flagged = {**finished_research.SOURCES[2], "id": "src-flagged001", "tier": "FLAGGED"}
+    report = built(
+        sources=[*finished_research.SOURCES, low, flagged],
+        topics=[{"sub_query_id": "sq-1-1", "source_ids": ["a"], "duplicates_skipped": 4}],
+        searches=[{"asked": ["web"], "skipped": [], "withheld": [], "pages_read": [], "pages_failed": ["p"]}],
+    )
+    assert flow_of(report, ENGLISH) == [
+        Stage("Found by the searches", 9, ("Duplicates removed: 4",)),
+        Stage(
+            "Read",
+            5,
+            (
+                "Pages that could not be opened, so that the search result stood for them: 1",
+                "Left out: 2",
+                "– flagged as unreliable: 1",
+                "– of low quality for this question: 1",
+            ),
+        ),
+        Stage("Cited", 3, ("Passages cited: 6",)),
+    ]
+
+
+def test_the_figure_is_svg_that_holds_every_word_within_its_boxes() -> None:
+    long = "so many words that they do not fit into one line of the box & <beside>"
+    figure = ElementTree.fromstring(flow_svg([Stage("Found", 1234, (long,)), Stage("\u5f15\u7528" * 20, 2)]))
+    shown = [element.text or "" for element in figure.iter("text")]
+    assert " ".join(line for line in shown if line in long or line.strip() in long) == long
+    assert "1,234" in shown
+    assert max(len(line) for line in shown if "\u5f15" in line) <= 15
+    bottom = max(float(box.attrib["y"]) + float(box.attrib["height"]) for box in figure.iter("rect"))
+    assert bottom <= float(figure.attrib["viewBox"].split()[3])
+    assert not figure.attrib.keys() & {"style", "onload"}
+
+
+def bracketed(value: Any) -> Any:
+    """A language in which each text stands in brackets, whatever its placeholders hold."""
+    if isinstance(value, str):
+        parts = re.split(r"(\{\w+\})", value)
+        return "".join(part if part.startswith("{") else re.sub(r"[A-Za-z]+", "\u25c6", part) for part in parts)
+    if isinstance(value, Mapping):
+        return {key: bracketed(text) for key, text in value.items()}
+    return tuple(bracketed(text) for text in value)
+
+
+@pytest.fixture
+def in_another_language(monkeypatch: pytest.MonkeyPatch) -> Labels:
+    made = {field.name: bracketed(getattr(ENGLISH, field.name)) for field in fields(Labels) if field.name != "language"}
+    other = replace(ENGLISH, language="xx", **made)
+    monkeypatch.setattr(tables, "LABELS", {**tables.LABELS, "xx": other})
+    return other
+
+
+def numbers_only(**changes: Any) -> Report:
+    """A report whose own texts hold no Latin letter, so that each word that is left comes from the program."""
+    rows = finished_research.state()
+    piece = finished_research.COST_AUDIT
+    source = {**finished_research.SOURCES[0], "title": "1", "publisher": "2", "authors": [], "url": "3"}
+    fact = {"text": "4 \u00d7 5", "kind": "fact", "evidence_ids": [piece["id"]]}
+    draft = {"summary": [finished_research.paragraph(fact)], "more": [fact]}
+    state = {
+        **rows,
+        "question": "6?",
+        "report_options": {"language": "xx"},
+        "sources": [source, {**source, "id": "src-unread0001"}],
+        "evidence": [{**piece, "quote": "1"}],
+        "draft": {**draft, "sections": [{"heading": "7", "blocks": [finished_research.paragraph(fact)]}]},
+        "contradictions": [
+            {**rows["contradictions"][0], "topic": "8", "sides": [{"value": "9", "evidence_ids": [piece["id"]]}] * 2}
+        ],
+        "gaps": [{"id": "gap-1", "description": "10"}, {"id": "gap-2", "description": "11", "addressed_in": 2}],
+        "sub_queries": [{"id": "sq-1-1", "query": "12", "status": "failed"}],
+        "claims": [{**rows["claims"][0], "text": "13"}],
+        "decisions": [],
+        "degraded": [{"agent": "planner", "reason": "14", "kind": "fallback"}, {"agent": "gate", "reason": "15"}],
+        "quotes_dropped": 1,
+        "report_metadata": {"fabricated_citations": 1},
+        **changes,
+    }
+    run = finished_research.facts(run_id="16", graph="17", search=[], usage=[], status="aborted", cause="timeout")
+    return build_report(state, texts=finished_research.texts(), layouts=finished_research.layouts(), run=run)
+
+
+def test_every_word_that_the_program_writes_comes_from_the_table(in_another_language: Labels) -> None:
+    report = numbers_only()
+    assert labels_for("xx-Latn") is in_another_language
+    assert re.findall(r"[A-Za-z]{3,}", render_markdown(report).replace("<br>", " ")) == []
+    page = LexborHTMLParser(render_html(report, texts=finished_research.texts()))
+    for gone in ("head", ".brand", "#texts .archived", ".passage .archived", ".hash", ".said", "time", "code"):
+        for node in page.css(gone):
+            node.decompose()
+    shown = page.body.text(separator=" ") if page.body else ""
+    assert re.findall(r"[A-Za-z]{3,}", shown) == []
+
+
+def test_a_language_without_a_table_of_its_own_is_answered_in_english() -> None:
+    assert labels_for("tlh") is ENGLISH and labels_for(None) is ENGLISH
+
+
+def test_a_reader_is_told_what_an_agent_does_and_not_its_name() -> None:
+    without_judgement = {"adopt_plan", "decide_iteration", "give_up", "prove_quotes", "record_abort", "search"}
+    agents = research_handlers(make_services({})).keys() - without_judgement
+    assert agents <= ENGLISH.steps.keys()

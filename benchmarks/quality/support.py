@@ -46,19 +46,21 @@ def lines(sets: list[Set]) -> Iterator[Line[Case]]:
     """AUC and macro-F1 of each half, AUC by label and by kind of error, and what each feature is worth."""
     for name, cases in groups(sets).items():
         bound = 0.05 if name in {one.name for one in sets if one.pairs} else None
-        tuned = _best_threshold([case for case in cases if case.split == "tune"] or cases)
-        ours_f1, plain_f1 = partial(_macro_f1, _score, SUPPORTED), partial(_macro_f1, _coverage, tuned)
+        tuned = best_threshold([case for case in cases if case.split == "tune"] or cases)
+        ours_f1, plain_f1 = partial(macro_f1, score_of, SUPPORTED), partial(macro_f1, coverage_of, tuned)
         for split in SPLITS:
             if half := [case for case in cases if case.split == split]:
-                yield Line(f"{name}, {split}: support AUC", half, _auc(_score), _auc(_coverage), bound, over_plain=True)
+                yield Line(
+                    f"{name}, {split}: support AUC", half, auc_of(score_of), auc_of(coverage_of), bound, over_plain=True
+                )
                 yield Line(f"{name}, {split}: support macro-F1", half, ours_f1, plain_f1)
         rest = [case for case in cases if case.split == "check"] or cases
         for label in sorted({case.label for case in rest if not case.supported}):
             kind = [case for case in rest if case.supported or case.label == label]
-            yield Line(f"{name}: supported against {label}, AUC", kind, _auc(_score), _auc(_coverage))
+            yield Line(f"{name}: supported against {label}, AUC", kind, auc_of(score_of), auc_of(coverage_of))
         for feature in _FEATURES if not name.endswith((" corrupted", " quoted")) or name == _OF_SENTENCES else ():
-            without = _auc(partial(_logit, without=feature))
-            yield Line(f"{name}: AUC without {feature} (plain: with)", rest, without, _auc(_score))
+            without = auc_of(partial(_logit, without=feature))
+            yield Line(f"{name}: AUC without {feature} (plain: with)", rest, without, auc_of(score_of))
 
 
 def groups(sets: list[Set]) -> dict[str, list[Case]]:
@@ -178,7 +180,7 @@ def _with_errors(case: Case) -> Iterator[Case]:
         yield Case(claim, case.quotes, kind, False, case.split)
 
 
-def _score(case: Case) -> float:
+def score_of(case: Case) -> float:
     return case.judged.score
 
 
@@ -186,15 +188,15 @@ def _logit(case: Case, *, without: str = "") -> float:
     return sum(COEFFICIENTS[name] * value for name, value in case.judged.features.items() if name != without)
 
 
-def _coverage(case: Case) -> float:
+def coverage_of(case: Case) -> float:
     return case.coverage
 
 
-def _auc(value: Callable[[Case], float]) -> Callable[[Sequence[Case]], float]:
+def auc_of(value: Callable[[Case], float]) -> Callable[[Sequence[Case]], float]:
     return lambda cases: auc([value(c) for c in cases if c.supported], [value(c) for c in cases if not c.supported])
 
 
-def _macro_f1(value: Callable[[Case], float], threshold: float, cases: Sequence[Case]) -> float:
+def macro_f1(value: Callable[[Case], float], threshold: float, cases: Sequence[Case]) -> float:
     said = [(value(case) >= threshold, case.supported) for case in cases]
     return mean(
         2 * sum(a == b == side for a, b in said) / (sum((a == side) + (b == side) for a, b in said) or 1)
@@ -202,5 +204,5 @@ def _macro_f1(value: Callable[[Case], float], threshold: float, cases: Sequence[
     )
 
 
-def _best_threshold(cases: Sequence[Case]) -> float:
-    return max(sorted({case.coverage for case in cases}), key=lambda value: _macro_f1(_coverage, value, cases))
+def best_threshold(cases: Sequence[Case]) -> float:
+    return max(sorted({case.coverage for case in cases}), key=lambda value: macro_f1(coverage_of, value, cases))

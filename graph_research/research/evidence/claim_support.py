@@ -23,6 +23,7 @@ call supported 0 to 3 % have less, of the same beside a passage of another sourc
 _LISTED = 5
 _ITEM = re.compile(r"\s*\(?\d{1,2}[.)]\s")
 _TIMES = re.compile(r"[\s-]?(?:times|fold|mal|fois|veces|vezes|volte|keer|razy)\b")
+_WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
 _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*\sv?$")
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
@@ -179,7 +180,13 @@ class _Ground:
         return [text, f"{self.context}: {text}"] if self.context else [text]
 
     def is_translated(self, text: str) -> bool:
-        return language_of(text) != language_of("\n".join(self.quotes))
+        """Whether the text has another language than the quotes; a short text's may be guessed wrong, so its words
+        in lower case must stand in no quote for the most part."""
+        if language_of(text) == language_of("\n".join(self.quotes)):
+            return False
+        written = [word for word in _WORD.findall(text) if word.islower()]
+        held = {word for quote in self.quotes for word in _WORD.findall(quote.lower())}
+        return 3 * sum(word in held for word in written) <= len(written)
 
     def _is_new(self, figure: Value, text: str, *, is_analysis: bool = False) -> bool:
         """Whether a number that no quote states is neither computed nor a title's date, a name's, a list's, or 0, 1 or

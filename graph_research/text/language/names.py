@@ -9,7 +9,7 @@ from graph_research.text.language.dates import MONTH_NUMBERS
 from graph_research.text.language.opposites import CAPITALISED_NOUNS
 from graph_research.text.language.words import MOST_WEIGHT, language_of, stem, weight
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _UNSPACED = frozenset({"ja", "zh"})
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
 _DERIVED = re.compile(r"(?:ing|ed|ly|ness|ions?|able|ible|ers?|ism|less|ful|ity|ments?|[^s]s)$")

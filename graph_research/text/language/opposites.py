@@ -14,16 +14,30 @@ NEGATIONS = {
         "lacked lacking unable absence absent",
         "es": "no nunca jamás sin ni ningún ninguna ninguno nadie nada tampoco",
         "fr": "ne n pas jamais sans aucun aucune ni personne rien",
+        "it": "non no mai senza né nessun nessuna nessuno niente nulla neppure",
+        "ja": "ない なか ませ",
+        "nl": "niet geen nooit zonder noch niemand niets",
+        "pl": "nie bez nigdy żaden żadna żadne nikt nic ani",
+        "pt": "não nunca jamais sem nem nenhum nenhuma ninguém nada",
+        "zh": "不 没 未 无",
     }.items()
 }
-"""Words that deny what stands beside them."""
+"""Words that deny what stands beside them; Japanese and Chinese by the pairs of characters that they begin with."""
 
 CAPITALISED_NOUNS = frozenset({"de"})
 """Languages in which a capital letter does not tell a name."""
 
 TURNING = {
     language: frozenset(listed.split())
-    for language, listed in {"de": "von durch der des", "en": "by of", "es": "por de", "fr": "par de"}.items()
+    for language, listed in {
+        "de": "von durch der des",
+        "en": "by of",
+        "es": "por de",
+        "fr": "par de",
+        "it": "da di",
+        "nl": "door van",
+        "pt": "por de",
+    }.items()
 }
 """Words that let the roles beside a verb or a noun change places: "B was bought by A", "the capital of B"."""
 

@@ -12,6 +12,7 @@ from typing import Literal
 from graph_research.text.language.dates import WrittenDate, dates_in
 from graph_research.text.language.units import (
     CJK_SCALES,
+    COUNTS,
     CURRENCIES,
     RATES,
     SCALES,
@@ -153,7 +154,8 @@ def states(other: Value, one: Value) -> bool:
         return bool(b.year) and max(one.low, other.low) - min(one.high, other.high) <= one.slack
     if a or b:  # a year may be read as a bare number
         year, number = (a, other) if a else (b, one)
-        return bool(year and not (a and a.month) and not number.unit and number.low == year.year)
+        readings = {low for low, _ in number.readings}
+        return bool(year and not (a and a.month) and not number.unit and year.year in readings)
     if one.unit and other.unit and one.unit != other.unit:
         return False
     factor = _rate(one, other) * (1.0 if one.unit and other.unit else one.factor / other.factor)
@@ -162,8 +164,10 @@ def states(other: Value, one: Value) -> bool:
 
 def unstated(text: str, known: Sequence[str]) -> list[Value]:
     """The figures of `text` that no known text states. Digits with spaces between them are read both ways: `27 400` is
-    a number, or two cells of a table."""
+    a number, or two cells of a table. "Both" and "twice" in a known text state two."""
     stated = [figure for other in known for form in _spacings(other) for figure in figures(form)]
+    counted = {COUNTS[word] for other in known for word in re.findall(r"\w+", other.lower()) if word in COUNTS}
+    stated += [Value(start=0, end=0, low=float(number), high=float(number)) for number in sorted(counted)]
     readings = (
         [figure for figure in figures(form) if not any(states(other, figure) for other in stated)]
         for form in _spacings(text)

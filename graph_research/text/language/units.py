@@ -43,6 +43,13 @@ SPELLED = {word: number for number, word in enumerate(_SMALL.split())} | {
 }
 """Small numbers by their words."""
 
+_COUNTED = {
+    2: "both twice beide beiden beider zweimal ambos ambas entrambi entrambe oba obie",
+    3: "thrice dreimal",
+}
+COUNTS = {word: number for number, listed in _COUNTED.items() for word in listed.split()}
+"""Words that say how many there are without being a number."""
+
 UNITS: dict[str, tuple[str, float]] = {}
 """The dimension of a unit and its factor to the dimension's base unit, by every way to write it."""
 for _name, _factor in {"": 1.0, "kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12}.items():
@@ -57,8 +64,8 @@ UNITS |= {"KB": ("data", 1e3)}
 for _names, _dimension, _factor in (
     ("percentage point|prozentpunkt|prozentpunkte|punto percentuale|punti percentuali|个百分点", "points", 1.0),
     ("percent|per cent|%|％|prozent|por ciento|por cento|pour cent|per cento|procent|パーセント", "percent", 1.0),
-    ("millimetre|millimeter|mm", "length", 1e-3),
-    ("centimetre|centimeter|cm", "length", 1e-2),
+    ("millimetre|millimeter|millimètre|milímetro|millimetro|millimetri|mm|毫米|ミリメートル", "length", 1e-3),
+    ("centimetre|centimeter|centimètre|centímetro|centimetro|centimetri|cm|厘米|センチ", "length", 1e-2),
     ("kilometre|kilometer|kilomètre|kilómetro|quilômetro|quilómetro|chilometri|chilometro|kilometrów|km|公里|千米"
      "|キロメートル", "length", 1e3),
     ("metre|meter|mètre|metro|metri|metrów|m|米|メートル", "length", 1.0),
@@ -69,13 +76,13 @@ for _names, _dimension, _factor in (
     ("square metre|square meter|quadratmeter|m²|m2|平方米", "area", 1.0),
     ("square mile|sq mi", "area", 2589988.0),
     ("square foot|square feet|sq ft", "area", 0.092903),
-    ("hectare|hektar|ha|公顷", "area", 1e4),
+    ("hectare|hektar|hectárea|ettaro|ettari|ha|公顷|ヘクタール", "area", 1e4),
     ("acre", "area", 4046.86),
     ("cubic metre|cubic meter|kubikmeter|m³|m3|立方米", "volume", 1.0),
     ("litre|liter|litro|litri", "volume", 1e-3),
     ("milligram|mg", "mass", 1e-6),
-    ("kilogram|kilogramm|kg|公斤|千克|キログラム", "mass", 1.0),
-    ("gram|gramm|grammi", "mass", 1e-3),
+    ("kilogram|kilogramm|kilogramme|kilogramo|quilograma|chilogrammi|kg|公斤|千克|キログラム", "mass", 1.0),
+    ("gram|gramm|gramme|gramo|grama|grammi|克|グラム", "mass", 1e-3),
     ("metric ton|tonne|tonelada|tonnellata|tonnellate|ton|吨|噸|トン", "mass", 1e3),
     ("nanosecond|ns", "time", 1e-9),
     ("microsecond|µs|μs", "time", 1e-6),
@@ -90,7 +97,7 @@ for _names, _dimension, _factor in (
     ("year|jahr|jahre|ans|année|año|ano|anno|anni|jaar|jaren|lat|lata|年", "time", 31557600.0),
     ("euro|EUR|€|欧元|歐元|ユーロ", "money:euro", 1.0),
     ("dollar|dólar|dólare|dollari|dolarów|USD|US dollar|US-Dollar|$|美元|米ドル|ドル", "money:dollar", 1.0),
-    ("pound sterling|GBP|pound|£|英镑|ポンド", "money:pound", 1.0),
+    ("pound sterling|GBP|pound|livre sterling|£|英镑|ポンド", "money:pound", 1.0),
     ("yen|JPY|¥|日元|円", "money:yen", 1.0),
     ("yuan|CNY|人民币|元", "money:yuan", 1.0),
     ("degree Celsius|degrees Celsius|Grad Celsius|°C|度|摄氏度", "celsius", 1.0),

@@ -88,8 +88,8 @@ class Support:
 def support(claim: str, quotes: Sequence[str], language: str | None = None) -> Support:
     """How far `claim` follows from `quotes`; its language is told from the texts where it is not given.
 
-    Words, names and numbers are compared in every language; negations in English, French, German and Spanish;
-    quantifiers and comparisons in English.
+    Words, names and numbers are compared in every language; negations in the languages of `NEGATIONS`; quantifiers
+    and comparisons in English.
     """
     language = language or language_of("\n".join((claim, *quotes)))
     features, lacks = _Comparison(claim, quotes, language).result()
@@ -141,10 +141,11 @@ class _Text:
     def negations(self) -> list[tuple[Word, Context]]:
         """Each word that denies, with what it denies."""
         listed = NEGATIONS.get(self.language, frozenset())
+        first = 1 if self.language == "zh" else None
         return [
             (word, self.around(place, 1, 3, in_clause=True))
             for place, word in enumerate(self.words)
-            if self.written(word).lower() in listed
+            if self.written(word).lower()[:first] in listed
         ]
 
     @cached_property
@@ -332,11 +333,11 @@ class _Comparison:
                 if (term in weighty or place in turning_points) and len(sentence.places.get(term, ())) == 1
             ]
             middle = _reversal(shared, turning_points) if sentence.turning == self.claim.turning else None
-            if middle is not None and self.own[number] ** 4 > most:
-                most, written = self.own[number] ** 4, self.claim.written(self.claim.words[middle])
+            if middle is not None and self.own[number] >= max(_SAME, most):
+                most, written = self.own[number], self.claim.written(self.claim.words[middle])
         if written:
             self.lacks.append((Lack.ORDER, written))
-        return most
+        return most**4
 
 
 def _share(weights: Context, terms: Collection[str]) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graph_research.research.models.draft import BlockType, DraftSection, VerdictWord
+from graph_research.research.evidence.citations import in_context
+from graph_research.research.models.draft import BlockType, DraftSection, Statement, VerdictWord
 from graph_research.research.models.outline import SectionAction
 
 _STATEMENTS_OF_A_BATCH = 14
@@ -34,26 +35,26 @@ def statement_batches(sections: Rows, checks: Rows, verdicts: Rows) -> list[list
     for row in sections:
         section = DraftSection.model_validate(row)
         unseen: list[Row] = []
-        for statement, where in _with_places(section):
+        for statement, place in _with_places(section):
             if statement.id not in seen and statement.text.strip():
                 seen.add(statement.id)
-                unseen.append({**statement.to_json(), "where": where})
+                unseen.append({**statement.to_json(), **place})
         size = _STATEMENTS_OF_A_BATCH
         batches += [unseen[start : start + size] for start in range(0, len(unseen), size)]
     return batches
 
 
-def _with_places(section: DraftSection) -> Iterator[tuple[Any, str]]:
-    """Each statement with what it needs to be understood: a cell its table, row and column, a sentence its section."""
+def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
+    """Each statement with what it needs to be understood, `where`: a cell its table, row and column, a sentence its
+    section; with the `context` that code reads a cell with, and `is_code`."""
     for block in section.blocks:
-        if block.type is not BlockType.TABLE:
-            yield from ((statement, section.heading) for statement in block.statements())
-            continue
+        for row in (block.sentences, *block.items):
+            for statement in row:
+                yield statement, {"where": section.heading, "is_code": block.type is BlockType.CODE}
         for row in block.rows:
-            for column, cell in enumerate(row):
-                label = row[0].text if column else ""
-                head = block.header[column] if column < len(block.header) else ""
-                yield cell, " / ".join(filter(None, (section.heading, block.caption, label, head)))
+            for cell, context in in_context(row, block.header):
+                where = " / ".join(filter(None, (section.heading, block.caption, context)))
+                yield cell, {"where": where, "context": context}
 
 
 def sections_to_mend(outline: Rows, sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:

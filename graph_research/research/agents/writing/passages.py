@@ -35,7 +35,8 @@ class Passages:
                 number=number,
                 quote=row.quote,
                 valid=True,
-                surroundings=f"{self._title(row)}\n{''.join(self._around(row, _CHECKED_CHARS))}",
+                surroundings="".join(self._around(row, _CHECKED_CHARS)),
+                title=self._title(row),
             )
             for number, row in enumerate(self._known(evidence_ids), 1)
         ]

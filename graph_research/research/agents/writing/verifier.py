@@ -36,7 +36,10 @@ def verifier(services: Services) -> Handler:
         passages = await read_passages(handoff, [name for row in statements for name in row.evidence_ids], ctx)
         question = handoff["question"]
         output: dict[str, Any] = {
-            "checks": [{"id": row.id, "problem": _problem(row, passages, question)} for row in statements],
+            "checks": [
+                {"id": row.id, "problem": _problem(row, given, passages, question)}
+                for row, given in zip(statements, batch, strict=True)
+            ],
             "statement_verdicts": [],
             "degraded": [],
         }
@@ -86,13 +89,15 @@ async def read_passages(handoff: Mapping[str, Any], evidence_ids: Sequence[str],
     return Passages(evidence, {source.id: source for source in sources}, await read_documents(sources, ctx))
 
 
-def _problem(statement: Statement, passages: Passages, question: str) -> str:
+def _problem(statement: Statement, given: Mapping[str, Any], passages: Passages, question: str) -> str:
     judgement = judge(
         statement.text,
         statement.kind,
         passages.cited(statement.evidence_ids),
         question=question,
         computed=statement.computed,
+        context=given.get("context") or "",
+        is_code=bool(given.get("is_code")),
     )
     return judgement.problem if judgement.status is Status.UNSUPPORTED else ""
 

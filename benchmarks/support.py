@@ -1,19 +1,22 @@
 """Whether sentences are told apart that follow from what they cite and sentences that nearly do.
 
-    python benchmarks/support.py [--pairs FILE] [--verifier MODEL]
+    python benchmarks/support.py [--pairs FILE] [--half tune|check] [--verifier MODEL]
 
 FILE (`benchmarks/data/support.jsonl`) has a passage a line, with sentences that cite it: true ones in three degrees of
 paraphrase (`same`, `reworded`, `free`) and false ones by their one error. All of it is made up, so that nothing can be
 known from elsewhere; `en>de` is German about an English passage. Measured are the score of a report's sentence, its
-status (cited or unsupported, and among equals the score), and plain coverage of words, at the threshold that is best on
-the half called `tune`. MODEL, such as `openai:MODEL@http://127.0.0.1:8080/v1`, also verifies each sentence with the
-prompt of the report's verifier.
+status (cited or unsupported, and among equals the score), and plain coverage of words, at the threshold that is best
+on the half called `tune`. MODEL, such as `openai:MODEL@http://127.0.0.1:8080/v1`, verifies each sentence too, with the
+prompt of the report's verifier; without it that part is left out. `--half` prints the sentences of a half whose status
+is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -26,10 +29,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.quality.plain import mean
 from benchmarks.quality.support import SPLITS, Case, auc_of, best_threshold, coverage_of, macro_f1
 from benchmarks.quality.table import Line, show
+from benchmarks.quality.verifier import model_of, verdicts
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
 from graph_research.research.models.draft import StatementKind
 from graph_research.text.relevance.support import SUPPORTED
 
+PAIRS = Path(__file__).parent / "data" / "support.jsonl"
 TRUE = ("same", "reworded", "free")
 
 
@@ -97,12 +102,24 @@ def _called(value: Callable[[Pair], float], threshold: float, pairs: Sequence[Pa
     return mean(value(pair) >= threshold for pair in pairs)
 
 
+async def verify(pairs: Sequence[Pair], spec: str) -> None:
+    """Ask a model for its verdict on each pair; what it does not answer counts as not supported."""
+    async with model_of(spec) as model:
+        said = await verdicts([(pair.claim, pair.quotes[0], pair.title) for pair in pairs], model)
+    print(f"  {spec}: {sum(value is None for value in said)} of {len(said)} sentences without a verdict")
+    for pair, value in zip(pairs, said, strict=True):
+        pair.verdict = value or 0.0
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=Path, default=Path(__file__).parent / "data" / "support.jsonl")
-    parser.add_argument("--half", choices=SPLITS, help="print what is said of each sentence of this half")
+    parser.add_argument("--pairs", type=Path, default=PAIRS)
+    parser.add_argument("--half", choices=SPLITS)
+    parser.add_argument("--verifier", metavar="MODEL", default=os.environ.get("SUPPORT_VERIFIER"))
     given = parser.parse_args()
     pairs = pairs_in(given.pairs)
+    if given.verifier:
+        asyncio.run(verify(pairs, given.verifier))
     for pair in pairs if given.half else ():
         if pair.split == given.half and (pair.judgement.status is not Status.UNSUPPORTED) != pair.supported:
             print(f"  {pair.label:9} {pair.judgement.score:.2f} {pair.claim}  ({pair.judgement.problem})")

@@ -51,6 +51,12 @@ def source_title(source: ReportSource) -> str:
     return one_line(source.title) or one_line(source.url or "") or source.id
 
 
+def publisher(source: ReportSource) -> str:
+    """Who stands behind a source: its publisher, else its authors, else the host of its web address."""
+    host = urlsplit(web_link(source.url) or "").hostname or ""
+    return one_line(source.publisher or "") or one_line(", ".join(source.authors)) or host.removeprefix("www.")
+
+
 def attribution(source: ReportSource) -> str:
     """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`."""
     who = one_line(source.publisher or "") or _authors(source) or source_title(source)

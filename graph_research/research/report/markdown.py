@@ -25,6 +25,7 @@ from graph_research.research.report.formatting import (
     description_beside_values,
     one_line,
     percent,
+    publisher,
     retries_in_words,
     source_title,
     web_link,
@@ -265,7 +266,7 @@ class _Page:
         return [
             ", ".join(str(n) for n in group.numbers),
             "<br>".join(dict.fromkeys(part for part in (self._title(first), *places) if part)),
-            escape(one_line(first.publisher or "") or one_line(", ".join(first.authors))) or "–",
+            escape(publisher(first)) or "–",
             escape(day(first.published_at)),
         ]
 

@@ -124,7 +124,7 @@ def test_sentences_by_a_model_are_laid_out_by_block_and_marked_by_kind():
     runs = [one.text(separator=" ") for one in page.css("#section-1 .analysis")]
     assert len(runs) == 1 and runs[0].rstrip().endswith("analysis"), "one mark for two sentences"
     assert [one.text() for one in page.css("caption")] == ["Cost by account"]
-    assert [one.text() for one in page.css(".grid th")] == ["Account", "Cost", "What follows analysis"]
+    assert [one.text() for one in page.css(".grid th")] == ["Account", "Cost", "What follows\xa0analysis"]
     assert not page.css(".grid td .analysis"), "the column's header says it"
     assert page.css_first("pre").attributes["data-language"] == "sql"
     assert page.css_first("pre code").text() == "select `cost`\n  from accounts; -- ``` <b>"

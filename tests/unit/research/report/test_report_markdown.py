@@ -185,6 +185,15 @@ def test_what_has_no_support_is_marked():
     assert "- “Nobody wrote this.” [1] *Angling forum* **(unsupported)**" in text
 
 
+def test_a_web_source_without_publisher_and_authors_is_its_host():
+    sources = [{**source, "publisher": None, "authors": []} for source in finished_research.SOURCES]
+    text = render_markdown(built(sources=sources))
+    assert (
+        "| 1 | [Annual report 2021](<https://lagoon.example/report-2021.pdf>) | lagoon.example | 2021-03-04 |" in text
+    )
+    assert "| 2 | Review of the tidal lagoon<br>official/audit-review-2018.md | – | 2018-11-22 |" in text
+
+
 def test_an_absolute_path_is_cut_to_the_files_name_and_only_web_addresses_are_links():
     urls = ["/home/somebody/notes.md", "javascript:alert(1)", "https://host.example/a|b<c>`d"]
     sources = [{**source, "url": url} for source, url in zip(finished_research.SOURCES, urls, strict=True)]

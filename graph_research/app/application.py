@@ -18,7 +18,7 @@ from graph_research.app.runs.budget import LimitReached
 from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
 from graph_research.app.runs.plan import Plan
 from graph_research.app.runs.report import Built, build_from_store, write_report
-from graph_research.app.runs.run import Run, RunResult, assemble, new_run_id
+from graph_research.app.runs.run import Run, RunResult, assemble, new_run_id, planned_within_limits
 from graph_research.app.runs.state_edits import edited
 from graph_research.app.runs.status import RunSummary, error_text, goes_on, is_driven, limit_of, status_of, waiting_for
 from graph_research.app.runs.steering import PlannedRun, change_plan, guide, planned_run, waits_with_plan
@@ -128,6 +128,7 @@ class Application:
                 if new and run.may_search:
                     await self._index(run, on_index)
                 given = NO_ANSWER if answer is None else answer
+                run.budget.start()
                 stream = run.runtime().resume(run_id, answer=given, accept_changes=accept_changes, metadata=metadata)
                 async with aclosing(self._audited(run_id, stream, new=new)) as events:
                     async for event in events:
@@ -240,6 +241,7 @@ class Application:
         graph_file(self.workspace, request.graph)
         request = await with_searches(self.workspace, request)
         async with self._assembled(chosen, request) as (run, _):
+            run = planned_within_limits(run)
             if run.may_search and run.searches is not None:
                 await run.searches.prepare(self.workspace, index=False)
                 require_folders(self.workspace, run.searches.folders)

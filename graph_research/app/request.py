@@ -66,8 +66,9 @@ class RunRequest:
 
     `question` is that of a research; None for a run of any other graph. `inputs` are values for the graph's input
     channels; of those of a research the graph takes what it declares. An empty `search` is chosen when the run is
-    created; `skipped` names those that were left out then, and why. `settings` are those that decide which calls are
-    made, for a replay. `max_cost` is in USD, `max_tokens` counts input and output.
+    created; `skipped` names those that were left out then, and why. `economies` say what was planned smaller then to
+    keep within its limits. `settings` are those that decide which calls are made, for a replay. `max_cost` is in USD,
+    `max_tokens` counts input and output.
     """
 
     graph: str = "deep_research"
@@ -77,6 +78,7 @@ class RunRequest:
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     search: tuple[str, ...] = (LOCAL,)
     skipped: tuple[str, ...] = ()
+    economies: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     interactive: bool = False

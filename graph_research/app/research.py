@@ -26,7 +26,7 @@ from graph_research.research.hooks import Hooks
 class ResearchResult:
     """How a research ended. `parent` is the run that a fork comes from; `report` maps `md`, `html`, `json` to files,
     None where there is none; `confidence` is 0 to 1; `waiting_for` is the question that it asks, `limit` the one
-    that ended it, `summary` the short answer in plain text."""
+    that ended it, `saved` what was left out to keep within its limits, `summary` the short answer in plain text."""
 
     run_id: str
     question: str
@@ -40,6 +40,7 @@ class ResearchResult:
     confidence: float | None = None
     iterations: int = 1
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    saved: Sequence[str] = ()
     summary: str = ""
     sources: int = 0
     citations: int = 0
@@ -76,6 +77,7 @@ async def reported(app: Application, run_id: str, folder: Path) -> ResearchResul
         confidence=report.confidence.value,
         iterations=report.iterations,
         statistics=report.statistics.to_json(),
+        saved=tuple(built.saved),
         summary="\n".join(row.text for block in report.short_answer for row in block.statements()),
         sources=len(report.sources),
         citations=len(report.citations),
@@ -116,7 +118,9 @@ async def deep_research(
 
     `length` is `brief`, `standard`, `long` or a number of words, `report_type` `report`, `comparison`, `timeline`,
     `survey` or `memo`, `language` a code such as `de` (None: the question's), `audience` who will read the report.
-    Models may cost `max_cost` USD and use `max_tokens`, input and output together; beyond either the run is aborted.
+    Models may cost `max_cost` USD and use `max_tokens`, input and output together, and the run may take
+    `timeout_seconds`. Within these limits a report is made, with less where they are small: `saved` says with what less.
+    `LimitTooSmall` where they hold no report at all.
     `hooks.on_think_pause(state, prompt)` is called after each phase; what it returns guides the next one.
     What is not given comes from the settings. A folder's own files are used only if its user agreed to them before;
     those beside a graph file that is named add names, and override none.

@@ -30,6 +30,7 @@ from graph_research.cli.exit_status import end_of
 from graph_research.cli.hints import limit_json, resume_command
 from graph_research.errors import UserMistake, why_unreadable
 from graph_research.graph.context import SystemClock
+from graph_research.providers.errors import BudgetReached
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted
 
@@ -59,7 +60,9 @@ async def start(
 
 
 def _say_what_failed(failures: Sequence[Mapping[str, Any]], result: ResearchResult) -> None:
-    _say_why_searches_failed(failures)
+    for words in result.saved:
+        say(f"limits: {words}")
+    _say_why_searches_failed([each for each in failures if each["error"] != BudgetReached.__name__])
     _say_why_pages_failed(failures)
     if result.report is not None and not result.sources and not result.statistics.get("searches"):
         say("no search answered, so that nothing could be found; the report's limitations name them")

@@ -12,6 +12,8 @@ class CallKind(StrEnum):
     SEARCH = "search"
     FETCH = "fetch"
     """A page."""
+    ALLOWANCE = "allowance"
+    """Whether the limits of the run leave room for what comes next."""
     INSTRUCTIONS = "instructions"
     """What the user told the run while it was under way."""
     QUOTATIONS = "quotations"

@@ -49,6 +49,15 @@ class AnswerWithheld(ProviderRefused):
         self.output_tokens = output_tokens
 
 
+TO_KEEP_WITHIN = ", to keep within "
+"""Stands between what is left out and the limit that it is left out for."""
+
+
+class BudgetReached(AnswerWithheld):
+    """The run may not spend any more on calls of this stage. The message says what is left out for it, and the limit:
+    `gathering ended early, to keep within 60,000 tokens`."""
+
+
 class ContextExceeded(ProviderError):
     """The prompt exceeds the model's window of `limit_tokens`, None if the provider did not give it."""
 

@@ -1,23 +1,37 @@
-"""The limits of a run: its budget, behind which no further model call is sent, and which limit ended it."""
+"""The limits of a run: its budget, how its models, searches and pages keep within it, and which limit ended it.
+
+A research that writes a report degrades: a call for which its stage has no room left is not made (`BudgetReached`), and
+code does what a model would have done. Any other graph is cancelled before the first call beyond its budget.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from graph_research.app.runs.estimate import Stage
+from graph_research.app.runs.reserve import Reserve, stage_of
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.history.stored_definition import stored_spec
 from graph_research.graph.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.providers.call_kind import CallKind
-from graph_research.providers.errors import AnswerWithheld
+from graph_research.providers.errors import TO_KEEP_WITHIN, AnswerWithheld, BudgetReached
 from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, Usage, WrappedModel
 from graph_research.providers.llm.model_data import Prices
+from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.providers.search.base import SearchHit, SearchProvider, SearchRequest
+from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.usage import spending_of
+from graph_research.research.report.labels import ENGLISH
+from graph_research.text.tokens import count_tokens
 
 _Number = TypeVar("_Number", int, float)
 
@@ -34,20 +48,85 @@ class BudgetUnknowable(UserMistake):
     """A budget in money for a model whose price is not known."""
 
 
+_ANSWER_TOKENS: Mapping[Stage, int] = {
+    Stage.PLANNING: 600,
+    Stage.GATHERING: 1_000,
+    Stage.ANALYSIS: 1_500,
+    Stage.WRITING: 1_000,
+    Stage.VERIFICATION: 500,
+}
+"""How long the answer to a call is expected to be before it is made."""
+
+
 @dataclass(kw_only=True)
 class Budget:
-    """What may be spent and what was, by the run `run_id`."""
+    """What may be spent and what was, by the run `run_id`. With a `reserve` each stage may use its part of the limits;
+    `pending` are calls that have not returned. The time counts from `start`."""
 
     run_id: str
     prices: Prices = field(default_factory=Prices)
     max_tokens: int | None = None
     max_cost: float | None = None
+    seconds: float | None = None
+    reserve: Reserve | None = None
+    clock: Callable[[], float] = time.monotonic
     tokens: int = 0
     cost: float = 0.0
+    _pending_tokens: int = 0
+    _pending_cost: float = 0.0
+    _began: float | None = None
+
+    def start(self) -> None:
+        """Let the time of the run begin."""
+        self._began = self.clock()
+
+    def seconds_left(self, stage: Stage) -> float | None:
+        """The seconds that calls of a stage may still take, at least 0; None where the time is not limited."""
+        if self.reserve is None or self._began is None or stage not in self.reserve.seconds:
+            return None
+        return max(self.reserve.seconds[stage] - (self.clock() - self._began), 0.0)
+
+    @contextmanager
+    def spending(self, stage: Stage, tokens: int, cost: float) -> Iterator[None]:
+        """While a call is made that is expected to take so much. `BudgetReached` where there is no room for it."""
+        if (limit := self._limit_of(stage, tokens, cost)) is not None:
+            raise BudgetReached(f"{ENGLISH.left_out[stage]}{TO_KEEP_WITHIN}{limit}", provider="budget")
+        self._pending_tokens += tokens
+        self._pending_cost += cost
+        try:
+            yield
+        finally:
+            self._pending_tokens -= tokens
+            self._pending_cost -= cost
+
+    def out_of_time(self, stage: Stage) -> BudgetReached:
+        """The error of a call that was cut off by the end of its stage."""
+        return BudgetReached(f"{ENGLISH.left_out[stage]}{TO_KEEP_WITHIN}{self.seconds:g} s", provider="budget")
+
+    def refuses_round(self) -> str | None:
+        """See `research.allowance`."""
+        if self.reserve is None:
+            return None
+        topic = self.reserve.topic
+        limit = self._limit_of(Stage.GATHERING, topic.tokens, topic.cost or 0.0, topic.seconds)
+        return limit and f"{ENGLISH.left_out['round']}{TO_KEEP_WITHIN}{limit}"
+
+    def _limit_of(self, stage: Stage, tokens: int, cost: float, seconds: float = 0.0) -> str | None:
+        """The limit that leaves a stage no room for so much, None where there is room."""
+        if self.reserve is None:
+            return None
+        if self.tokens + self._pending_tokens + tokens > self.reserve.tokens.get(stage, math.inf):
+            return f"{self.max_tokens:,} tokens"
+        if self.cost + self._pending_cost + cost > self.reserve.cost.get(stage, math.inf):
+            return f"{self.max_cost:g} USD"
+        left = self.seconds_left(stage)
+        return f"{self.seconds:g} s" if left is not None and left <= seconds else None
 
     def count_recorded(self, calls: Iterable[CallRecord]) -> None:
         """Count what a run spent before it was interrupted."""
         for call in calls:
+            if call.kind == CallKind.MODEL and _by_code(call.answer):
+                continue
             if call.kind == CallKind.MODEL and (spending := spending_of(call.answer, self.prices)) is not None:
                 self.tokens += spending.tokens
                 self.cost += spending.cost_usd or 0.0
@@ -103,8 +182,9 @@ async def _ran_out_of_time(store: Checkpointer, run_id: str) -> bool:
 
 
 def within_budget(router: ModelRouter, budget: Budget, stop: Callable[[str], Awaitable[None]]) -> ModelRouter:
-    """The same models behind the budget. `stop` asks for a run's cancellation and is awaited before the call that is
-    held back; that call never returns, it ends with the run. `BudgetUnknowable` where no price is known."""
+    """The same models behind the budget. Without a reserve, `stop` asks for a run's cancellation and is awaited before
+    the call that is held back; that call never returns, it ends with the run. `BudgetUnknowable` where no price is
+    known."""
     if budget.max_cost is not None:
         unknown = sorted({model.spec for model in router.every() if budget.prices(model.spec, 1, 1) is None})
         if unknown:
@@ -123,6 +203,58 @@ def _doubled(limit: _Number, used: float) -> _Number:
     return limit
 
 
+@dataclass(frozen=True, kw_only=True)
+class SearchInTime:
+    """A search that is not asked any more when the time for gathering is over."""
+
+    provider: SearchProvider
+    budget: Budget
+
+    @property
+    def name(self) -> str:
+        return self.provider.name
+
+    @property
+    def serves(self) -> frozenset[str]:
+        return self.provider.serves
+
+    async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
+        async with _in_time(self.budget, Stage.GATHERING):
+            return await self.provider.search(request)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PagesInTime:
+    """A reader that reads no page any more when the time for gathering is over."""
+
+    pages: PageReader
+    budget: Budget
+
+    async def read(self, url: str) -> Page:
+        async with _in_time(self.budget, Stage.GATHERING):
+            return await self.pages.read(url)
+
+
+@asynccontextmanager
+async def _in_time(budget: Budget, stage: Stage) -> AsyncIterator[None]:
+    """Cut what is done inside off at the end of the stage: `BudgetReached`."""
+    left = budget.seconds_left(stage)
+    if left == 0.0:
+        raise budget.out_of_time(stage)
+    try:
+        async with asyncio.timeout(left) as limit:
+            yield
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise budget.out_of_time(stage) from error
+
+
+def _by_code(answer: object) -> bool:
+    """Whether a recorded answer was made in this process, which takes nothing of the budget."""
+    return isinstance(answer, Mapping) and answer.get("model") == EXTRACTIVE
+
+
 class _Budgeted(WrappedModel):
     def __init__(self, model: Model, budget: Budget, stop: Callable[[str], Awaitable[None]]) -> None:
         super().__init__(model)
@@ -130,9 +262,24 @@ class _Budgeted(WrappedModel):
         self._stop = stop
 
     async def complete(self, request: ModelRequest) -> ModelReply:
+        if self.in_process:
+            return await self.model.complete(request)
+        if self._budget.reserve is not None:
+            return await self._within_stage(request)
         if self._budget.spent() is not None:
             await self._stop(self._budget.run_id)
             await asyncio.Event().wait()
+        return await self._counted(request)
+
+    async def _within_stage(self, request: ModelRequest) -> ModelReply:
+        stage = stage_of(request.agent, request.role)
+        asked, answered = count_tokens(request.system) + count_tokens(request.user), _ANSWER_TOKENS[stage]
+        cost = self._budget.prices(self.spec, asked, answered) or 0.0
+        with self._budget.spending(stage, asked + answered, cost):
+            async with _in_time(self._budget, stage):
+                return await self._counted(request)
+
+    async def _counted(self, request: ModelRequest) -> ModelReply:
         try:
             reply = await self.model.complete(request)
         except AnswerWithheld as error:

@@ -31,7 +31,7 @@ from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.build import archived, build_report, cited_texts
 from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
 from graph_research.research.report.model import Report
-from graph_research.research.report.run_metadata import RunFacts, retries_of, roles_served, usage_of
+from graph_research.research.report.run_metadata import RunFacts, retries_of, roles_served, savings_of, usage_of
 from graph_research.settings.config import ROLES
 
 _WRITTEN = ("md", "html", "json")
@@ -61,6 +61,8 @@ class Built:
     layouts: Mapping[str, Mapping[str, Any]]
     graph: str
     trace: Trace
+    saved: Sequence[str] = ()
+    """What was left out to keep within the limits of the run, in words."""
 
     def render(self, workspace: Workspace, format: str, graph: Graph | None = None) -> bytes:
         """The report in one of `REPORT_FORMATS`. Its picture is that of `graph`, or of the run's own graph by name."""
@@ -112,11 +114,10 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
     texts = {name: kept[name] for name in hashes if name in kept}
     layouts = {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}
     calls, events = await store.calls(run_id), await store.events(run_id)
-    report = build_report(
-        state, texts=texts, layouts=layouts, run=_facts(record, calls, events, request, prices, limit)
-    )
+    facts = _facts(record, calls, events, request, prices, limit)
+    report = build_report(state, texts=texts, layouts=layouts, run=facts)
     trace = await trace_of(store, run_id, calls, events)
-    return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace)
+    return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace, saved=facts.saved)
 
 
 def _no_report(record: RunRecord, phase: str | None, limit: LimitReached | None, *, driven: bool) -> NoReport:
@@ -190,6 +191,7 @@ def _facts(
         models={role: ", ".join(request.roles.get(role) or request.models) for role in ROLES},
         search=request.search,
         skipped_searches=request.skipped,
+        saved=list(dict.fromkeys([*request.economies, *savings_of(calls)])),
         started_at=started.isoformat(),
         finished_at=finished.isoformat(),
         wall_seconds=(finished - started).total_seconds(),

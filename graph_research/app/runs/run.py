@@ -10,7 +10,9 @@ from typing import Any
 from graph_research.app.clock import make_clock
 from graph_research.app.graphs.catalog import load
 from graph_research.app.request import RequestInvalid, RunRequest
-from graph_research.app.runs.budget import Budget, LimitReached, within_budget
+from graph_research.app.runs.budget import Budget, LimitReached, PagesInTime, SearchInTime, within_budget
+from graph_research.app.runs.estimate import Shape
+from graph_research.app.runs.reserve import Limits, Reserve, check_least, planned_within
 from graph_research.app.store import Store
 from graph_research.app.wiring.models import build_router, prices_of
 from graph_research.app.wiring.replay_registry import offline_registry
@@ -105,9 +107,10 @@ def assemble(
         services = build_services(
             there,
             models=models,
-            search=searches.cached().providers,
+            search=[SearchInTime(provider=each, budget=budget) for each in searches.cached().providers],
             folders=[str(folder) for folder in searches.folders],
-            pages=clients.pages,
+            pages=None if clients.pages is None else PagesInTime(pages=clients.pages, budget=budget),
+            allowance=budget,
             hooks=hooks,
             read_state=store.state,
             instructions=store.instructions,
@@ -116,7 +119,38 @@ def assemble(
     graph = load(workspace, request.graph, registry)
     if request.question is not None:
         graph = _for_question(graph, request)
+        if _degrades(graph):
+            budget.seconds = time_limit(graph, request)
+            shape = Shape.of(request.inputs, request.models, request.roles, budget.prices)
+            budget.reserve = Reserve.of(shape, limits_of(budget))
     return Run(run_id=run_id, request=request, store=store, graph=graph, budget=budget, searches=searches)
+
+
+def planned_within_limits(run: Run) -> Run:
+    """The run, planned smaller where its limits hold less than is asked for; `LimitTooSmall` where no report."""
+    if run.budget.reserve is None:
+        return run
+    request, limits = run.request, limits_of(run.budget)
+    shape = Shape.of(request.inputs, request.models, request.roles, run.budget.prices)
+    check_least(shape, limits)
+    inputs, _, economies = planned_within(request.inputs, shape, limits)
+    return replace(run, request=replace(request, inputs=inputs, economies=economies))
+
+
+def time_limit(graph: Graph, request: RunRequest) -> float | None:
+    """The seconds that a drive of the run may take, by its own limit or that of its graph."""
+    seconds = (request.timeout_seconds, graph.spec.limits.seconds)
+    return min((each for each in seconds if each is not None), default=None)
+
+
+def limits_of(budget: Budget) -> Limits:
+    """The limits of a run."""
+    return Limits(tokens=budget.max_tokens, cost=budget.max_cost, seconds=budget.seconds)
+
+
+def _degrades(graph: Graph) -> bool:
+    """Whether the graph writes a report and says what it did with less."""
+    return {"draft", "degraded"} <= graph.spec.channels.keys()
 
 
 def new_run_id() -> str:

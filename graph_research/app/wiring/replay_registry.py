@@ -50,7 +50,13 @@ def offline_registry(
     folders = [str(Path(folder).resolve()) for folder in request.library]
     search = [_NamedSearch(name, serves_of(name, workspace)) for name in names]
     services = build_services(
-        workspace, models=router, search=search, folders=folders, pages=_NoPages(), instructions=_no_instructions
+        workspace,
+        models=router,
+        search=search,
+        folders=folders,
+        pages=_NoPages(),
+        instructions=_no_instructions,
+        allowance=_NoAllowance(),
     )
     if prompts is None or schemas is None:
         return build_registry(workspace, services)
@@ -134,6 +140,13 @@ class _NamedSearch:
 async def _no_instructions(run_id: str) -> Sequence[Instruction]:
     """Takes the place of the store: what the user told the run is in the journal."""
     raise NodeFailed(f"nobody tells run {run_id} anything here")
+
+
+class _NoAllowance:
+    """Takes the place of the budget: what it refused is in the journal."""
+
+    def refuses_round(self) -> str | None:
+        raise NodeFailed("nothing is decided here")
 
 
 class _NoPages:

@@ -9,6 +9,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
+from graph_research.research.allowance import Allowance
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.instructions import InstructionReader
@@ -30,10 +31,11 @@ def build_services(
     hooks: Hooks | None = None,
     read_state: StateReader | None = None,
     instructions: InstructionReader | None = None,
+    allowance: Allowance | None = None,
 ) -> Services:
     """What research handlers work with. `folders` confine the local search; empty: the whole index. `pages` reads what
     stands behind search results, `hooks` guide the run between its phases and see what `read_state` gives,
-    `instructions` reads what the user told it meanwhile."""
+    `instructions` reads what the user told it meanwhile, `allowance` says what its limits leave room for."""
     names = {field.name for field in fields(ResearchSettings)} & Settings.model_fields.keys()
     configured = {name: getattr(workspace.settings, name) for name in names}
     return Services(
@@ -43,6 +45,7 @@ def build_services(
         hooks=hooks,
         read_state=read_state,
         instructions=instructions,
+        allowance=allowance,
         prompts=PromptRenderer(workspace.definitions.prompts),
         schemas=AnswerSchemas(workspace.definitions.schemas),
         settings=ResearchSettings(**configured, folders=tuple(folders)),

@@ -9,13 +9,14 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.providers.errors import ProviderError
+from graph_research.providers.errors import BudgetReached, ProviderError
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import proved_findings
 from graph_research.research.evidence.quotes import QuoteFinder, attributed
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
+from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import fair_share, reading_of
 from graph_research.research.retrieval.fidelity import with_shown_share
@@ -45,6 +46,8 @@ def extractor(services: Services) -> Handler:
         material = await asyncio.to_thread(_material, services, handoff, sources, documents)
         try:
             result = await agent.call(services, material, ctx, windows=handoff.get("model_windows"))
+        except BudgetReached as error:
+            return _output(degraded=[{**_unread(handoff, error.message, ctx), "kind": DegradationKind.BUDGET.value}])
         except ProviderError as error:
             return _failed(handoff, [_unread(handoff, str(error), ctx)])
         return _read(result, handoff, sources, documents, ctx)

@@ -85,13 +85,20 @@ def supervisor(services: Services) -> Handler:
     return review
 
 
-def iteration_decider(services: Services) -> Handler:  # noqa: ARG001 -- every maker of a handler is given the services
-    """Whether another iteration follows: open gaps and iterations left, nothing else."""
+def iteration_decider(services: Services) -> Handler:
+    """Whether another iteration follows: open gaps, iterations left, and room for it within the limits of the run."""
 
     async def decide(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        record = decision_log.iteration_decision(
-            handoff["gap_count"], handoff["iteration"], handoff["max_iterations"], ctx
-        )
+        gaps, iteration, most = handoff["gap_count"], handoff["iteration"], handoff["max_iterations"]
+        refused = None
+        allowance = services.allowance
+        if allowance is not None and gaps > 0 and iteration < most:
+
+            async def ask() -> str | None:
+                return allowance.refuses_round()
+
+            refused = await ctx.call(CallKind.ALLOWANCE.value, {"for": "round", "iteration": iteration + 1}, ask)
+        record = decision_log.iteration_decision(gaps, iteration, most, ctx, refused=refused)
         return {**record["outputs"], "decisions": [record]}
 
     return decide

@@ -10,7 +10,13 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.providers.call_kind import CallKind
-from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError, ProviderUnavailable
+from graph_research.providers.errors import (
+    AnswerWithheld,
+    BudgetReached,
+    ContextExceeded,
+    ProviderError,
+    ProviderUnavailable,
+)
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.llm.context_windows import SHORTER, LearnedWindow
@@ -150,6 +156,8 @@ class ModelSession:
                 raise _too_long(request, model, retries, exceeded)
             prompt, retries = shorter, retries + 1
             self._shortened[model.spec] += 1
+        if "saved" in reply:
+            raise BudgetReached(reply["saved"], provider=model.spec)
         if "withheld" in reply:
             raise AnswerWithheld(reply["withheld"], provider=model.spec)
         if retries:
@@ -258,6 +266,9 @@ def _none_answered(request: PromptRequest, failures: Sequence[ProviderError]) ->
         return failures[0]
     reasons = "; ".join(str(error) for error in failures) or "none is configured"
     message = f'no model answered {request.agent} (role "{request.role}"): {reasons}'
+    reached = next((error for error in failures if isinstance(error, BudgetReached)), None)
+    if reached is not None:
+        return reached
     for kind in (ProviderUnavailable, ContextExceeded, AnswerWithheld):
         error = next((error for error in failures if isinstance(error, kind)), None)
         if error is not None:
@@ -275,6 +286,8 @@ async def _complete(model: Model, request: ModelRequest) -> dict[str, Any]:
     except ContextExceeded as error:
         exceeded = {"message": error.message, "limit_tokens": error.limit_tokens}
         return {**origin, "text": "", "input_tokens": 0, "output_tokens": 0, "exceeded": exceeded}
+    except BudgetReached as error:
+        return {**origin, "text": "", "input_tokens": 0, "output_tokens": 0, "saved": error.message}
     except AnswerWithheld as error:
         counts = {"input_tokens": error.input_tokens, "output_tokens": error.output_tokens}
         return {**origin, "text": "", **counts, "withheld": error.message}

@@ -11,7 +11,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
-from graph_research.providers.errors import AnswerWithheld, ContextExceeded, ProviderError
+from graph_research.providers.errors import AnswerWithheld, BudgetReached, ContextExceeded, ProviderError
 from graph_research.research.llm.context_windows import learned_windows
 from graph_research.research.llm.failover import ModelSession, PromptRequest, Rejection
 from graph_research.research.llm.json_answers import json_candidates
@@ -53,6 +53,8 @@ class AgentResult:
 
     output: dict[str, Any]
     degraded: str | None = None
+    kind: DegradationKind = DegradationKind.FALLBACK
+    """Why it is degraded, where it is."""
     attempts: int = 0
     tokens: int = 0
     notes: tuple[dict[str, Any], ...] = ()
@@ -70,7 +72,7 @@ class AgentResult:
         """The entries for the state's `degraded` channel."""
         if self.degraded is None:
             return list(self.notes)
-        fallback = {"node": ctx.path, "agent": agent, "reason": self.degraded, "kind": DegradationKind.FALLBACK.value}
+        fallback = {"node": ctx.path, "agent": agent, "reason": self.degraded, "kind": self.kind.value}
         return [*self.notes, fallback]
 
 
@@ -130,7 +132,8 @@ class Agent:
         except ProviderError as error:
             if fallback is None or not self._may_fall_back(services, request, error):
                 raise
-            return _fallback_result(session, fallback, _without_server_text(error), 1)
+            kind = DegradationKind.BUDGET if isinstance(error, BudgetReached) else DegradationKind.FALLBACK
+            return _fallback_result(session, fallback, _without_server_text(error), 1, kind)
         if answer.value is None:
             if fallback is None:
                 raise AnswerUnreadable(
@@ -193,9 +196,16 @@ class Agent:
         )
 
 
-def _fallback_result(session: ModelSession, fallback: Fallback, reason: str, turns: int) -> AgentResult:
+def _fallback_result(
+    session: ModelSession,
+    fallback: Fallback,
+    reason: str,
+    turns: int,
+    kind: DegradationKind = DegradationKind.FALLBACK,
+) -> AgentResult:
     return AgentResult(
         output=dict(fallback()),
+        kind=kind,
         degraded=f"{reason}; the fallback answered",
         attempts=turns,
         tokens=session.tokens,
@@ -246,6 +256,8 @@ class _Prompts:
 
 def _without_server_text(error: ProviderError) -> str:
     """Why no model answered, and what helps, without the server's own words."""
+    if isinstance(error, BudgetReached):
+        return error.message
     if isinstance(error, AnswerWithheld):
         return "every model of this role that could be reached declined to answer, or its provider's filter did"
     if not isinstance(error, ContextExceeded):

@@ -12,3 +12,4 @@ class DegradationKind(StrEnum):
     WINDOW = "window"
     CUT = "cut"
     FAILOVER = "failover"
+    BUDGET = "budget"

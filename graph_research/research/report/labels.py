@@ -239,6 +239,19 @@ class Labels:
     )
     limit_cut: str = "Prompt shortened for {step}: {reason}."
     limit_failover: str = "Another model answered for {steps}: {reason}."
+    limit_saved: str = "Left out to keep within {limit}: {what}."
+    left_out: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "planning": "the plan was made without a model",
+            "gathering": "gathering ended early",
+            "analysis": "findings were made without a model",
+            "writing": "parts of the report were written without a model",
+            "verification": "sentences are passed on as cited, not verified",
+            "round": "no further round was made",
+            "length": "a shorter report than was asked for",
+            "sub_queries": "fewer sub-questions than were asked for",
+        }
+    )
     limit_quotes: str = "Quotes discarded because no archived text holds them: {n}."
     limit_fabricated: str = "Citations discarded because they name no evidence: {n}."
     limit_checks: str = "Quality checks not met: {issues}."

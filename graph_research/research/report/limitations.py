@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph_research.providers.errors import TO_KEEP_WITHIN, BudgetReached
 from graph_research.providers.search.base import provider_name
 from graph_research.research.decision_log import EVALUATE_PHASE
 from graph_research.research.evidence.citations import Cited
@@ -12,7 +13,7 @@ from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.formatting import model_name, without_addresses
-from graph_research.research.report.labels import Labels
+from graph_research.research.report.labels import ENGLISH, Labels
 from graph_research.research.report.model import GatheringStatistics, ReportDecision, ReportSource, SubQueryOutcome
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import ALL, FETCH
@@ -34,12 +35,13 @@ def limitations_of(
 ) -> list[str]:
     """One sentence each, the standing one first, then what happened; no error's own words, which may hold paths, and no
     address of a model."""
-    degraded = state.get("degraded") or []
+    degraded = [row for row in state.get("degraded") or [] if not any(words in row["reason"] for words in run.saved)]
     quotes_dropped = int(state.get("quotes_dropped") or 0)
     return [
         labels.limit_standing,
         *_about_sources(sources, origins, labels),
         *_about_the_search(sub_queries, run.search, state.get("search_failures") or [], labels),
+        *_about_the_limits(run.saved, labels),
         *about_the_gathering(gathered, labels),
         *_about_the_writing(cited, degraded, labels),
         *_about_the_windows(degraded, labels),
@@ -77,7 +79,8 @@ def _about_the_search(
 ) -> list[str]:
     failed = [outcome.query for outcome in sub_queries if outcome.status == SubQueryStatus.FAILED]
     said = [labels.limit_failed_query.format(query=query) for query in failed]
-    failures = [failure for failure in failures if failure["provider"] != FETCH]
+    told_elsewhere = {FETCH, BudgetReached.__name__}
+    failures = [failure for failure in failures if not {failure["provider"], failure["error"]} & told_elsewhere]
     if failures:
         everyone = ", ".join(map(provider_name, search)) or labels.all_searches
         who = {failure["provider"]: failure["provider"] for failure in failures} | {ALL: everyone}
@@ -87,6 +90,16 @@ def _about_the_search(
         )
         said.append(labels.limit_failed_searches.format(searches="; ".join(named)))
     return said
+
+
+def _about_the_limits(saved: Sequence[str], labels: Labels) -> list[str]:
+    """A sentence for each limit of the run: what was left out to keep within it."""
+    codes = {words: code for code, words in ENGLISH.left_out.items()}
+    by_limit: dict[str, list[str]] = {}
+    for message in saved:
+        words, _, limit = message.rpartition(TO_KEEP_WITHIN)
+        by_limit.setdefault(limit, []).append(labels.left_out.get(codes.get(words, ""), words))
+    return [labels.limit_saved.format(limit=limit, what="; ".join(words)) for limit, words in by_limit.items()]
 
 
 def about_the_gathering(gathered: GatheringStatistics, labels: Labels) -> list[str]:

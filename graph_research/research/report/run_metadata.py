@@ -10,6 +10,7 @@ from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.events import Event, Note
 from graph_research.graph.statuses import CallStatus, RunStatus
 from graph_research.providers.call_kind import CallKind
+from graph_research.providers.errors import BudgetReached
 from graph_research.providers.http.telemetry import RETRIED_NOTE
 from graph_research.research.llm.usage import Price, Spending, phase_of_path, spending_of, total
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage
@@ -29,7 +30,8 @@ class RunFacts:
     """What the caller knows of the run from its store.
 
     `models` maps role to the spec that serves it, `search` names the providers, `skipped_searches` those that
-    could not be asked, each with the reason. `status` and `cause` are the run's.
+    could not be asked, each with the reason; `saved` is what was left out to keep within the limits of the run.
+    `status` and `cause` are the run's.
     Times are ISO 8601 in UTC. `possibly_paid_twice` counts calls that had been sent when a process died.
     """
 
@@ -43,6 +45,7 @@ class RunFacts:
     models: Mapping[str, str] = field(default_factory=dict)
     search: Sequence[str] = ()
     skipped_searches: Sequence[str] = ()
+    saved: Sequence[str] = ()
     started_at: str | None = None
     finished_at: str | None = None
     wall_seconds: float = 0.0
@@ -72,6 +75,21 @@ def usage_of(calls: Iterable[CallRecord], price: Price = lambda _model, _input, 
     ]
 
 
+def savings_of(calls: Iterable[CallRecord]) -> list[str]:
+    """What was left out to keep within the limits of the run, in words, in the order in which it happened."""
+    return list(dict.fromkeys(words for call in calls if (words := _saving(call))))
+
+
+def _saving(call: CallRecord) -> str | None:
+    if call.kind == CallKind.ALLOWANCE:
+        return call.answer if isinstance(call.answer, str) else None
+    if not isinstance(call.answer, Mapping):
+        return None
+    if call.status == CallStatus.FAILED and call.answer.get("type") == BudgetReached.__name__:
+        return str(call.answer.get("message"))
+    return call.answer.get("saved")
+
+
 def roles_served(calls: Iterable[CallRecord], price: Price) -> dict[str, RoleUse]:
     """By role, in the order in which they were first asked. No error's own words are in it, which may hold paths."""
     by_role: dict[str, list[CallRecord]] = {}
@@ -83,7 +101,7 @@ def roles_served(calls: Iterable[CallRecord], price: Price) -> dict[str, RoleUse
 
 def _role_use(calls: Sequence[CallRecord], price: Price) -> RoleUse:
     ended = (CallStatus.ANSWERED, CallStatus.FAILED)
-    calls = [call for call in calls if call.status in ended and isinstance(call.answer, Mapping)]
+    calls = [call for call in calls if call.status in ended and isinstance(call.answer, Mapping) and not _saving(call)]
     failures = Counter((_model(call), reason) for call in calls if (reason := _failure(call)))
     replies = [call for call in calls if call.status == CallStatus.ANSWERED and "exceeded" not in call.answer]
     models = Counter(_model(call) for call in replies if "withheld" not in call.answer)

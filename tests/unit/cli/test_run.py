@@ -266,22 +266,6 @@ def test_a_run_that_another_process_drives_is_left_alone_and_can_be_cancelled(us
     assert "graph-research resume busy" in err
 
 
-def test_a_timeout_ends_a_run_with_its_state_kept(user: User) -> None:
-    spec = user.script("slow.json", SLOW)
-    options = ["--library", "library", "--llm", spec, "--timeout", "1", "--run-id", "late"]
-    done = user.run("run", QUESTION, *options, "--json", expect=3)
-    assert (done.json["status"], done.json["cause"]) == ("aborted", "timeout")
-    assert user.run("status", "late", "--json").json["cause"] == "timeout"
-
-
-def test_a_token_budget_stops_a_run_before_the_next_call(user: User) -> None:
-    spec = user.script("brief.json", {"*": [{"need_clarification": False, "question": "", "verification": "ok"}]})
-    options = ["--library", "library", "--llm", spec, "--max-tokens", "1", "--run-id", "dear"]
-    done = user.run("run", QUESTION, *options, "--json", expect=3)
-    assert (done.json["status"], done.json["cause"]) == ("aborted", "cancelled")
-    assert "of 1 tokens" in done.err
-
-
 def test_a_damaged_run_is_named_and_hides_no_other(user: User) -> None:
     user.write("countdown.yaml", COUNTDOWN)
     for name in ("sound", "broken"):

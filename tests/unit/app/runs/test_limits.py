@@ -5,26 +5,34 @@ from __future__ import annotations
 import json
 import re
 import signal
+from typing import Any
 
 import pytest
 
 from graph_research import deep_research
 from graph_research.app.runs.budget import Budget
+from graph_research.app.runs.reserve import LimitTooSmall
 from graph_research.providers.llm.base import Usage
 from graph_research.providers.llm.model_data import Price, Prices
-from tests.support.cli.cli_process import User
+from tests.support.cli.cli_process import Done, User
 from tests.support.cli.cli_user import QUESTION
 from tests.support.graph.countdown_graph import COUNTDOWN
-from tests.unit.cli.test_run import SLOW, running
+from tests.unit.cli.test_run import running
 
 BRIEF = {"*": [{"need_clarification": False, "question": "", "verification": "ok"}]}
+LATE = {"*": [{"delay_seconds": 60, "text": "{}"}]}
 ANSWER = 'question="How do tide mills store water?"'
 
 
+def pipeline(user: User, run_id: str, script: dict[str, Any], *options: str) -> Done:
+    """A run of a graph that keeps no part of its limits for a report, and ends by them."""
+    more = ["--library", "library", "--llm", user.script("brief.json", script), "--run-id", run_id, *options]
+    return user.run("graph", "run", "pipeline", "--set", ANSWER, *more, expect=3)
+
+
 def dear(user: User) -> str:
-    """A research `dear` that a budget of one token ended after its first call; what was said."""
-    options = ["--library", "library", "--llm", user.script("brief.json", BRIEF), "--max-tokens", "1"]
-    return user.run("run", QUESTION, *options, "--run-id", "dear", expect=3).err
+    """A run `dear` that a budget of one token ended after its first call; what was said."""
+    return pipeline(user, "dear", BRIEF, "--max-tokens", "1").err
 
 
 def offered(said: str) -> list[str]:
@@ -37,14 +45,14 @@ def test_the_end_names_the_option_that_goes_on_and_it_does(user: User) -> None:
     assert command[:3] == ["resume", "dear", "--max-tokens"]
     told = json.loads(user.run(*command, "--json", expect=3).out)
     assert told["limit"]["words"].endswith(f"of {int(command[3]):,} tokens")
-    assert "plan" in [step["node"] for step in user.run("history", "dear", "--json").json]
+    assert "decompose" in [step["node"] for step in user.run("history", "dear", "--json").json]
 
 
 def test_a_limit_that_was_raised_stays_raised(user: User) -> None:
     dear(user)
-    user.run("resume", "dear", "--max-tokens", "1500", expect=3)
-    assert "of 1,500 tokens" in user.run("status", "dear").out
-    assert "of 1,500 tokens" in user.run("resume", "dear", expect=3).err
+    user.run("resume", "dear", "--max-tokens", "2", expect=3)
+    assert "of 2 tokens" in user.run("status", "dear").out
+    assert "of 2 tokens" in user.run("resume", "dear", expect=3).err
 
 
 def test_status_and_report_name_the_limit_and_the_option_too(user: User) -> None:
@@ -63,7 +71,7 @@ def test_status_and_report_name_the_limit_and_the_option_too(user: User) -> None
 def test_status_tells_what_models_took_of_a_run_that_has_no_report(user: User) -> None:
     dear(user)
     [row] = user.run("status", "dear", "--json").json["usage"]
-    assert (row["role"], row["phase"], row["calls"]) == ("research", "clarify", 1)
+    assert (row["role"], row["phase"], row["calls"]) == ("research", "decompose", 1)
     assert row["input_tokens"] > row["output_tokens"] > 0
     told = user.run("status", "dear").out
     assert f"used:      1 model call, {row['input_tokens']:,} tokens read, {row['output_tokens']:,} written\n" in told
@@ -71,17 +79,12 @@ def test_status_tells_what_models_took_of_a_run_that_has_no_report(user: User) -
 
 async def test_a_call_in_python_has_the_same_limits(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(user.folder)
-    result = await deep_research(
-        QUESTION,
-        library=["library"],
-        llm=user.script("brief.json", BRIEF),
-        max_tokens=1,
-        max_cost=5,
-        run_id="called",
-        environ={"GRAPH_RESEARCH_HOME": str(user.home)},
-    )
-    assert (result.status, result.cause) == ("aborted", "cancelled")
-    assert "ended by:  the models used" in user.run_process("status", "called").out
+    spec, environ = user.script("brief.json", BRIEF), {"GRAPH_RESEARCH_HOME": str(user.home)}
+    options: dict[str, Any] = {"library": ["library"], "llm": spec, "max_cost": 5, "environ": environ}
+    with pytest.raises(LimitTooSmall, match="the least that works is about 16,000"):
+        await deep_research(QUESTION, max_tokens=1, **options)
+    result = await deep_research(QUESTION, max_tokens=100_000, run_id="called", **options)
+    assert result.status == "completed"
 
 
 def test_a_graph_of_any_kind_is_run_within_a_budget(user: User) -> None:
@@ -95,8 +98,7 @@ def test_a_graph_of_any_kind_is_run_within_a_budget(user: User) -> None:
 
 
 def test_a_run_out_of_time_is_offered_more(user: User) -> None:
-    options = ["--library", "library", "--llm", user.script("slow.json", SLOW), "--timeout", "1", "--run-id", "late"]
-    assert offered(user.run("run", QUESTION, *options, expect=3).err) == ["resume", "late", "--timeout", "2"]
+    assert offered(pipeline(user, "late", LATE, "--timeout", "1").err) == ["resume", "late", "--timeout", "2"]
     assert offered(user.run("status", "late").out) == ["resume", "late", "--timeout", "2"]
 
 

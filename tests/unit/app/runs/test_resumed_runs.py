@@ -6,8 +6,8 @@ import json
 import signal
 
 from tests.support.cli.cli_process import User
-from tests.support.cli.cli_user import QUESTION
-from tests.unit.cli.test_run import SLOW, WAITING, running
+from tests.unit.app.runs.test_limits import LATE, pipeline
+from tests.unit.cli.test_run import WAITING, running
 
 
 def test_an_answer_that_nobody_asked_for_is_refused_and_the_one_that_was_taken_may_come_again(user: User) -> None:
@@ -28,21 +28,19 @@ def test_a_run_that_was_cancelled_refuses_an_answer_too(user: User) -> None:
 
 
 def test_a_new_time_limit_takes_the_place_of_the_runs_own(user: User) -> None:
-    spec = user.script("slow.json", SLOW)
-    options = ["--library", "library", "--llm", spec, "--timeout", "1", "--run-id", "late"]
-    user.run("run", QUESTION, *options, expect=3)
-    user.write("slow.json", json.dumps({**SLOW, "planner": [{"delay_seconds": 1.5, "text": "{}"}]}))
+    pipeline(user, "late", LATE, "--timeout", "1")
+    user.script("brief.json", {"*": [{"delay_seconds": 1.2, "text": "{}"}]})
     done = user.run("resume", "late", "--timeout", "60", "--json", expect=(0, 1))
     assert done.json["cause"] != "timeout"
     assert "--timeout" in user.run("resume", "late", "--timeout", "0", expect=2).err
 
 
 def test_a_resumed_run_says_at_which_node_it_goes_on(user: User) -> None:
-    spec = user.script("slow.json", SLOW)
-    options = ["--library", "library", "--llm", spec, "--timeout", "1", "--run-id", "late"]
-    user.run("run", QUESTION, *options, expect=3)
-    said = user.run("resume", "late", expect=3).err
-    assert said.startswith("[1] plan\n")
+    with running(user, "stopped") as process:
+        process.kill()
+        process.finish()
+    user.script("slow.json", {"*": ["{}"]})
+    assert user.run("resume", "stopped").err.startswith("[1] plan\n")
 
 
 def test_a_run_that_another_process_drives_is_refused_before_anything_is_said(user: User) -> None:

@@ -138,16 +138,16 @@ def test_what_cannot_be_debugged_is_named(user: User) -> None:
     assert "cannot be read" in user.run("debug", "--graph", "x.yaml", "--script", "nowhere", expect=2).err
 
 
-def test_a_budget_ends_a_debugged_research_and_its_forks(user: User) -> None:
-    spec = user.script("brief.json", {"*": [{"need_clarification": False, "question": "", "verification": "ok"}]})
+def test_a_budget_ends_a_debugged_run_and_its_forks(user: User) -> None:
+    spec = user.script("brief.json", {"*": ["{}"]})
     options = ["--library", "library", "--llm", spec, "--max-tokens", "1", "--run-id", "dear"]
-    out = debugged(user, "continue\nfork 1\ncontinue\n", QUESTION, *options)
+    out = debugged(user, "continue\nfork 1\ncontinue\n", "--graph", "pipeline", "--set", 'question="Why?"', *options)
     assert "dear · the end: aborted (cancelled)" in out
     assert re.search(r"run-\w+ · the end: aborted \(cancelled\)", out)
 
 
 def test_a_time_limit_ends_a_debugged_research(user: User) -> None:
-    options = ["--library", "library", "--llm", user.script("slow.json", SLOW), "--timeout", "1", "--run-id", "late"]
+    options = ["--library", "library", "--llm", user.script("slow.json", SLOW), "--timeout", "3", "--run-id", "late"]
     out = debugged(user, "continue\n", QUESTION, *options)
     assert "late · the end: aborted (timeout)" in out
 

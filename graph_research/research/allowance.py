@@ -1,0 +1,13 @@
+"""What the limits of a run leave room for, asked where the flow of the research depends on it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Allowance(Protocol):
+    """The limits of a run beside what it has spent."""
+
+    def refuses_round(self) -> str | None:
+        """Why no further round begins, such as `no further round, to keep within 60,000 tokens`; None where one may."""
+        ...

@@ -1,0 +1,133 @@
+"""Limits that are reached do not end a research: it is completed with less, and its report says with what."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.cli.cli_process import User, wait_until
+from tests.support.cli.cli_user import QUESTION
+from tests.unit.cli.test_plan_and_guide import CLEAR, PLAN
+
+LENGTHY = "Whether to go on was weighed. " * 600
+"""About 4,500 tokens."""
+
+
+def going_on(*queries: str) -> list[dict[str, Any]]:
+    """Reflections that take many tokens and always want another search."""
+    return [
+        {"continue_searching": True, "research_complete": False, "rationale": LENGTHY, "refined_query": query}
+        for query in queries
+    ]
+
+
+WASTEFUL = {
+    "clarifier": [CLEAR],
+    "planner": [PLAN],
+    "reflector": going_on(
+        "tide mill gates", "tide mill wheels", "tide mill ponds", "tide mill monks", "tide mill grain"
+    ),
+    "*": ["{}"],
+}
+
+
+def research(user: User, run_id: str, script: dict[str, Any], *options: str, **more: Any) -> Any:
+    spec = user.script(f"{run_id}.json", script)
+    asked = ["run", QUESTION, "--library", "library", "--llm", spec, "--run-id", run_id, "--out", run_id]
+    return user.run(*asked, *options, **more)
+
+
+def limitations(user: User, run_id: str) -> str:
+    return " ".join(json.loads((user.folder / run_id / "report.json").read_text())["limitations"])
+
+
+def test_a_token_budget_ends_gathering_early_and_the_report_says_so(user: User) -> None:
+    done = research(user, "dear", WASTEFUL, "--max-tokens", "20000", "--json").json
+    assert done["status"] == "completed"
+    usage = user.run("status", "dear", "--json").json["usage"]
+    assert 10_000 < sum(row["input_tokens"] + row["output_tokens"] for row in usage) <= 20_000
+    assert "gathering ended early, to keep within 20,000 tokens" in done["saved"]
+    said = limitations(user, "dear")
+    assert "Left out to keep within 20,000 tokens: a shorter report than was asked for; fewer sub-questions" in said
+    assert "; gathering ended early" in said
+    assert "No model gave a usable answer, so a fallback was used, for: reflector" not in said
+    assert user.run("verify", "dear", "--json").json["invalid"] == 0
+    assert user.run("replay", "dear", "--json").json["identical"] is True
+
+
+def test_the_end_of_the_run_says_what_was_saved_on(user: User) -> None:
+    said = research(user, "dear", WASTEFUL, "--max-tokens", "20000").err
+    assert "limits: gathering ended early, to keep within 20,000 tokens" in said
+
+
+def test_a_budget_in_money_does_the_same(user: User) -> None:
+    price = '"spent.json" = {input = 10.0, output = 10.0}'
+    user.write("home/config.toml", f"[research.model_price_overrides]\n{price}\n")
+    done = research(user, "spent", WASTEFUL, "--max-cost", "0.2", "--json").json
+    assert done["status"] == "completed"
+    assert "gathering ended early, to keep within 0.2 USD" in done["saved"]
+
+
+def test_a_budget_that_is_large_enough_leaves_nothing_out(user: User) -> None:
+    script = {**WASTEFUL, "reflector": ["{}"]}
+    assert research(user, "rich", script, "--max-tokens", "2000000", "--json").json["status"] == "completed"
+    assert "Left out to keep within" not in limitations(user, "rich")
+
+
+@pytest.mark.parametrize("slow", ["planner", "reflector", "analyzer"])
+def test_a_time_limit_leads_to_a_report_in_time(user: User, slow: str) -> None:
+    script = {**WASTEFUL, "reflector": ["{}"], slow: [{"delay_seconds": 60, "text": "{}"}]}
+    done = research(user, "late", script, "--timeout", "6", "--json").json
+    assert done["status"] == "completed"
+    assert done["statistics"]["wall_seconds"] < 6
+    assert "Left out to keep within 6 s: " in limitations(user, "late")
+    assert user.run("replay", "late", "--json").json["identical"] is True
+
+
+@pytest.mark.parametrize(
+    ("option", "least"), [(("--max-tokens", "10"), "--max-tokens 16000"), (("--timeout", "0.1"), "--timeout 3")]
+)
+def test_a_limit_too_small_for_any_report_is_refused_with_the_least_that_works(
+    user: User, option: tuple[str, str], least: str
+) -> None:
+    refused = research(user, "tiny", WASTEFUL, *option, expect=2).err
+    assert "too little for any report" in refused
+    assert least in refused
+    assert user.run("list", "--json").json == []
+
+
+def test_without_a_model_no_budget_is_too_small(user: User) -> None:
+    asked = ["run", QUESTION, "--library", "library", "--llm", "extractive", "--run-id", "free", "--max-tokens", "1"]
+    assert user.run(*asked, "--json").json["status"] == "completed"
+
+
+GAPS = {
+    "findings": [],
+    "gaps": [{"description": "How do fish fare?", "suggested_queries": ["fish at tide mills"], "priority": 1}],
+    "quality_updates": [],
+}
+
+
+def test_a_further_round_begins_only_while_there_is_room_for_it(user: User) -> None:
+    script = {**WASTEFUL, "analyzer": [{"delay_seconds": 0, "json": GAPS}]}
+    done = research(user, "rounds", script, "--max-tokens", "20000", "--json").json
+    assert (done["status"], done["iterations"]) == ("completed", 1)
+    assert "no further round was made, to keep within 20,000 tokens" in done["saved"]
+    assert user.run("replay", "rounds", "--json").json["identical"] is True
+
+
+def test_a_run_that_was_killed_goes_on_within_what_is_left(user: User) -> None:
+    spec = user.script("killed.json", {**WASTEFUL, "planner": [{"delay_seconds": 60, "text": "{}"}]})
+    asked = ["run", QUESTION, "--library", "library", "--llm", spec, "--run-id", "killed", "--max-tokens", "20000"]
+    log = user.home / "audit" / "killed.jsonl"
+    with user.start(*asked) as process:
+        wait_until(lambda: log.exists() and '"path":"plan"' in log.read_text())
+        process.kill()
+        process.finish()
+    user.script("killed.json", WASTEFUL)
+    done = user.run("resume", "killed", "--json").json
+    assert done["status"] == "completed"
+    assert "gathering ended early, to keep within 20,000 tokens" in done["saved"]
+    assert user.run("replay", "killed", "--json").json["identical"] is True

@@ -119,8 +119,8 @@ async def deep_research(
     `length` is `brief`, `standard`, `long` or a number of words, `report_type` `report`, `comparison`, `timeline`,
     `survey` or `memo`, `language` a code such as `de` (None: the question's), `audience` who will read the report.
     Models may cost `max_cost` USD and use `max_tokens`, input and output together, and the run may take
-    `timeout_seconds`. Within these limits a report is made, with less where they are small: `saved` says with what less.
-    `LimitTooSmall` where they hold no report at all.
+    `timeout_seconds`. Within these limits a report is made; `saved` says what was left out for them. `LimitTooSmall`
+    where they hold no report at all.
     `hooks.on_think_pause(state, prompt)` is called after each phase; what it returns guides the next one.
     What is not given comes from the settings. A folder's own files are used only if its user agreed to them before;
     those beside a graph file that is named add names, and override none.

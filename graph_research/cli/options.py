@@ -58,11 +58,9 @@ Language = Annotated[
     typer.Option("--language", metavar="CODE", help="Its language, such as de or pt-BR. [default: the question's]"),
 ]
 Audience = Annotated[str | None, typer.Option("--audience", metavar="TEXT", help="Who will read it, in your words.")]
-MaxCost = Annotated[
-    float | None, typer.Option(metavar="USD", help="What the models may cost; a report is made within it.")
-]
+MaxCost = Annotated[float | None, typer.Option(metavar="USD", help="What models may cost; a report is made within it.")]
 MaxTokens = Annotated[
-    int | None, typer.Option(metavar="N", help="How many the models may use; a report is made within it.")
+    int | None, typer.Option(metavar="N", help="How many models may use; a report is made within it.")
 ]
 Timeout = Annotated[float | None, typer.Option(metavar="S", help="Seconds it may take; a report is made within them.")]
 Now = Annotated[

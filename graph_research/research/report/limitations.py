@@ -144,7 +144,10 @@ def _about_the_windows(degraded: Sequence[Mapping[str, Any]], labels: Labels) ->
             (labels.limit_window if count else labels.limit_window_full).format(model=model, n=count)
             for model, count in refused.items()
         ),
-        *(labels.limit_cut.format(step=_steps([agent], labels), reason=reason) for agent, reason in cuts),
+        *(
+            labels.limit_cut.format(step=_steps([agent], labels), reason=without_addresses(reason))
+            for agent, reason in cuts
+        ),
     ]
 
 

@@ -264,7 +264,7 @@ class _Page:
         first = group.sources[0]
         places = [self._place(source, first) for source in group.sources]
         return [
-            ", ".join(str(n) for n in group.numbers),
+            " ".join(f"[{n}]" for n in group.numbers),
             "<br>".join(dict.fromkeys(part for part in (self._title(first), *places) if part)),
             escape(publisher(first)) or "–",
             escape(day(first.published_at)),

@@ -32,7 +32,10 @@ def test_models_searches_and_what_fell_back_are_reported_at_the_start_and_at_the
     assert list(served["report"]["models"]) == ["extractive"]
     assert served["report"]["failures"][0]["model"] == world.model
     report = (user.folder / "out" / "report.md").read_text()
-    assert f"; report: extractive ({world.model} did not answer). Search: searxng." in report
+    name = world.model.partition("@")[0].partition(":")[2]
+    assert f"; report: no language model (sentences selected by code) ({name} did not answer)\n" in report
+    assert "- Searches: searxng\n" in report
+    assert "@http" not in report, "no address of a model"
     assert report.count("research, reflection") == 1
 
 
@@ -50,9 +53,13 @@ def test_requests_that_were_sent_again_are_counted_by_provider_and_role(user: Us
     assert {(row["kind"], row["provider"]) for row in retries} == {("model", world.host), ("search", "searxng")}
     roles = {row["role"] for row in retries if row["kind"] == "model"}
     assert roles <= set(done.json["statistics"]["model_roles"])
+    who = [f"model ({row['role']})" if row["kind"] == "model" else row["provider"] for row in retries]
+    told = {f"{name}: {row['requests']}" for name, row in zip(who, retries, strict=True)}
+    page = (user.folder / "out" / "report.html").read_text().replace("<wbr>", "")
+    assert all(f"<dd>{line}</dd>" in page for line in told)
+    again = next(line for line in (user.folder / "out" / "report.md").read_text().splitlines() if "Retried" in line)
+    assert set(again.removeprefix("- Retried requests: ").split(", ")) == told
     first = f"{retries[0]['requests']} to {retries[0]['provider']} "
-    assert f"Retried requests: {first}(" in (user.folder / "out" / "report.md").read_text()
-    assert f"<dd>{first}(" in (user.folder / "out" / "report.html").read_text().replace("<wbr>", "")
     assert f"retries:   {first}(" in user.run("status", "again").out
     assert user.run("status", "again", "--json").json["retries"] == retries
 
@@ -84,7 +91,7 @@ def test_the_state_tells_what_each_phase_and_role_took_as_the_report_does(user: 
 @pytest.mark.parametrize(
     ("agent", "retries", "ending"),
     [
-        ("claim_extractor", 1, "; 1 prompt shortened and sent again."),
+        ("claim_extractor", 1, "; prompts shortened and sent again: 1."),
         ("decomposer", 0, "; the prompt could not be shortened any further."),
     ],
 )
@@ -97,7 +104,7 @@ def test_a_prompt_that_a_pipeline_had_to_cut_stands_among_what_was_lost(
     done = user.run("run", "How do tide mills store water?", *options, "--json")
     assert done.json["statistics"]["token_limit_retries"] == retries
     limitations = json.loads((user.folder / "out" / "report.json").read_text())["limitations"]
-    assert f"The context window of scripted:small.json was too small{ending}" in limitations
+    assert f"The context window of small.json was too small{ending}" in limitations
 
 
 def test_searches_that_nobody_chose_are_reported_with_the_reason(user: User) -> None:
@@ -105,4 +112,5 @@ def test_searches_that_nobody_chose_are_reported_with_the_reason(user: User) -> 
     done = user.run("run", "How do tide mills store water?", "--llm", "extractive", "--out", "out")
     assert "models: extractive" in done.err
     assert "searches: local (those with documents and with their keys set; --search chooses others)" in done.err
-    assert "Model: extractive. Search: local." in (user.folder / "out" / "report.md").read_text()
+    report = (user.folder / "out" / "report.md").read_text()
+    assert "- Models: no language model (sentences selected by code)\n- Searches: local\n" in report

@@ -189,9 +189,9 @@ def test_a_web_source_without_publisher_and_authors_is_its_host():
     sources = [{**source, "publisher": None, "authors": []} for source in finished_research.SOURCES]
     text = render_markdown(built(sources=sources))
     assert (
-        "| 1 | [Annual report 2021](<https://lagoon.example/report-2021.pdf>) | lagoon.example | 2021-03-04 |" in text
+        "| [1] | [Annual report 2021](<https://lagoon.example/report-2021.pdf>) | lagoon.example | 2021-03-04 |" in text
     )
-    assert "| 2 | Review of the tidal lagoon<br>official/audit-review-2018.md | – | 2018-11-22 |" in text
+    assert "| [2] | Review of the tidal lagoon<br>official/audit-review-2018.md | – | 2018-11-22 |" in text
 
 
 def test_an_absolute_path_is_cut_to_the_files_name_and_only_web_addresses_are_links():

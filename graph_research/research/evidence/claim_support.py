@@ -198,7 +198,7 @@ class _Ground:
             return False
         if figure.date:
             return bool(unstated(written, self.titles))
-        if _NAME_BEFORE.search(text[: figure.start]):
+        if not written.isalpha() and _NAME_BEFORE.search(text[: figure.start]):
             return bool(unstated(written, [*self.around, self.question, self.context]))
         return not (_counts(figure, text) and (is_analysis or written.isdigit()))
 

@@ -315,6 +315,7 @@ class Bench:
     """Whether the model is named for summaries and compression; a scripted one does neither unless it is."""
     store: MemoryCheckpointer = field(default_factory=MemoryCheckpointer)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, Sequence[Model]] = field(default_factory=dict)
     model: ScriptedModel = field(init=False)
     web: FolderOfHits = field(init=False)
 
@@ -330,7 +331,7 @@ class Bench:
             hooks=self.hooks,
             read_state=self.store.state,
             pages=self.pages,
-            roles=roles,
+            roles={**roles, **self.roles},
             **self.settings,
         )
         registry = Registry(

@@ -17,7 +17,7 @@ from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
 
 _MOST_SOURCES = 30
-"""So many documents are searched for further passages."""
+"""So many documents beside those of the evidence are searched for further passages."""
 _MOST_PASSAGES = 10
 _MOST_OF_A_SOURCE = 3
 _PASSAGE_CHARS = 500
@@ -50,8 +50,9 @@ def sources_of_section(handoff: Row) -> list[Source]:
         (source for source in sources.values() if source.id in near or not near),
         key=lambda source: (-source.score.composite, source.id),
     )
-    chosen = dict.fromkeys([*cited, *(source.id for source in others)])
-    return [sources[name] for name in chosen if name in sources][:_MOST_SOURCES]
+    own = [name for name in dict.fromkeys(cited) if name in sources]
+    chosen = dict.fromkeys([*own, *(source.id for source in others[:_MOST_SOURCES])])
+    return [sources[name] for name in chosen]
 
 
 def section_material(handoff: Row, documents: Mapping[str, Document]) -> SectionMaterial:

@@ -15,7 +15,7 @@ from graph_research.research.agents.writing.section_material import (
 )
 from graph_research.research.agents.writing.section_text import answered_blocks, section_text
 from graph_research.research.evidence.archive import read_documents
-from graph_research.research.evidence.quotes import QuoteFinder
+from graph_research.research.evidence.quotes import QuoteFinder, attributed
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -69,8 +69,9 @@ def section_writer(services: Services) -> Handler:
             fallback=lambda: {"blocks": [], "quotes": []},
             windows=handoff.get("model_windows"),
         )
+        order = [row["id"] for row in material.rows["sources"]]
         finder = QuoteFinder(handoff["question"], _sources(handoff), documents)
-        blocks, asked = _with_quotes(answered_blocks(result.output["blocks"]), result.output, finder)
+        blocks, asked = _with_quotes(answered_blocks(result.output["blocks"]), result.output, order, finder)
         if result.broke_off:
             blocks = _without_the_last(blocks)
         known = {**material.evidence, **asked}
@@ -123,14 +124,15 @@ def _settled(material: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_quotes(
-    blocks: Sequence[Block], answer: Mapping[str, Any], finder: QuoteFinder
+    blocks: Sequence[Block], answer: Mapping[str, Any], order: Sequence[str], finder: QuoteFinder
 ) -> tuple[list[Block], dict[str, Evidence]]:
     """The blocks with the evidence of the asked quotes in place of their keys, and that evidence by id. A key whose
     quote stands in no source is taken out."""
     keys: dict[str, str | None] = {}
     asked: dict[str, Evidence] = {}
     for row in answer.get("quotes") or []:
-        found = finder.evidence([_attributed(row, finder)])
+        [named] = attributed([{"evidence": [row]}], order, finder.documents)
+        found = finder.evidence(named["evidence"])
         keys[row["key"]] = found[0].id if found else None
         asked.update({evidence.id: evidence for evidence in found})
 
@@ -139,14 +141,6 @@ def _with_quotes(
         return statement.model_copy(update={"evidence_ids": [name for name in ids if name]})
 
     return rewritten(blocks, resolved), asked
-
-
-def _attributed(row: Mapping[str, Any], finder: QuoteFinder) -> Mapping[str, Any]:
-    """The quote under the only source in which it stands, where the source that is named does not have it."""
-    if row["source_id"] in finder.documents:
-        return row
-    holding = [name for name, document in finder.documents.items() if row["quote"].strip() in document.text]
-    return {**row, "source_id": holding[0]} if len(holding) == 1 else row
 
 
 def _verbatim(

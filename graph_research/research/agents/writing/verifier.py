@@ -31,32 +31,35 @@ def verifier(services: Services) -> Handler:
     agent = Agent(name="verifier", role="verification", phase="synthesis", sections=_SECTIONS, settle=_settled)
 
     async def verify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        batch: Sequence[Mapping[str, Any]] = handoff["batch"]
-        statements = [Statement.model_validate(row) for row in batch]
+        statements = [Statement.model_validate(row) for row in handoff["batch"]]
         passages = await read_passages(handoff, [name for row in statements for name in row.evidence_ids], ctx)
-        question = handoff["question"]
-        output: dict[str, Any] = {
+        verdicts, degraded = await _verdicts(handoff, statements, passages, ctx)
+        return {
             "checks": [
-                {"id": row.id, "problem": _problem(row, given, passages, question)}
-                for row, given in zip(statements, batch, strict=True)
+                {"id": row.id, "problem": _problem(row, given, passages, handoff["question"], verdicts.get(row.id))}
+                for row, given in zip(statements, handoff["batch"], strict=True)
             ],
-            "statement_verdicts": [],
-            "degraded": [],
+            "statement_verdicts": [verdict.to_json() for verdict in verdicts.values()],
+            "degraded": degraded,
         }
-        if all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase)):
-            return output
+
+    async def _verdicts(
+        handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, ctx: Context
+    ) -> tuple[dict[str, StatementVerdict], list[dict[str, Any]]]:
+        """What the model says of the statements, by id. Quotes are for code alone."""
+        by_code = all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase))
         numbered = [
-            {**_shown(row), "n": n, "where": given.get("where") or ""}
-            for n, (row, given) in enumerate(zip(statements, batch, strict=True), 1)
+            {"n": n, "where": given.get("where") or "", **row.to_json()}
+            for n, (row, given) in enumerate(zip(statements, handoff["batch"], strict=True), 1)
             if row.kind is not StatementKind.QUOTE
         ]
-        if not numbered:
-            return output
+        if by_code or not numbered:
+            return {}, []
         result = await agent.call(
             services,
             {
                 **prompt_context(handoff.get("report_options"), ctx),
-                "question": question,
+                "question": handoff["question"],
                 "statements": numbered,
                 "passages": passages.rows(name for row in numbered for name in row["evidence_ids"]),
             },
@@ -64,18 +67,14 @@ def verifier(services: Services) -> Handler:
             fallback=lambda: {"verdicts": []},
             windows=handoff.get("model_windows"),
         )
-        said = {row["n"]: row for row in result.output["verdicts"]}
         shown = {row["n"] for row in result.shown.get("statements") or []}
-        output["statement_verdicts"] = [
-            StatementVerdict(
-                id=statements[n - 1].id,
-                verdict=said[n]["verdict"],
-                reason=said[n].get("reason") or "",
-                model=result.model,
-            ).to_json()
-            for n in sorted(shown & said.keys())
-        ]
-        return {**output, "degraded": result.degradations(agent.name, ctx)}
+        verdicts = {}
+        for row in result.output["verdicts"]:
+            if row["n"] in shown:
+                name = statements[row["n"] - 1].id
+                reason = row.get("reason") or ""
+                verdicts[name] = StatementVerdict(id=name, verdict=row["verdict"], reason=reason, model=result.model)
+        return verdicts, result.degradations(agent.name, ctx)
 
     return verify
 
@@ -89,26 +88,25 @@ async def read_passages(handoff: Mapping[str, Any], evidence_ids: Sequence[str],
     return Passages(evidence, {source.id: source for source in sources}, await read_documents(sources, ctx))
 
 
-def _problem(statement: Statement, given: Mapping[str, Any], passages: Passages, question: str) -> str:
+def _problem(
+    statement: Statement,
+    given: Mapping[str, Any],
+    passages: Passages,
+    question: str,
+    verdict: StatementVerdict | None,
+) -> str:
+    """Why the statement is not supported, as the report will judge it."""
     judgement = judge(
         statement.text,
         statement.kind,
         passages.cited(statement.evidence_ids),
         question=question,
         computed=statement.computed,
+        verdict=verdict,
         context=given.get("context") or "",
         is_code=bool(given.get("is_code")),
     )
     return judgement.problem if judgement.status is Status.UNSUPPORTED else ""
-
-
-def _shown(statement: Statement) -> dict[str, Any]:
-    return {
-        "text": statement.text,
-        "kind": statement.kind.value,
-        "evidence_ids": list(statement.evidence_ids),
-        "computed": list(statement.computed),
-    }
 
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,297 @@
+"""The report's own graph, driven by a model that writes as a strong one does, and by weak ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from graph_research.providers.llm.base import ModelRequest
+from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.evidence.citations import CitedStatement
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.extractive.model import ExtractiveModel
+from graph_research.research.models.draft import BlockType
+from graph_research.research.report.build import build_report
+from graph_research.research.report.model import Report
+from graph_research.research.report.run_metadata import RunFacts
+from tests.support.research.harness import Bench
+from tests.support.research.strong_model import (
+    ALDER_RATE,
+    LARCH_RATE,
+    LOCK,
+    STANDBY,
+    STORES,
+    STUDIES,
+    Study,
+    Writer,
+    paragraph,
+)
+
+
+def bench_of(study: Study = STORES, **changes: Sequence[Any]) -> Bench:
+    return Bench(study.script(**changes), search=study.search)
+
+
+async def report_of(bench: Bench, study: Study = STORES, **input: Any) -> tuple[Report, Mapping[str, Any]]:
+    result = await bench.run(question=study.question, max_iterations=1, **input)
+    assert result.status == "completed", result
+    hashes = {row["archive_hash"] for row in result.state["sources"]}
+    texts = {name: await bench.store.text(name) for name in hashes}
+    return build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q")), result.state
+
+
+def unsupported(report: Report) -> list[CitedStatement]:
+    return [row for row in report.statements() if row.status is Status.UNSUPPORTED]
+
+
+@pytest.mark.parametrize("language", STUDIES)
+async def test_nothing_true_that_a_strong_model_writes_is_marked_unsupported(language: str) -> None:
+    study = STUDIES[language]
+    bench = bench_of(study)
+    report, state = await report_of(bench, study)
+    assert bench.model.asked("section_mender") == []
+    assert [(row.text, row.problem) for row in unsupported(report)] == []
+    statuses = {row.status for row in report.statements()}
+    assert {Status.VERIFIED, Status.ANALYSIS} <= statuses
+    assert [section.writer for section in report.sections] == ["model"] * len(study.sections(Writer({}, {})))
+    assert state["report_metadata"]["fabricated_citations"] == 0
+    assert all(citation.valid for citation in report.citations)
+
+
+async def test_tables_code_and_computed_numbers_stand_in_the_report() -> None:
+    report, _ = await report_of(bench_of())
+    blocks = [block for section in report.sections for block in section.blocks]
+    assert [block.type for block in blocks].count(BlockType.TABLE) == 2
+    assert BlockType.CODE in [block.type for block in blocks]
+    [ratio] = [row for row in report.statements() if row.computed]
+    assert (ratio.text, ratio.status) == ("That is 13 times as many.", Status.VERIFIED)
+
+
+async def test_quotes_that_the_writer_asks_for_become_evidence_and_others_are_dropped_and_counted() -> None:
+    def asks(request: ModelRequest) -> dict[str, Any]:
+        answer = STORES.section(request)
+        name = request.material["sources"][0]["id"]
+        there = {"key": "q8", "source_id": name, "quote": "Readers do not block the writer."}
+        gone = {"key": "q9", "source_id": name, "quote": "Larch is the best store there is."}
+        said = [
+            {"text": "Readers do not block the writer of Larch.", "kind": "fact", "evidence_ids": ["q8"]},
+            {"text": "Larch is the best store there is.", "kind": "fact", "evidence_ids": ["q9"]},
+        ]
+        return {"blocks": [*answer["blocks"], paragraph(*said)], "quotes": [*answer["quotes"], there, gone]}
+
+    report, state = await report_of(bench_of(section_writer=[asks], section_mender=["No."]))
+    by_text = {row.text: row for row in report.statements()}
+    assert by_text["Readers do not block the writer of Larch."].status is Status.VERIFIED
+    assert by_text["Larch is the best store there is."].problem == "no citation"
+    assert state["quotes_dropped"] >= 1
+
+
+def with_more(*sentences: Any) -> Any:
+    """A section writer that adds sentences, made by functions of a `Writer`, to the section on figures."""
+
+    def write(request: ModelRequest) -> dict[str, Any]:
+        answer = STORES.section(request)
+        if request.material["section"]["heading"] != "What the figures say":
+            return answer
+        evidence = [*request.material["evidence"], *request.material["passages"]]
+        writer = Writer({row["id"]: row["quote"] for row in evidence}, {})
+        return {**answer, "blocks": [*answer["blocks"], paragraph(*(make(writer) for make in sentences))]}
+
+    return write
+
+
+PLANTED_FACTS = {
+    "number": lambda write: write.fact("Larch wrote 190 rows a second with 8 clients.", LARCH_RATE),
+    "computed": lambda write: write.fact("That is 14 times as many.", LARCH_RATE, ALDER_RATE, computed="2340 / 180"),
+    "source": lambda write: write.fact("Alder wrote 2,340 rows a second with 8 clients.", LOCK),
+}
+DROPPED_HEDGE = "A standby of Alder follows within 1 second."
+
+
+@pytest.mark.parametrize("error", PLANTED_FACTS)
+async def test_a_planted_error_that_code_sees_is_shown_as_unsupported(error: str) -> None:
+    bench = bench_of(section_writer=[with_more(PLANTED_FACTS[error])], section_mender=["No."])
+    report, _ = await report_of(bench)
+    [planted] = unsupported(report)
+    assert planted.text == PLANTED_FACTS[error](Writer({}, {}))["text"]
+
+
+async def test_an_analysis_that_brings_a_number_of_its_own_is_sent_back_and_left_out_if_it_stays() -> None:
+    def invents(write: Writer) -> Any:
+        return write.analysis("Above 40 clients Larch is not worth a thought.", LARCH_RATE)
+
+    bench = bench_of(section_writer=[with_more(invents)], section_mender=["No."])
+    report, _ = await report_of(bench)
+    [request] = [row for row in bench.model.asked("section_mender") if row.attempt == 1]
+    assert "40" in request.material["failing"][0]["reason"]
+    assert not [row for row in report.statements() if "40 clients" in row.text]
+
+
+def objects_to(text: str) -> Any:
+    """A verifier that finds one sentence to drop a hedge, and supports the others."""
+
+    def verify(request: ModelRequest) -> dict[str, Any]:
+        return {
+            "verdicts": [
+                {"n": row["n"], "verdict": "partly", "reason": "drops 'typically' and the condition"}
+                if row["text"] == text
+                else {"n": row["n"], "verdict": "supported", "reason": ""}
+                for row in request.material["statements"]
+            ]
+        }
+
+    return verify
+
+
+async def test_a_dropped_hedge_that_the_verifier_sees_is_mended_and_verified_again() -> None:
+    mended = "A standby of Alder typically follows within 1 second, if it is powerful enough."
+
+    def mends(request: ModelRequest) -> dict[str, Any]:
+        [row] = request.material["failing"]
+        assert "typically" in row["reason"]
+        return {"sentences": [{"n": 1, "action": "rewrite", "text": mended, "evidence_ids": row["evidence_ids"]}]}
+
+    planted = with_more(lambda write: write.fact(DROPPED_HEDGE, STANDBY))
+    bench = bench_of(section_writer=[planted], verifier=[objects_to(DROPPED_HEDGE)], section_mender=[mends])
+    report, _ = await report_of(bench)
+    by_text = {row.text: row for row in report.statements()}
+    assert DROPPED_HEDGE not in by_text
+    assert by_text[mended].status is Status.VERIFIED
+    assert len(bench.model.asked("section_mender")) == 1
+    again = [row["text"] for request in bench.model.asked("verifier")[-2:] for row in request.material["statements"]]
+    assert mended in again
+
+
+async def test_a_fact_that_stays_wrong_after_mending_is_shown_as_unsupported_with_the_reason() -> None:
+    planted = with_more(lambda write: write.fact(DROPPED_HEDGE, STANDBY))
+    bench = bench_of(section_writer=[planted], verifier=[objects_to(DROPPED_HEDGE)], section_mender=["No."])
+    report, state = await report_of(bench)
+    [row] = unsupported(report)
+    assert row.text == DROPPED_HEDGE
+    assert "drops 'typically'" in row.problem
+    assert {verdict["model"] for verdict in state["statement_verdicts"]} == {"scripted"}
+
+
+async def test_the_verifier_sees_the_text_around_a_quote_and_a_cells_row_and_column() -> None:
+    bench = bench_of()
+    await report_of(bench)
+    shown = "\n".join(request.user for request in bench.model.asked("verifier"))
+    assert f"⟦{LOCK}⟧ A writer that meets" in shown
+    assert "Who waits for whom / Writers that meet / Unit of a write lock, Alder: single rows" in shown
+
+
+async def test_without_a_model_for_verification_facts_stay_cited() -> None:
+    bench = Bench(STORES.script(), search=STORES.search, roles={"verification": [ExtractiveModel()]})
+    report, state = await report_of(bench)
+    assert bench.model.asked("verifier") == []
+    assert state["statement_verdicts"] == []
+    assert Status.CITED in {row.status for row in report.statements()}
+    assert unsupported(report) == []
+
+
+async def test_a_second_round_keeps_what_it_can_and_asks_only_for_the_rest() -> None:
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        answer = STORES.outline(request)
+        previous = request.material["previous"]
+        if not previous:
+            return answer
+        actions = ("keep", "revise", "drop")
+        rows = zip(answer["sections"], previous, actions, strict=True)
+        return {"sections": [{**row, "previous": old["id"], "action": action} for row, old, action in rows]}
+
+    gap = {"description": "Who else?", "suggested_queries": ["other stores of rows"], "priority": 1}
+    [analysis] = STORES.script()["analyzer"]
+    bench = bench_of(outliner=[outline], analyzer=[{**analysis, "gaps": [gap]}])
+    result = await bench.run(question=STORES.question, max_iterations=2)
+    assert result.state["iteration"] == 2
+    asked = [request.material["section"]["heading"] for request in bench.model.asked("section_writer")]
+    assert asked[3:] == ["What the figures say"]
+    assert "Larch wrote 180 rows" in bench.model.asked("section_writer")[-1].material["previous"]
+    assert [row["heading"] for row in result.state["draft"]["sections"]] == [
+        "Who waits for whom",
+        "What the figures say",
+    ]
+
+
+WEAK = {
+    "nothing": {"outliner": ["I am not sure."]},
+    "sections": {"section_writer": ["..."]},
+    "cut": {"section_writer": [{"text": '{"blocks": [{"type": "paragraph", "sentences": [{"text": "La', "cut": True}]},
+    "summary": {"editor": ["Well."], "section_writer": ['{"blocks": [{"type": "paragraph", "sentences": []}]}']},
+    "one sentence": {
+        "section_writer": [
+            lambda request: {
+                "blocks": [
+                    paragraph(
+                        {
+                            "text": request.material["findings"][0]["content"],
+                            "kind": "fact",
+                            "evidence_ids": request.material["findings"][0]["evidence_ids"],
+                        }
+                    )
+                ]
+            }
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("fault", WEAK)
+async def test_with_a_weak_model_the_report_holds_no_less_than_without_one(fault: str) -> None:
+    report, _ = await report_of(bench_of(**WEAK[fault]))
+    keyless = bench_of()
+    keyless.model = ScriptedModel({})
+    quotes = {LOCK, LARCH_RATE, ALDER_RATE}
+    said = {citation.quote for citation in report.citations}
+    assert quotes <= said
+    assert report.short_answer
+    assert any(section.writer == "extractive" for section in report.sections)
+    assert re.search("quot", report.notice)
+
+
+async def test_a_section_that_broke_off_twice_ends_with_its_last_whole_sentence() -> None:
+    def breaks_off(request: ModelRequest) -> dict[str, Any]:
+        text = (
+            '{"blocks": [{"type": "paragraph", "sentences": [{"text": "Larch lets one transaction write at a time.", '
+            f'"kind": "fact", "evidence_ids": ["{request.material["evidence"][0]["id"]}"]}}, {{"text": "And then it'
+        )
+        return {"text": text, "cut": True}
+
+    report, _ = await report_of(bench_of(section_writer=[breaks_off], editor=["No."]))
+    assert not [row for row in report.statements() if row.text.startswith("And then")]
+
+
+@pytest.mark.parametrize("window", [6_000, 9_000])
+async def test_a_small_window_gives_the_same_sections(window: int) -> None:
+    bench = bench_of()
+    bench.model.window_tokens = window
+    report, _ = await report_of(bench)
+    assert [section.heading for section in report.sections] == [row[0] for row in STORES.sections(Writer({}, {}))]
+    assert unsupported(report) == []
+
+
+async def test_wishes_language_audience_and_the_date_reach_every_prompt() -> None:
+    bench = bench_of()
+    options = {"length": "brief", "type": "comparison", "language": "de", "audience": "operators of small sites"}
+    await report_of(bench, report_options=options, system_prompt="Prefer the makers' own words.")
+    for agent in ("outliner", "section_writer", "editor"):
+        user = bench.model.asked(agent)[0].user
+        assert "Today is 2024-06-01." in user
+        assert "Write in German" in user
+        assert "operators of small sites" in user
+        assert "Prefer the makers' own words." in user
+    assert "what is compared and by what measure" in bench.model.asked("outliner")[0].system
+    assert "400 to 900 words" in bench.model.asked("outliner")[0].user
+
+
+async def test_the_report_takes_at_most_five_calls_in_a_row() -> None:
+    planted = with_more(lambda write: write.fact(DROPPED_HEDGE, STANDBY))
+    bench = bench_of(section_writer=[planted], verifier=[objects_to(DROPPED_HEDGE)])
+    await report_of(bench)
+    steps = await bench.store.steps("run-1")
+    nodes = list(dict.fromkeys(step.node for step in steps if step.path.startswith("synthesize/")))
+    writing = [name for name in nodes if name not in ("baseline", "assemble", "done")]
+    assert set(writing) == {"outline", "write_section", "edit", "verify", "mend", "verify_mended"}

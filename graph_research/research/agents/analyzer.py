@@ -24,6 +24,9 @@ from graph_research.text.document import Document
 LEAST_CHARS = 300
 """Less of a source is not worth showing."""
 
+FALLBACK_FINDINGS = 5
+"""So many sources' best passages stand for findings where no model gives any."""
+
 KEPT_SOURCES = 6
 """So many sources stay before the topics' notes give way."""
 
@@ -46,8 +49,8 @@ class _Reading:
 
 
 def analyzer(services: Services) -> Handler:
-    """Findings, gaps and contradictions of one iteration, scored. Fallback: one finding, the best passage as it stands,
-    where the topics have none.
+    """Findings, gaps and contradictions of one iteration, scored. Fallback: the best sources' best passages as they
+    stand, where the topics have no findings.
 
     Without any source there is nothing to read: then each sub-query is a gap, and no model is asked.
     """
@@ -176,29 +179,29 @@ def _reading_order(source: Source, iteration: int) -> tuple[bool, float, str]:
 
 
 def _fallback(known: Known, ranked: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, Any]:
-    return {"findings": [] if known.findings else [_best_passage(ranked, documents)], "gaps": []}
+    return {"findings": [] if known.findings else _best_passages(ranked, documents), "gaps": []}
 
 
-def _best_passage(shown: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, Any]:
-    """A finding: what the best source's best passage says, word for word."""
-    source = max(shown, key=lambda source: source.score.composite)
-    quote = best_passage(source, documents[source.id])
-    return {"content": quote["quote"], "confidence": "low", "category": None, "evidence": [quote]}
+def _best_passages(shown: Sequence[Source], documents: Mapping[str, Document]) -> list[dict[str, Any]]:
+    """Findings: what the best sources' best passages say, word for word."""
+    best = sorted(shown, key=lambda source: (-source.score.composite, source.id))[:FALLBACK_FINDINGS]
+    quotes = [best_passage(source, documents[source.id]) for source in best]
+    return [{"content": quote["quote"], "confidence": "low", "category": None, "evidence": [quote]} for quote in quotes]
 
 
 def _with_a_finding(
     result: AgentResult, known: Known, documents: Mapping[str, Document], ranked: Sequence[Source]
 ) -> AgentResult:
     """The result with its quotes under their sources. Where no quote stands in any source there is no finding; then the
-    best passage stands for one, unless topics or earlier rounds found something or code itself found nothing."""
+    best passages stand for some, unless topics or earlier rounds found something or code itself found nothing."""
     order = [row["id"] for row in result.shown.get("sources") or ()]
     answer = {**result.output, "findings": attributed(result.output["findings"], order, documents)}
     result = replace(result, output=answer)
     if any_quote_stands(answer["findings"], documents) or known.findings or result.by_code:
         return result
-    passage = {**answer, "findings": [_best_passage(ranked, documents)]}
-    reason = "no finding of the answer stands in a source; the best passage was taken for one"
-    return replace(result, output=passage, degraded=result.degraded or reason)
+    passages = {**answer, "findings": _best_passages(ranked, documents)}
+    reason = "no finding of the answer stands in a source; the best passages were taken for findings"
+    return replace(result, output=passages, degraded=result.degraded or reason)
 
 
 def _with_fidelity(requalified: Sequence[Source], known: Known, reading: _Reading, result: AgentResult) -> list[Source]:

@@ -30,6 +30,7 @@ _SHARED = 0.6
 
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 _WORDS = re.compile(r"\w+")
+_MARKS = re.compile(r"(?:(?<=\s)|^)\[\d+(?:\s*[,–-]\s*\d+)*\]")  # what a citation looks like in a report
 _NEGATIONS = frozenset().union(*NEGATIONS.values())
 
 
@@ -125,7 +126,7 @@ def proved_findings(
         proved = finder.evidence(row["evidence"])
         if not proved:
             continue
-        content = " ".join(row["content"].split())
+        content = " ".join(_MARKS.sub("", row["content"]).split())
         evidence += proved
         finding = Finding(
             id=finding_id(content),

@@ -181,27 +181,26 @@ async def test_an_unreadable_plan_becomes_the_question_and_the_gate_is_recorded_
     assert "planning: Insufficient sub-queries (minimum: 2)" in reasons
 
 
-async def test_an_unreadable_analysis_becomes_one_finding_with_valid_evidence() -> None:
+async def test_an_unreadable_analysis_becomes_a_finding_of_each_of_the_best_sources_with_valid_evidence() -> None:
     bench = Bench(research_script(analyzer=["Well, well."]))
     result = await bench.run()
     assert result.status == "completed"
-    [finding] = result.state["findings"]
-    [evidence] = result.state["evidence"]
-    assert finding["content"] == evidence["quote"]
-    assert finding["evidence_ids"] == [evidence["id"]]
+    assert len(result.state["findings"]) == 3
+    for finding, evidence in zip(result.state["findings"], result.state["evidence"], strict=True):
+        assert finding["content"] == evidence["quote"]
+        assert finding["evidence_ids"] == [evidence["id"]]
 
 
 @pytest.mark.parametrize(
     "findings", [[], [{**OPENED, "evidence": [{"source_id": "src-1", "quote": "It never opened."}]}]]
 )
-async def test_an_analysis_of_which_nothing_can_be_proved_becomes_one_finding_that_can(findings: list[Any]) -> None:
+async def test_an_analysis_of_which_nothing_can_be_proved_becomes_findings_that_can(findings: list[Any]) -> None:
     result = await Bench(research_script(analyzer=[{"findings": findings, "gaps": []}])).run()
     assert result.status == "completed"
-    [finding] = result.state["findings"]
-    [evidence] = result.state["evidence"]
-    assert finding["content"] == evidence["quote"]
+    assert len(result.state["findings"]) == 3
+    assert [row["content"] for row in result.state["findings"]] == [row["quote"] for row in result.state["evidence"]]
     reasons = [entry["reason"] for entry in result.state["degraded"] if entry["agent"] == "analyzer"]
-    assert reasons == ["no finding of the answer stands in a source; the best passage was taken for one"]
+    assert reasons == ["no finding of the answer stands in a source; the best passages were taken for findings"]
 
 
 @pytest.mark.parametrize("source_id", ["1", "Source 1", "[1]", "src-0000000000"])

@@ -13,6 +13,7 @@ from graph_research.research import decision_log
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import CONFIDENCE_RANK, Analysed, Known, analyse
 from graph_research.research.evidence.quotes import any_quote_stands, attributed
+from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
@@ -66,7 +67,10 @@ def analyzer(services: Services) -> Handler:
             ranked = [*reading.read, *reading.listed]
             result = await agent.call(
                 services,
-                _material(handoff, rows, reading.listed, known),
+                {
+                    **prompt_context(handoff.get("report_options"), ctx),
+                    **_material(handoff, rows, reading.listed, known),
+                },
                 ctx,
                 local={"sources": [source.to_json() for source in ranked], "documents": documents},
                 fallback=lambda: _fallback(known, ranked, documents),

@@ -13,6 +13,7 @@ from graph_research.providers.errors import BudgetReached, ProviderError
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import proved_findings
 from graph_research.research.evidence.quotes import QuoteFinder, attributed
+from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
@@ -45,7 +46,12 @@ def extractor(services: Services) -> Handler:
         agent = _agent(services, sources, documents, handoff["queries"])
         material = await asyncio.to_thread(_material, services, handoff, sources, documents)
         try:
-            result = await agent.call(services, material, ctx, windows=handoff.get("model_windows"))
+            result = await agent.call(
+                services,
+                {**prompt_context(handoff.get("report_options"), ctx), **material},
+                ctx,
+                windows=handoff.get("model_windows"),
+            )
         except BudgetReached as error:
             return _output(degraded=[{**_unread(handoff, error.message, ctx), "kind": DegradationKind.BUDGET.value}])
         except ProviderError as error:

@@ -11,6 +11,7 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.search.base import LOCAL, SOURCE_TYPES
 from graph_research.research import decision_log
 from graph_research.research.checklist import checklist_of
+from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
@@ -31,6 +32,7 @@ def planner(services: Services) -> Handler:
         question = handoff["original_query"]
         most = min(handoff["max_sub_queries"], services.settings.most_sub_queries)
         material = {
+            **prompt_context(handoff.get("report_options"), ctx),
             "question": question,
             "max_sub_queries": most,
             "system_prompt": handoff.get("system_prompt"),

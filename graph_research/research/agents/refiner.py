@@ -8,6 +8,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
+from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
@@ -33,7 +34,7 @@ def refiner(services: Services) -> Handler:
     async def refine(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = decision_log.dispatch(handoff, ctx, "remaining_iterations", "has_report_draft")
         open_gaps = [Gap.model_validate(row) for row in handoff["gaps"] if not row["addressed"]]
-        material = _material(handoff, open_gaps)
+        material = {**prompt_context(handoff.get("report_options"), ctx), **_material(handoff, open_gaps)}
         result = await agent.call(
             services, material, ctx, fallback=lambda: _suggestions(open_gaps), windows=handoff.get("model_windows")
         )

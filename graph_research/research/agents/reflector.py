@@ -8,6 +8,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
@@ -34,6 +35,7 @@ def reflector(services: Services) -> Handler:
             stop = Reflection.model_validate(_stop(len(sources), "No search is left."))
             return {"reflection": stop.to_json(), "tokens": 0, "degraded": []}
         material = {
+            **prompt_context(handoff.get("report_options"), ctx),
             "question": handoff["original_query"],
             "sub_query": handoff["sub_query"]["query"],
             "queries": list(handoff["queries"]),

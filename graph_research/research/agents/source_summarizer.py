@@ -13,6 +13,7 @@ from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import Model
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import find_quote
+from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
@@ -105,6 +106,7 @@ async def _summary(
     looked_for = (handoff.get("sub_query") or {}).get("query") or handoff["original_query"]
     most_chars = services.settings.summarization_chars
     material = {
+        **prompt_context(handoff.get("report_options"), ctx),
         "question": handoff["original_query"],
         "sub_query": looked_for,
         "title": source.title,

@@ -13,6 +13,7 @@ from graph_research.providers.call_kind import CallKind
 from graph_research.research import decision_log
 from graph_research.research.graph_functions import abort_record
 from graph_research.research.instructions import InstructionKind, instructions_of
+from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section, shortened
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
@@ -46,6 +47,7 @@ def supervisor(services: Services) -> Handler:
         guidance = "\n".join(filter(None, (hinted, *wishes))) or None
         log.append(decision_log.pause(phase, iteration, prompt, guidance, ctx))
         material = {
+            **prompt_context(handoff.get("report_options"), ctx),
             "question": handoff["original_query"],
             "checklist": list(handoff.get("checklist") or []),
             "phase": phase,

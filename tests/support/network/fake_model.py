@@ -123,7 +123,13 @@ def _analyzer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping
         "priority": 1,
     }
     wanted = options["always_gaps"] or not open_gaps
-    return {"findings": findings, "gaps": [gap] if wanted else [], "addressed_gaps": open_gaps}
+    listed = [label.removeprefix("finding ") for label, _ in blocks if label.startswith("finding find-")]
+    return {
+        "findings": findings,
+        "confidences": [{"finding_id": name, "confidence": "high"} for name in listed],
+        "addressed_gaps": open_gaps,
+        "gaps": [gap] if wanted else [],
+    }
 
 
 def _gaps(blocks: Sequence[tuple[str, str]]) -> str:

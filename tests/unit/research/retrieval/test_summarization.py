@@ -476,3 +476,16 @@ async def test_a_pipeline_summarizes_what_all_its_searches_found() -> None:
     result = await whole.run()
     assert [row["done"] for row in result.state["condensed"]] == [2]
     assert sum("summary" in row["metadata"] for row in result.state["sources"]) == 2
+
+
+async def test_every_step_of_the_research_is_told_the_day_the_language_and_the_reader() -> None:
+    gap = {"description": "How do fish fare?", "suggested_queries": ["fish passage at the Tarn plant"], "priority": 1}
+    script = research_script(extractor=[quoting], analyzer=[{"findings": [], "gaps": [gap]}, NOTHING])
+    whole = Bench(script, condensing=True)
+    options = {"length": "standard", "type": "report", "language": "de", "audience": "anglers"}
+    await whole.run(report_options=options)
+    for agent in ("planner", "reflector", "extractor", "analyzer", "supervisor", "refiner"):
+        for request in whole.model.asked(agent):
+            assert "Today is 2024-06-01." in request.user
+            assert "Write in German" in request.user
+            assert "anglers" in request.user

@@ -226,6 +226,7 @@ class Labels:
     limit_failed_searches: str = "Failed searches: {searches}."
     failed_search: str = "{provider} on “{query}” ({error})"
     all_searches: str = "all"
+    limit_skipped: str = "Search providers that could not be used: {names}."
     limit_pages: str = "Pages that could not be read, so that search results were used instead: {n} of {all}."
     limit_withheld: str = "Web searches from which words that occur only in local documents were removed: {n}."
     limit_summaries: str = "Summaries of sources that could not be made: {n} of {all}."

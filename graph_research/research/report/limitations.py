@@ -37,11 +37,13 @@ def limitations_of(
     address of a model."""
     degraded = [row for row in state.get("degraded") or [] if not any(words in row["reason"] for words in run.saved)]
     quotes_dropped = int(state.get("quotes_dropped") or 0)
+    skipped = [reason.partition(" (")[0] for reason in run.skipped_searches]
     return [
         labels.limit_standing,
         *_about_sources(sources, origins, labels),
         *_about_the_search(sub_queries, run.search, state.get("search_failures") or [], labels),
         *_about_the_limits(run.saved, labels),
+        *_those_that_apply((skipped, labels.limit_skipped.format(names=", ".join(skipped)))),
         *about_the_gathering(gathered, labels),
         *_about_the_writing(cited, degraded, labels),
         *_about_the_windows(degraded, labels),

@@ -119,7 +119,7 @@ def sameness(one: Statement, other: Statement) -> float:
 
     That is so where they share fewer than two words or have more of their own near the values, where they are bound to
     another scope, and where each has a name, or a clause with words, that the other lacks. Scope and clauses gain
-    nothing on judged sets (`benchmarks/evidence.py --only conflicts`); they are kept since a plan, a rate, a part or
+    nothing on judged sets (the conflicts of `benchmarks/evidence.py`); they are kept since a plan, a rate, a part or
     another purpose is not the same thing, which those sets do not ask.
     """
     if one.value.unit != other.value.unit or one.scope != other.scope:

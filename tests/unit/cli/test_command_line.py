@@ -63,7 +63,7 @@ def test_the_version_is_printed(user: User) -> None:
         (["run"], "missing argument"),
         (["runn"], "runn"),
         (["run", "why?", "--max-iterations", "x"], "--max-iterations"),
-        (["report", "r", "--format", "docx"], "docx"),
+        (["report", "r", "--format", "rtf"], "rtf"),
         (["list", "--nothing"], "--nothing"),
     ],
 )

@@ -26,7 +26,7 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~^$@\"'&:])")
 
 
 def render_pandoc(report: Report, labels: Labels | None = None) -> str:
-    """The file's text: `[@src-…, c7]` cites passage c7 of a source. `pandoc --citeproc` makes any format of it."""
+    """The file's text: `[@src-…, c7]` cites passage c7 of a source. Pandoc and its citeproc make any format of it."""
     labels = labels or labels_for(report.language)
     sources = {source.id: source for source in report.sources if source.n is not None}
     metadata = {

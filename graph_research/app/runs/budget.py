@@ -30,7 +30,7 @@ from graph_research.providers.search.base import SearchHit, SearchProvider, Sear
 from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.usage import spending_of
-from graph_research.research.report.labels import ENGLISH
+from graph_research.research.report.labels.languages import left_out
 from graph_research.text.tokens import count_tokens
 
 _Number = TypeVar("_Number", int, float)
@@ -90,7 +90,7 @@ class Budget:
     def spending(self, stage: Stage, tokens: int, cost: float) -> Iterator[None]:
         """While a call is made that is expected to take so much. `BudgetReached` where there is no room for it."""
         if (limit := self._limit_of(stage, tokens, cost)) is not None:
-            raise BudgetReached(f"{ENGLISH.left_out[stage]}{TO_KEEP_WITHIN}{limit}", provider="budget")
+            raise BudgetReached(f"{left_out(stage)}{TO_KEEP_WITHIN}{limit}", provider="budget")
         self._pending_tokens += tokens
         self._pending_cost += cost
         try:
@@ -101,7 +101,7 @@ class Budget:
 
     def out_of_time(self, stage: Stage) -> BudgetReached:
         """The error of a call that was cut off by the end of its stage."""
-        return BudgetReached(f"{ENGLISH.left_out[stage]}{TO_KEEP_WITHIN}{self.seconds:g} s", provider="budget")
+        return BudgetReached(f"{left_out(stage)}{TO_KEEP_WITHIN}{self.seconds:g} s", provider="budget")
 
     def refuses_round(self) -> str | None:
         """See `research.allowance`."""
@@ -109,7 +109,7 @@ class Budget:
             return None
         topic = self.reserve.topic
         limit = self._limit_of(Stage.GATHERING, topic.tokens, topic.cost or 0.0, topic.seconds)
-        return limit and f"{ENGLISH.left_out['round']}{TO_KEEP_WITHIN}{limit}"
+        return limit and f"{left_out('round')}{TO_KEEP_WITHIN}{limit}"
 
     def _limit_of(self, stage: Stage, tokens: int, cost: float, seconds: float = 0.0) -> str | None:
         """The limit that leaves a stage no room for so much, None where there is room."""

@@ -27,7 +27,7 @@ from graph_research.app.runs.estimate import Amount, Shape, Stage
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.providers.errors import TO_KEEP_WITHIN
 from graph_research.research.models.report_options import LENGTHS, ReportOptions
-from graph_research.research.report.labels import ENGLISH
+from graph_research.research.report.labels.languages import left_out
 
 _MOST_KEPT, _KEPT_WITH_VERIFICATION, _MOST_WRITING = 0.6, 0.5, 0.45
 _LEAST_SUB_QUERIES = 2
@@ -120,11 +120,11 @@ def planned_within(
         shape = shape.with_words(options)
     if options.length != wanted:
         changed["report_options"] = options.to_json()
-        said.append(f"{ENGLISH.left_out['length']}{TO_KEEP_WITHIN}{_named(limits)}")
+        said.append(f"{left_out('length')}{TO_KEEP_WITHIN}{_named(limits)}")
     if (count := _affordable(shape, limits)) < shape.sub_queries:
         changed["max_sub_queries"] = count
         shape = replace(shape, sub_queries=count)
-        said.append(f"{ENGLISH.left_out['sub_queries']}{TO_KEEP_WITHIN}{_named(limits)}")
+        said.append(f"{left_out('sub_queries')}{TO_KEEP_WITHIN}{_named(limits)}")
     return changed, shape, tuple(said)
 
 

@@ -17,7 +17,9 @@ from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
+from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.retrieval.excerpts import best_passage, reading_of
 from graph_research.research.retrieval.fidelity import with_shown_share
 from graph_research.text.document import Document
@@ -223,10 +225,11 @@ def _with_fidelity(requalified: Sequence[Source], known: Known, reading: _Readin
 
 
 def _nothing_read(handoff: Mapping[str, Any]) -> dict[str, Any]:
+    labels = labels_for(report_language(handoff.get("report_options"), handoff["original_query"]))
     return {
         "findings": [],
         "gaps": [
-            {"description": f"No source was found for: {row['query']}", "priority": row["priority"]}
+            {"description": labels.no_source_for.format(query=row["query"]), "priority": row["priority"]}
             for row in handoff["sub_queries"]
             if row["iteration"] == handoff["iteration"]
         ],

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from graph_research.research.extractive.analysis import Analysis, Part
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.retrieval.query_novelty import asked_before
 
 _MOST_GAPS = 3
 _SHORTEST_QUERY = 10
 
 
-def find_gaps(analysis: Analysis, asked: Sequence[str]) -> list[dict[str, Any]]:
+def find_gaps(analysis: Analysis, asked: Sequence[str], labels: Labels) -> list[dict[str, Any]]:
     """At most three: the parts that are not answered, in the question's order, and words that no source has."""
     return [
         {
-            "description": description(part),
+            "description": description(part, labels),
             "suggested_queries": new_queries(_suggestions(part, analysis), asked)[:2],
             "priority": position,
         }
@@ -24,11 +25,11 @@ def find_gaps(analysis: Analysis, asked: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def description(part: Part) -> str:
+def description(part: Part, labels: Labels) -> str:
     """What is missing, as the report says it."""
     if part.found or part.absent:
-        return f"No passage found on {' or '.join(f'“{word}”' for word in part.absent)}."
-    return f"No passage answers “{part.query.own}”."
+        return labels.no_passage_on.format(words=labels.or_word.join(word.join(labels.quotes) for word in part.absent))
+    return labels.no_passage_answers.format(part=part.query.own)
 
 
 def new_queries(candidates: Sequence[str], asked: Sequence[str]) -> list[str]:

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source, Tier
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.scoring.origin import origins
 from graph_research.text.document import Document
 
@@ -46,6 +49,11 @@ class SourceFacts:
 def question_of(material: Mapping[str, Any]) -> str:
     """The user's question, under either of its two names."""
     return str(material.get("question") or material.get("original_query") or "")
+
+
+def labels_of(material: Mapping[str, Any]) -> Labels:
+    """The fixed words and sentences of the report's language."""
+    return labels_for(report_language(material.get("report_options"), question_of(material)))
 
 
 def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:

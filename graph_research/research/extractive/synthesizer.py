@@ -10,20 +10,12 @@ from graph_research.research.extractive.analysis import Analysis, Group, Quote, 
 from graph_research.research.extractive.gaps import description
 from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.short_answer import short_answer
-from graph_research.research.extractive.sources import question_of
+from graph_research.research.extractive.sources import labels_of, question_of
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind, Writer, paragraphs_of
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
 from graph_research.text.locators import resolve
 
-NOTICE = (
-    "No language model took part. The sentences below were selected by code and are quoted word for word from the "
-    "sources; nothing is paraphrased, inferred or judged."
-)
-_DISPUTED = "For figures and dates on which the sources differ, see the contradictions, where each side is quoted."
-_NEAREST = "The sources do not answer the question as asked. These passages are the nearest to it."
-_UNRELATED = "No passage in the sources shares a word with the question. These are among what the search came upon."
-_NOTHING = "No passage in the sources is near the question."
 _MOST_MORE = 12
 _MOST_NEAREST = 4
 
@@ -48,13 +40,14 @@ def no_outline(material: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -
 
 def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Mapping[str, Any]) -> Draft:
     summary = [_quote(group, ids) for group in picked]
-    summary += [_limit(description(part)) for part in analysis.parts if not part.found or part.absent]
+    labels = labels_of(material)
+    summary += [_limit(description(part, labels)) for part in analysis.parts if not part.found or part.absent]
     disputed = _disputed_evidence(material)
     if any(disputed.intersection(statement.evidence_ids) for statement in summary):
-        summary.append(Statement(text=_DISPUTED, kind=StatementKind.TRANSITION))
+        summary.append(Statement(text=labels.disputed_values, kind=StatementKind.TRANSITION))
     laid_out = outline(analysis)
     return Draft(
-        notice=NOTICE,
+        notice=labels.selected_by_code,
         found=True,
         searched=_searched(material),
         summary=paragraphs_of(summary),
@@ -73,9 +66,10 @@ def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Map
 def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Draft:
     nearest = analysis.groups[:_MOST_NEAREST]
     related = any(group.lead.score > 0.0 for group in nearest)
-    opening = _NEAREST if related else _UNRELATED if nearest else _NOTHING
+    labels = labels_of(material)
+    opening = labels.nearest if related else labels.unrelated if nearest else labels.nothing_near
     return Draft(
-        notice=NOTICE,
+        notice=labels.selected_by_code,
         found=False,
         searched=_searched(material),
         summary=paragraphs_of([_limit(opening), *(_quote(group, ids) for group in nearest)]),

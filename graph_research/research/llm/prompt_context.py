@@ -6,19 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph_research.graph.context import Context
-
-_LANGUAGES: Mapping[str, str] = {
-    "de": "German",
-    "en": "English",
-    "es": "Spanish",
-    "fr": "French",
-    "it": "Italian",
-    "ja": "Japanese",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "zh": "Chinese",
-}
+from graph_research.text.language.tags import language_name
 
 
 def prompt_context(options: Mapping[str, Any] | None, ctx: Context) -> dict[str, Any]:
@@ -28,6 +16,6 @@ def prompt_context(options: Mapping[str, Any] | None, ctx: Context) -> dict[str,
     tag = wished.get("language")
     return {
         "today": ctx.now().date().isoformat(),
-        "language": _LANGUAGES.get(tag.partition("-")[0].lower(), tag) if tag else None,
+        "language": language_name(tag) if tag else None,
         "audience": wished.get("audience"),
     }

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.plan import SubQueryStatus
-from graph_research.research.report.formatting import one_line
-from graph_research.research.report.labels import Labels
+from graph_research.research.report.formatting import day, one_line
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 
 _NAMED = 4
@@ -34,7 +34,7 @@ def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator
     for source in cited:
         behind.setdefault(source.origin, one_line(source.publisher or "") or one_line(source.origin))
     names = list(behind.values())
-    named = ", ".join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
+    named = labels.comma.join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
     template = labels.basis_read_names if cited else labels.basis_read
     yield template.format(read=len(report.sources), cited=len(cited), origins=len(names), names=named)
 
@@ -44,7 +44,7 @@ def _dates(cited: list[ReportSource], labels: Labels) -> Iterator[str]:
     undated = len(cited) - len(days)
     if days:
         template = labels.basis_dates if days[0] != days[-1] else labels.basis_date
-        yield template.format(first=one_line(days[0]), last=one_line(days[-1]), undated=undated)
+        yield template.format(first=day(days[0], labels), last=day(days[-1], labels), undated=undated)
     elif cited:
         yield labels.basis_no_dates
 
@@ -55,7 +55,7 @@ def _missing(report: Report, labels: Labels) -> Iterator[str]:
         yield labels.basis_open.format(n=still_open)
     failed = [one_line(one.query) for one in report.sub_queries if one.status == SubQueryStatus.FAILED]
     if failed:
-        yield labels.basis_failed.format(queries="; ".join(failed))
+        yield labels.basis_failed.format(queries=labels.semicolon.join(failed))
 
 
 def _confidence(report: Report, labels: Labels) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
     ]
     if reasons:
         level = labels.levels[confidence.level].lower()
-        yield labels.basis_confidence.format(level=level, reasons="; ".join(reasons))
+        yield labels.basis_confidence.format(level=level, reasons=labels.semicolon.join(reasons))
 
 
 def _sentences(report: Report, labels: Labels) -> Iterator[str]:
@@ -87,4 +87,4 @@ def _sentences(report: Report, labels: Labels) -> Iterator[str]:
         if counts.get(status)
     ]
     if said:
-        yield labels.basis_sentences.format(counts="; ".join(said))
+        yield labels.basis_sentences.format(counts=labels.semicolon.join(said))

@@ -16,9 +16,11 @@ from graph_research.research.models.draft import Draft, StatementVerdict
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
+from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.confidence import confidence_of
-from graph_research.research.report.labels import Labels, labels_for
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.limitations import limitations_of
 from graph_research.research.report.model import (
     Report,
@@ -31,7 +33,6 @@ from graph_research.research.report.model import (
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import gathering_of, statistics_of
 from graph_research.research.scoring.origin import origins
-from graph_research.text.language.words import language_of
 
 
 def archived(state: Mapping[str, Any]) -> dict[str, str | None]:
@@ -67,7 +68,7 @@ def build_report(
     sources = [Source.model_validate(row) for row in state.get("sources") or []]
     draft = Draft.model_validate(state.get("draft") or {})
     question = str(state.get("question") or run.question)
-    language = (state.get("report_options") or {}).get("language") or language_of(question)
+    language = report_language(state.get("report_options"), question)
     labels = labels_for(language)
     cited = cite(
         draft,
@@ -136,6 +137,7 @@ def build_report(
             fabricated_dropped=fabricated_dropped,
             origins=origin_count,
             gathered=gathered,
+            language=language,
         ),
         statistics=statistics_of(
             run, reported, cited, origin_count, token_limit_retries=token_limit_retries(degraded), gathering=gathered

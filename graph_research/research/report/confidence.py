@@ -9,7 +9,8 @@ from graph_research.research.evidence.citations import Cited
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.finding import Claim, Gap
-from graph_research.research.report.labels import Labels
+from graph_research.research.report.formatting import number
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import ConfidenceFactor, ReportConfidence
 
 _HIGH, _MEDIUM = 0.7, 0.4
@@ -62,10 +63,12 @@ def _claim_factors(claims: Sequence[Claim], sources: int, labels: Labels) -> lis
     if not claims:
         return [ConfidenceFactor(name=labels.no_claims, value=labels.none, effect=labels.no_claims_effect)]
     mean = sum(claim.confidence for claim in claims) / len(claims)
-    share = f"{min(sources / _FULL_SOURCES, 1):.2f}"
+    share = number(min(sources / _FULL_SOURCES, 1), labels, 2)
     return [
         ConfidenceFactor(
-            name=labels.claims_mean, value=f"{mean:.2f}", effect=labels.claims_mean_effect.format(n=len(claims))
+            name=labels.claims_mean,
+            value=number(mean, labels, 2),
+            effect=labels.claims_mean_effect.format(n=len(claims)),
         ),
         ConfidenceFactor(
             name=labels.source_count,

@@ -16,7 +16,7 @@ from graph_research.research.models.draft import (
     rewritten,
     statements_of,
 )
-from graph_research.research.report.labels import ENGLISH
+from graph_research.research.report.labels.table import Labels
 
 _SUMMARY_LEVELS: Mapping[str, str] = {
     "confirmed": "high",
@@ -61,18 +61,18 @@ def _citing(known: Collection[str], statement: Statement) -> Statement:
     return statement.model_copy(update={"evidence_ids": ids})
 
 
-def draft_markdown(question: str, draft: Draft) -> str:
+def draft_markdown(question: str, draft: Draft, labels: Labels) -> str:
     """The draft as Markdown with `[ev-…]` after each sentence; the report gives them numbers and sources."""
     parts = [f"# {' '.join(question.split())}"]
     if draft.notice:
         parts.append(f"> {draft.notice}")
-    parts += _section(f"## {ENGLISH.short_answer if draft.found else ENGLISH.not_found}", draft.summary)
+    parts += _section(f"## {labels.short_answer if draft.found else labels.not_found}", draft.summary)
     if draft.searched and not draft.found:
-        parts.append(f"{ENGLISH.searched_for}: " + "; ".join(draft.searched) + ".")
+        parts.append(labels.pair.format(name=labels.searched_for, value=labels.semicolon.join(draft.searched)))
     for section in draft.sections:
         parts += _section(f"{'#' * (section.level + 1)} {section.heading}", section.blocks)
-    parts += _section(f"## {ENGLISH.conclusions}", draft.conclusions)
-    parts += _section(f"## {ENGLISH.more_evidence}", paragraphs_of(draft.more))
+    parts += _section(f"## {labels.conclusions}", draft.conclusions)
+    parts += _section(f"## {labels.more_evidence}", paragraphs_of(draft.more))
     return "\n\n".join(parts) + "\n"
 
 

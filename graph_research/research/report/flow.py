@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from graph_research.research.report.formatting import clean
-from graph_research.research.report.labels import Labels
+from graph_research.research.report.formatting import clean, number
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 
 _WIDTH, _GAP, _SIDE = 230, 46, 300
@@ -24,6 +24,10 @@ class Stage(NamedTuple):
     label: str
     number: int
     notes: tuple[str, ...] = ()
+
+    def in_words(self, labels: Labels) -> str:
+        """Such as `Found: 1,204`."""
+        return labels.pair.format(name=self.label, value=number(self.number, labels))
 
 
 def flow_of(report: Report, labels: Labels) -> list[Stage]:
@@ -61,7 +65,7 @@ def _why_left_out(source: ReportSource) -> str:
     return "flagged" if source.tier == "FLAGGED" else "low" if source.quality == "low" else "other"
 
 
-def flow_svg(stages: Sequence[Stage]) -> str:
+def flow_svg(stages: Sequence[Stage], labels: Labels) -> str:
     """The stages as boxes from top to bottom, their notes in boxes beside them; colours come from the page's style."""
     parts: list[str] = []
     top = 1.0
@@ -71,7 +75,7 @@ def flow_svg(stages: Sequence[Stage]) -> str:
         height = max(_height(len(label) + 1), _height(len(notes)) if notes else 0)
         middle = top + height / 2
         parts.append(_box("stage", 1, top, _WIDTH, height))
-        lines = [*((line, "") for line in label), (f"{stage.number:,}", "number")]
+        lines = [*((line, "") for line in label), (number(stage.number, labels), "number")]
         start = middle - len(lines) * _LINE / 2 + _LINE * 0.72
         parts += [
             _text(line, 1 + _WIDTH / 2, start + n * _LINE, f"middle {kind}") for n, (line, kind) in enumerate(lines)
@@ -87,7 +91,7 @@ def flow_svg(stages: Sequence[Stage]) -> str:
             parts.append(_arrow(1 + _WIDTH / 2, top, 1 + _WIDTH / 2, top + _GAP * 0.7))
             top += _GAP * 0.7
     width = _WIDTH + _GAP + _SIDE + 2
-    said = escape("; ".join(f"{stage.label}: {stage.number}" for stage in stages), {'"': "&quot;"})
+    said = escape(labels.semicolon.join(stage.in_words(labels) for stage in stages), {'"': "&quot;"})
     return (
         f'<svg class="flow" viewBox="0 0 {width} {top + 1:.0f}" width="{width}" role="img" aria-label="{said}">'
         f"{''.join(parts)}</svg>"

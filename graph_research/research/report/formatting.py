@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from urllib.parse import quote, urlsplit
 
 from graph_research.research.evidence.citations import Citation, CitedContradiction, QuoteSelector
-from graph_research.research.report.labels import Labels
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource, Retries, RoleUse
+from graph_research.text.language.dates import date_parts
 from graph_research.text.wording import shortened
 
 # Controls but tab and newline, direction overrides and isolates, and the invisible tag characters; a text must not
@@ -57,9 +58,9 @@ def publisher(source: ReportSource) -> str:
     return one_line(source.publisher or "") or one_line(", ".join(source.authors)) or host.removeprefix("www.")
 
 
-def attribution(source: ReportSource) -> str:
+def attribution(source: ReportSource, labels: Labels) -> str:
     """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`."""
-    who = one_line(source.publisher or "") or _authors(source) or source_title(source)
+    who = one_line(source.publisher or "") or _authors(source, labels) or source_title(source)
     who = shortened(who, _SHORT_CHARS)
     year = (source.published_at or "")[:4]
     return f"{who}, {year}" if year.isdigit() else who
@@ -73,14 +74,28 @@ def description_beside_values(contradiction: CitedContradiction) -> str:
     return contradiction.description if any(map(str.isalnum, rest)) else ""
 
 
-def day(timestamp: str | None) -> str:
-    """The date of an ISO 8601 time, or a dash."""
-    return one_line(timestamp[:10]) if timestamp else "–"
+def day(timestamp: str | None, labels: Labels) -> str:
+    """The date of an ISO 8601 time as far as it goes, as the language writes it, or a dash."""
+    year, *rest = date_parts(timestamp or "") or ("",)
+    if not rest:
+        return year or one_line((timestamp or "")[:10]) or "–"
+    template = labels.date_of if len(rest) > 1 else labels.month_of
+    return template.format(year=year, month=labels.months[int(rest[0]) - 1], day=int(rest[-1]))
 
 
-def percent(share: float) -> str:
-    """`0.634` as `63%`."""
-    return f"{share * 100:.0f}%"
+def percent(share: float, labels: Labels) -> str:
+    """`0.634` as `63%`, or as the language writes it."""
+    return labels.percent.format(n=f"{share * 100:.0f}")
+
+
+def number(value: float, labels: Labels, digits: int = 0) -> str:
+    """The number with so many digits behind the point, grouped by thousands."""
+    return f"{value:,.{digits}f}".translate({ord(","): labels.thousands, ord("."): labels.decimal})
+
+
+def quoted(text: str, labels: Labels) -> str:
+    """The text in the language's quotation marks."""
+    return text.join(labels.quotes)
 
 
 def place(locator: str, labels: Labels) -> str:
@@ -124,9 +139,10 @@ def _in_fragment(text: str) -> str:
     return quote(text, safe="").replace("-", "%2D")
 
 
-def _authors(source: ReportSource) -> str:
-    names = [one_line(name) for name in source.authors]
-    return names[0] + (" et al." if len(names) > 2 else f" and {names[1]}" if len(names) == 2 else "") if names else ""
+def _authors(source: ReportSource, labels: Labels) -> str:
+    first, *others = [one_line(name) for name in source.authors] or [""]
+    template = labels.many_authors if len(others) > 1 else labels.two_authors if others else "{first}"
+    return template.format(first=first, second=others[0] if others else "")
 
 
 def model_name(spec: str) -> str:
@@ -151,15 +167,18 @@ def who_served(report: Report, labels: Labels) -> list[str]:
     roles: dict[str, list[str]] = {}
     for role, use in uses.items():
         roles.setdefault(_served(use, labels), []).append(role)
-    return [labels.served.format(steps=", ".join(names), models=served) for served, names in roles.items()]
+    return [labels.served.format(steps=labels.comma.join(names), models=served) for served, names in roles.items()]
 
 
 def _served(use: RoleUse, labels: Labels) -> str:
     passed = [
-        labels.passed_over.format(model=_model_in_words(failure.model, labels), reason=failure.reason)
+        labels.passed_over.format(
+            model=_model_in_words(failure.model, labels),
+            reason=labels.failures.get(failure.reason, failure.reason),
+        )
         for failure in use.failures
     ]
-    served = ", ".join(_model_in_words(model, labels) for model in use.models) or labels.none
+    served = labels.comma.join(_model_in_words(model, labels) for model in use.models) or labels.none
     return served + (f" ({', '.join(passed)})" if passed else "")
 
 

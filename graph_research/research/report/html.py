@@ -19,7 +19,8 @@ from graph_research.research.models.draft import StatementKind
 from graph_research.research.report import formatting, reading
 from graph_research.research.report.basis import basis_of
 from graph_research.research.report.flow import flow_of, flow_svg
-from graph_research.research.report.labels import Labels, labels_for
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.source_view import Mark, Paragraph, around, paragraphs
 from graph_research.research.report.svg_sanitizer import sanitized_svg
@@ -39,10 +40,9 @@ def render_html(
     texts: Mapping[str, str],
     layouts: Mapping[str, Mapping[str, Any]] | None = None,
     picture_svg: str = "",
-    labels: Labels | None = None,
 ) -> str:
     """The page. `texts` and `layouts` are keyed by archive hash, as for `build_report`; `picture_svg` is the graph."""
-    labels = labels or labels_for(report.language)
+    labels = labels_for(report.language)
     archive = Archive(texts, layouts)
     proved = _proved(report, archive)
     whole = _whole_texts(report, archive, proved)
@@ -53,7 +53,7 @@ def render_html(
         style=Markup(style),  # noqa: S704 -- our own file
         policy=Markup(_policy([style, *(picture.styles if picture else ())])),  # noqa: S704 -- fixed words and base64
         picture=Markup(picture.markup) if picture else "",  # noqa: S704 -- rebuilt from allowed elements
-        flow=Markup(flow_svg(flow_of(report, labels))),  # noqa: S704 -- boxes, and texts that are escaped
+        flow=Markup(flow_svg(flow_of(report, labels), labels)),  # noqa: S704 -- boxes, and texts that are escaped
         sources={source.id: source for source in report.sources},
         citations={citation.id: citation for citation in report.citations},
         groups=reading.grouped_sources(report),
@@ -139,7 +139,7 @@ def _searches(report: Report, labels: Labels) -> list[str]:
         )
         for name, use in asked.items()
     ]
-    return [", ".join([*told, *(name for name in report.search if name not in asked)])]
+    return [labels.comma.join([*told, *(name for name in report.search if name not in asked)])]
 
 
 def _breakable(text: str) -> Markup:

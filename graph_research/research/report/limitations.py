@@ -13,10 +13,12 @@ from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.formatting import model_name, without_addresses
-from graph_research.research.report.labels import ENGLISH, Labels
+from graph_research.research.report.labels.languages import has_labels, labels_for
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import GatheringStatistics, ReportDecision, ReportSource, SubQueryOutcome
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import ALL, FETCH
+from graph_research.text.language.tags import UNDETERMINED
 
 
 def limitations_of(
@@ -32,6 +34,7 @@ def limitations_of(
     fabricated_dropped: int,
     origins: int,
     gathered: GatheringStatistics,
+    language: str,
 ) -> list[str]:
     """One sentence each, the standing one first, then what happened; no error's own words, which may hold paths, and no
     address of a model."""
@@ -53,7 +56,15 @@ def limitations_of(
             (fabricated_dropped, labels.limit_fabricated.format(n=fabricated_dropped)),
         ),
         *_about_the_checks(decisions, gaps, labels),
+        *_about_the_language(language, labels),
     ]
+
+
+def _about_the_language(language: str, labels: Labels) -> list[str]:
+    return _those_that_apply(
+        (language == UNDETERMINED, labels.limit_language_unknown),
+        (language != UNDETERMINED and not has_labels(language), labels.limit_language.format(language=language)),
+    )
 
 
 def _about_sources(sources: Sequence[ReportSource], origins: int, labels: Labels) -> list[str]:
@@ -84,24 +95,26 @@ def _about_the_search(
     told_elsewhere = {FETCH, BudgetReached.__name__}
     failures = [failure for failure in failures if not {failure["provider"], failure["error"]} & told_elsewhere]
     if failures:
-        everyone = ", ".join(map(provider_name, search)) or labels.all_searches
+        everyone = labels.comma.join(map(provider_name, search)) or labels.all_searches
         who = {failure["provider"]: failure["provider"] for failure in failures} | {ALL: everyone}
         named = dict.fromkeys(
             labels.failed_search.format(provider=who[row["provider"]], query=row["query"], error=row["error"])
             for row in failures
         )
-        said.append(labels.limit_failed_searches.format(searches="; ".join(named)))
+        said.append(labels.limit_failed_searches.format(searches=labels.semicolon.join(named)))
     return said
 
 
 def _about_the_limits(saved: Sequence[str], labels: Labels) -> list[str]:
     """A sentence for each limit of the run: what was left out to keep within it."""
-    codes = {words: code for code, words in ENGLISH.left_out.items()}
+    codes = {words: code for code, words in labels_for("en").left_out.items()}
     by_limit: dict[str, list[str]] = {}
     for message in saved:
         words, _, limit = message.rpartition(TO_KEEP_WITHIN)
         by_limit.setdefault(limit, []).append(labels.left_out.get(codes.get(words, ""), words))
-    return [labels.limit_saved.format(limit=limit, what="; ".join(words)) for limit, words in by_limit.items()]
+    return [
+        labels.limit_saved.format(limit=limit, what=labels.semicolon.join(words)) for limit, words in by_limit.items()
+    ]
 
 
 def about_the_gathering(gathered: GatheringStatistics, labels: Labels) -> list[str]:
@@ -130,7 +143,7 @@ def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]], labe
 
 def _steps(agents: Sequence[str], labels: Labels) -> str:
     """What the agents do, in words."""
-    return ", ".join(dict.fromkeys(labels.steps.get(agent, agent) for agent in agents))
+    return labels.comma.join(dict.fromkeys(labels.steps.get(agent, agent) for agent in agents))
 
 
 def _about_the_windows(degraded: Sequence[Mapping[str, Any]], labels: Labels) -> list[str]:
@@ -168,6 +181,14 @@ def _about_the_checks(decisions: Sequence[ReportDecision], gaps: Sequence[Gap], 
     last = {decision.phase: decision.issues for decision in decisions if decision.action == EVALUATE_PHASE}
     issues = dict.fromkeys(issue for issues in last.values() for issue in issues)
     return _those_that_apply(
-        (issues, labels.limit_checks.format(issues="; ".join(issues))),
+        (issues, labels.limit_checks.format(issues=labels.semicolon.join(_check(issue, labels) for issue in issues))),
         (any(not gap.addressed for gap in gaps), labels.limit_open.format(heading=labels.open_questions)),
     )
+
+
+def _check(issue: str, labels: Labels) -> str:
+    """What a check objected to; what it objects to stands behind a colon."""
+    name, _, value = issue.rpartition(": ")
+    if issue in labels.checks or name not in labels.checks:
+        return labels.checks.get(issue, issue)
+    return labels.pair.format(name=labels.checks[name], value=value)

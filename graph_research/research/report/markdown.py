@@ -26,12 +26,14 @@ from graph_research.research.report.formatting import (
     one_line,
     percent,
     publisher,
+    quoted,
     retries_in_words,
     source_title,
     web_link,
     who_served,
 )
-from graph_research.research.report.labels import Labels, labels_for
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.reading import (
     SourceGroup,
@@ -60,9 +62,9 @@ def escape(text: str) -> str:
     return _LINE_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\", line)
 
 
-def render_markdown(report: Report, labels: Labels | None = None) -> str:
+def render_markdown(report: Report) -> str:
     """The report, ending in a newline. It holds no time, duration, absolute path or run id."""
-    blocks = (block for block in _Page(report, labels or labels_for(report.language)).blocks() if block)
+    blocks = (block for block in _Page(report, labels_for(report.language)).blocks() if block)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -186,10 +188,10 @@ class _Page:
         return f"{fence}{name}\n{text}\n{fence}" + (f"\n\n{marks}" if marks else "")
 
     def _quote(self, statement: CitedStatement) -> str:
-        parts = [f"“{escape(statement.text)}”", *self._numbers(statement.citations[:1])]
+        parts = [quoted(escape(statement.text), self.labels), *self._numbers(statement.citations[:1])]
         first = self._source_of(statement.citations[0]) if statement.citations else None
         if first:
-            parts.append(f"*{escape(attribution(first))}*")
+            parts.append(f"*{escape(attribution(first, self.labels))}*")
         if others := also_in(statement, self.citations):
             parts[-1] += ";"
             parts.append(f"{self.labels.also_in} " + " ".join(self._numbers(others)))
@@ -197,7 +199,7 @@ class _Page:
 
     def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True) -> str:
         text = escape(statement.text)
-        shown = f"“{text}”" if statement.kind is StatementKind.QUOTE else text
+        shown = quoted(text, self.labels) if statement.kind is StatementKind.QUOTE else text
         marks = self._marks(statement, says_analysis=says_analysis)
         return " ".join([shown, *self._numbers(statement.citations), *marks])
 
@@ -249,8 +251,10 @@ class _Page:
 
     def _side_quote(self, citation: Citation) -> str:
         source = self.sources.get(citation.source_id)
-        who = f" *{escape(attribution(source))}*" if source else ""
-        return f"“{escape(citation.quote)}” [{citation.n}]{who}" + ("" if citation.valid else f" {self._unsupported}")
+        who = f" *{escape(attribution(source, self.labels))}*" if source else ""
+        return f"{quoted(escape(citation.quote), self.labels)} [{citation.n}]{who}" + (
+            "" if citation.valid else f" {self._unsupported}"
+        )
 
     def _sources(self) -> Iterator[str]:
         cited = grouped_sources(self.report)
@@ -267,7 +271,7 @@ class _Page:
             " ".join(f"[{n}]" for n in group.numbers),
             "<br>".join(dict.fromkeys(part for part in (self._title(first), *places) if part)),
             escape(publisher(first)) or "–",
-            escape(day(first.published_at)),
+            escape(day(first.published_at, self.labels)),
         ]
 
     def _title(self, source: ReportSource) -> str:
@@ -286,7 +290,7 @@ class _Page:
         report, labels = self.report, self.labels
         yield f"### {labels.flow}"
         yield "\n".join(
-            f"- {escape(stage.label)}: {stage.number}" + "".join(f"\n  - {escape(note)}" for note in stage.notes)
+            f"- {escape(stage.in_words(labels))}" + "".join(f"\n  - {escape(note)}" for note in stage.notes)
             for stage in flow_of(report, labels)
         )
         if report.sub_queries:
@@ -300,7 +304,7 @@ class _Page:
             )
         yield from self._reading()
         yield f"### {labels.confidence}"
-        value = "" if report.confidence.value is None else f" ({percent(report.confidence.value)})"
+        value = "" if report.confidence.value is None else f" ({percent(report.confidence.value, labels)})"
         yield f"**{labels.levels[report.confidence.level]}**{value}"
         factors = report.confidence.factors
         yield _table(labels.factors, [[escape(one.name), escape(one.value), escape(one.effect)] for one in factors])
@@ -327,14 +331,15 @@ class _Page:
         report, labels = self.report, self.labels
         proved = sum(citation.valid for citation in report.citations)
         lines = [
-            f"{labels.models}: {escape('; '.join(who_served(report, labels))) or labels.none}",
-            f"{labels.searches}: {escape(', '.join(report.search)) or labels.none}",
-            f"{labels.graph}: {escape(report.graph)}; {labels.rounds}: {report.iterations}",
-            f"{labels.proved_passages}: {labels.of.format(n=proved, all=len(report.citations))}",
+            (labels.models, escape(labels.semicolon.join(who_served(report, labels))) or labels.none),
+            (labels.searches, escape(labels.comma.join(report.search)) or labels.none),
+            (labels.graph, escape(report.graph)),
+            (labels.rounds, str(report.iterations)),
+            (labels.proved_passages, labels.of.format(n=proved, all=len(report.citations))),
         ]
-        if again := ", ".join(retries_in_words(report.statistics.retries, labels)):
-            lines.append(f"{labels.retried_requests}: {escape(again)}")
-        return lines
+        if again := labels.comma.join(retries_in_words(report.statistics.retries, labels)):
+            lines.append((labels.retried_requests, escape(again)))
+        return [labels.pair.format(name=name, value=value) for name, value in lines]
 
 
 def _nested(sections: Sequence[CitedSection]) -> Iterator[CitedSection]:

@@ -19,7 +19,7 @@ from graph_research.research.evidence.citations import (
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import Writer
 from graph_research.research.report.formatting import one_line
-from graph_research.research.report.labels import Labels
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportGap, ReportSource
 
 _RANGE = 3

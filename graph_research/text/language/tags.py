@@ -28,7 +28,8 @@ _UNKNOWN_ZIPF = 1.5
 _ENGLISH_FIRST = 1.0  # titles and names of things are English more often than not
 _CHARS_OF_A_WORD = 1.5
 _FEWEST_WORDS, _FEWEST_KNOWN = 5, 0.3
-_UNDETERMINED = "und"
+UNDETERMINED = "und"
+"""The BCP 47 tag of a language that nobody could tell."""
 _MOST_CHARS = 4_000
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
@@ -72,7 +73,7 @@ def _question_language(question: str) -> str:
     best = _likeliest(written, [*_COMPARED, *likely])
     if _known(written, best) < _MOSTLY_KNOWN:
         best = _likeliest(written, [best, *_RARER])
-    return _UNDETERMINED if len(written) >= _FEWEST_WORDS and _known(written, best) < _FEWEST_KNOWN else best
+    return UNDETERMINED if len(written) >= _FEWEST_WORDS and _known(written, best) < _FEWEST_KNOWN else best
 
 
 def _likeliest(written: Sequence[str], languages: Sequence[str]) -> str:

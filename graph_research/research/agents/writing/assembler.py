@@ -25,16 +25,11 @@ from graph_research.research.models.draft import (
     statements_of,
 )
 from graph_research.research.models.outline import OutlineSection
-from graph_research.research.models.report_options import ReportOptions
+from graph_research.research.models.report_options import ReportOptions, report_language
 from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.labels.table import Labels
 
-_BY_CODE = (
-    "No model wrote a usable report. The sentences below were selected by code and are quoted word for word from the "
-    "sources."
-)
-_FILLED_UP = (
-    "Of {count} sections, these consist of quotations that code selected, since no model wrote enough: {names}."
-)
 _WORDS_OF_A_STATEMENT = 40
 """A report of so many words for each proved statement is not filled up."""
 _MOST_QUOTES = 8
@@ -51,8 +46,9 @@ def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler i
     async def assemble(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = decision_log.dispatch(handoff, ctx, "finding_count", "gap_count", "has_research_brief")
         known = {row["id"] for row in handoff["evidence"]}
-        draft, fabricated = checked_draft(_Parts(handoff).draft(), known)
-        report = draft_markdown(handoff["original_query"], draft)
+        parts = _Parts(handoff)
+        draft, fabricated = checked_draft(parts.draft(), known)
+        report = draft_markdown(handoff["original_query"], draft, parts.labels)
         metadata = report_metadata(
             draft,
             report,
@@ -77,6 +73,10 @@ class _Parts:
     handoff: Mapping[str, Any]
 
     @cached_property
+    def labels(self) -> Labels:
+        return labels_for(report_language(self.handoff["report_options"], self.handoff["original_query"]))
+
+    @cached_property
     def baseline(self) -> Draft:
         return Draft.model_validate(self.handoff["baseline"])
 
@@ -91,7 +91,11 @@ class _Parts:
         """The model's report, filled up; the quotations alone where no model wrote a section."""
         written = self._sections()
         if not any(section.writer is Writer.MODEL for section in written):
-            return self.baseline if self.handoff["by_code"] else self.baseline.model_copy(update={"notice": _BY_CODE})
+            return (
+                self.baseline
+                if self.handoff["by_code"]
+                else self.baseline.model_copy(update={"notice": self.labels.no_usable_report})
+            )
         summary = self._sound(self.handoff["summary"])
         by_model = self._proved(summary) > 0
         if not by_model:
@@ -104,7 +108,7 @@ class _Parts:
             conclusions=self._sound(self.handoff["conclusions"]),
         )
         draft = self._filled_up(draft)
-        return draft.model_copy(update={"notice": _notice(draft.sections), "more": self._uncited(draft)})
+        return draft.model_copy(update={"notice": _notice(draft.sections, self.labels), "more": self._uncited(draft)})
 
     def _sections(self) -> list[DraftSection]:
         """The outline's sections in order: as they were written, else quotations of their findings' evidence."""
@@ -206,6 +210,6 @@ def _is_said_elsewhere(statement: Statement, cited: Sequence[str]) -> bool:
     return all(cited.count(name) > 1 for name in statement.evidence_ids)
 
 
-def _notice(sections: Collection[DraftSection]) -> str:
+def _notice(sections: Collection[DraftSection], labels: Labels) -> str:
     names = [section.heading for section in sections if section.writer is Writer.EXTRACTIVE]
-    return _FILLED_UP.format(count=len(sections), names="; ".join(names)) if names else ""
+    return labels.filled_up.format(count=len(sections), names=labels.semicolon.join(names)) if names else ""

@@ -29,7 +29,7 @@ from graph_research.research.report.documents.elements import (
     Table,
     elements_of,
 )
-from graph_research.research.report.labels import Labels, labels_for
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -38,9 +38,9 @@ _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of the ZIP file, so that the same report gives the same bytes."""
 
 
-def render_docx(report: Report, labels: Labels | None = None) -> bytes:
+def render_docx(report: Report) -> bytes:
     """The file's bytes; the same report gives the same bytes."""
-    labels = labels or labels_for(report.language)
+    labels = labels_for(report.language)
     document = Document()
     document.core_properties.title = _text(report.question)[:250]
     document.core_properties.author = "graph-research"
@@ -113,7 +113,7 @@ class _Writer:
             if tag == "w:bookmarkStart":
                 mark.set(qn("w:name"), _bookmark(passage.citation))
             paragraph._p.append(mark)
-        self._spans(paragraph, [Span(f"[{passage.number}] "), Span(f"“{passage.quote}” "), Span(passage.source)])
+        self._spans(paragraph, [Span(f"[{passage.number}] "), Span(f"{passage.quote} "), Span(passage.source)])
         self._spans(paragraph, [Span(f", {passage.where}")])
 
     def _spans(self, paragraph: WordParagraph, spans: Iterable[Span] | Spans) -> None:

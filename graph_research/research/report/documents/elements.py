@@ -19,11 +19,12 @@ from graph_research.research.report.formatting import (
     one_line,
     percent,
     place,
+    quoted,
     source_title,
     web_link,
     who_served,
 )
-from graph_research.research.report.labels import Labels
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.reading import (
     analysis_columns,
@@ -101,7 +102,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Passage:
-    """The passage of a citation, to which its number leads: the quote, and where it stands."""
+    """The passage of a citation, to which its number leads: the quote in its marks, and where it stands."""
 
     citation: str
     number: int
@@ -197,11 +198,11 @@ class _Layout:
 
     def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
         text = one_line(statement.text)
-        said = f"“{text}”" if statement.kind is StatementKind.QUOTE else text
+        said = quoted(text, self.labels) if statement.kind is StatementKind.QUOTE else text
         who: Spans = ()
         if statement.kind is StatementKind.QUOTE and statement.citations:
             source = self.sources.get(self.citations[statement.citations[0]].source_id)
-            who = (Span(" "), Span(attribution(source), Style.EMPHASIS)) if source else ()
+            who = (Span(" "), Span(attribution(source, self.labels), Style.EMPHASIS)) if source else ()
         return (Span(said), *who, *self._marks(statement, says_analysis=says_analysis))
 
     def _marks(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
@@ -242,9 +243,14 @@ class _Layout:
             spans: list[Span] = []
             for name in side.citations:
                 source = self.sources.get(self.citations[name].source_id)
-                who = [Span(" "), Span(attribution(source), Style.EMPHASIS)] if source else []
+                who = [Span(" "), Span(attribution(source, self.labels), Style.EMPHASIS)] if source else []
                 quote = one_line(self.citations[name].quote)
-                spans += [*([Span(" ")] if spans else []), Span(f"“{quote}” "), self._number(name), *who]
+                spans += [
+                    *([Span(" ")] if spans else []),
+                    Span(f"{quoted(quote, self.labels)} "),
+                    self._number(name),
+                    *who,
+                ]
             cells.append(tuple(spans))
         return Table(tuple(one_line(side.value) for side in contradiction.sides), (tuple(cells),))
 
@@ -258,7 +264,7 @@ class _Layout:
 
     def _source(self, source: ReportSource) -> Spans:
         title, link = source_title(source), web_link(source.url)
-        date = day(source.published_at) if source.published_at else self.labels.no_date
+        date = day(source.published_at, self.labels) if source.published_at else self.labels.no_date
         where = "" if link else one_line(source.url or "")
         more = [one_line(source.publisher or ""), date, self.labels.tiers.get(source.tier, source.tier), where]
         named = Span(title, Style.STRONG, url=link or "")
@@ -272,7 +278,8 @@ class _Layout:
             yield Passage(
                 citation=citation.id,
                 number=citation.n,
-                quote=one_line(citation.quote) + ("" if citation.valid else f" ({self.labels.unsupported})"),
+                quote=quoted(one_line(citation.quote), self.labels)
+                + ("" if citation.valid else f" ({self.labels.unsupported})"),
                 source=source_title(source) if source else citation.source_id,
                 where=place(citation.locator, self.labels),
             )
@@ -281,11 +288,13 @@ class _Layout:
         report, labels = self.report, self.labels
         yield Heading(labels.methodology, 1)
         yield Heading(labels.flow, 2)
-        yield _lines("; ".join([f"{one.label}: {one.number}", *one.notes]) for one in flow_of(report, labels))
+        yield _lines(labels.semicolon.join([one.in_words(labels), *one.notes]) for one in flow_of(report, labels))
         yield Heading(labels.confidence, 2)
-        value = "" if report.confidence.value is None else f" ({percent(report.confidence.value)})"
+        value = "" if report.confidence.value is None else f" ({percent(report.confidence.value, labels)})"
         yield Paragraph((Span(f"{labels.levels[report.confidence.level]}{value}"),))
-        yield _lines(f"{one.name}: {one.value} ({one.effect})" for one in report.confidence.factors)
+        yield _lines(
+            f"{labels.pair.format(name=one.name, value=one.value)} ({one.effect})" for one in report.confidence.factors
+        )
         limits = [line for line in report.limitations if line != labels.limit_standing]
         if limits:
             yield Heading(labels.limitations, 2)
@@ -294,8 +303,8 @@ class _Layout:
         facts = {
             labels.run: report.run_id,
             labels.graph: f"{report.graph} {report.graph_hash}".strip(),
-            labels.models: "; ".join(who_served(report, labels)),
-            labels.date: day(report.finished_at or report.started_at),
+            labels.models: labels.semicolon.join(who_served(report, labels)),
+            labels.date: day(report.finished_at or report.started_at, labels),
         }
         yield Table(
             ("", ""), tuple(((Span(name),), (Span(one_line(value)),)) for name, value in facts.items() if value)

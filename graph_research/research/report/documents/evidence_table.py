@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from graph_research.research.evidence.citations import CitedBlock, CitedStatement
 from graph_research.research.report.formatting import one_line
-from graph_research.research.report.labels import Labels, labels_for
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 
 COLUMNS = (
@@ -18,9 +19,9 @@ COLUMNS = (
 _FORMULA = ("=", "+", "-", "@")
 
 
-def render_evidence(report: Report, labels: Labels | None = None) -> str:
+def render_evidence(report: Report) -> str:
     """The table with its header. A cell that a spreadsheet would run as a formula begins with an apostrophe."""
-    labels = labels or labels_for(report.language)
+    labels = labels_for(report.language)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -19,15 +19,15 @@ from graph_research.research.report.documents.elements import (
     Table,
     elements_of,
 )
-from graph_research.research.report.labels import Labels, labels_for
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~^$@\"'&:])")
 
 
-def render_pandoc(report: Report, labels: Labels | None = None) -> str:
+def render_pandoc(report: Report) -> str:
     """The file's text: `[@src-…, c7]` cites passage c7 of a source. Pandoc and its citeproc make any format of it."""
-    labels = labels or labels_for(report.language)
+    labels = labels_for(report.language)
     sources = {source.id: source for source in report.sources if source.n is not None}
     metadata = {
         "title": report.question,
@@ -57,7 +57,7 @@ def _element(element: Element, cited: dict[str, str]) -> str:
             name = language if language.isalnum() else ""
             return f"{fence}{name}\n{text}\n{fence}" + (f"\n\n{_spans(marks, cited)}" if marks else "")
         case Passage(citation, _, quote, source, where):
-            return f"[]{{#{citation}}}**{citation}** “{_escaped(quote)}” *{_escaped(source)}*, {_escaped(where)}"
+            return f"[]{{#{citation}}}**{citation}** {_escaped(quote)} *{_escaped(source)}*, {_escaped(where)}"
 
 
 def _table(table: Table, cited: dict[str, str]) -> str:

@@ -23,7 +23,8 @@ from graph_research.research.report.documents.elements import (
     Table,
     elements_of,
 )
-from graph_research.research.report.labels import Labels, labels_for
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 
 _FONTS = (
@@ -53,12 +54,12 @@ class PdfNotMade(GraphResearchError):
     """The PDF could not be set, or no installed font has the characters of the report."""
 
 
-def render_pdf(report: Report, labels: Labels | None = None) -> bytes:
+def render_pdf(report: Report) -> bytes:
     """The file's bytes; the same report and fonts give the same bytes.
 
     Characters that no installed font has are named on the first page; `PdfNotMade` where they are a tenth or more.
     """
-    labels = labels or labels_for(report.language)
+    labels = labels_for(report.language)
     elements = elements_of(report, labels)
     made = _set(_source(report, labels, elements))
     text = _text_of(made)
@@ -122,7 +123,7 @@ def _element(element: Element) -> str:
             block = f"#raw({_string(text)}, block: true, lang: {_string(language)})"
             return f"{block}\n#par[{_spans(marks)}]" if marks else block
         case Passage(citation, number, quote, source, where):
-            said = [Span(f"[{number}] “{quote}” "), Span(source, Style.EMPHASIS), Span(f", {where}")]
+            said = [Span(f"[{number}] {quote} "), Span(source, Style.EMPHASIS), Span(f", {where}")]
             return f"#par[{_spans(said)}] <{citation}>"
 
 

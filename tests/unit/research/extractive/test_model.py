@@ -220,7 +220,7 @@ def test_a_question_without_a_word_of_the_sources_shows_what_was_come_upon() -> 
     draft = synthesizer.answer(analysed(handoff, answer))
     assert draft["found"] is False
     assert draft["summary"][0]["sentences"][0]["text"].startswith(
-        "No passage in the sources shares a word with the question."
+        "Keine Stelle der Quellen hat ein Wort mit der Frage gemeinsam."
     )
 
 

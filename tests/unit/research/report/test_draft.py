@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graph_research.research.models.draft import Block, BlockType, Draft, DraftSection, Statement, StatementKind
 from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
+from graph_research.research.report.labels.languages import labels_for
 
 DRAFT = Draft(
     summary=[Block(sentences=[Statement(text="It opened in 2016.", evidence_ids=["ev-1", "ev-9", "ev-1"])])],
@@ -56,7 +57,7 @@ def test_ids_that_do_not_exist_are_taken_out_and_counted_and_the_statement_stays
 
 def test_the_text_carries_the_evidence_behind_each_statement() -> None:
     draft, _ = checked_draft(DRAFT, {"ev-1", "ev-2"})
-    assert draft_markdown("When?\nAnd why?", draft) == (
+    assert draft_markdown("When?\nAnd why?", draft, labels_for("en")) == (
         "# When? And why?\n\n"
         "## Short answer\n\nIt opened in 2016. [ev-1]\n\n"
         "## Two lines\n\nIt cost 4 million. More follows.\n\n"
@@ -68,8 +69,8 @@ def test_the_text_carries_the_evidence_behind_each_statement() -> None:
 
 def test_a_report_that_found_nothing_says_what_was_searched() -> None:
     draft = Draft(found=False, searched=["a", "b"], summary=[Block(sentences=[Statement(text="Nothing was found.")])])
-    assert "## Not found" in draft_markdown("Q", draft)
-    assert "Searched for: a; b." in draft_markdown("Q", draft)
+    assert "## Not found" in draft_markdown("Q", draft, labels_for("en"))
+    assert "Searched for: a; b\n" in draft_markdown("Q", draft, labels_for("en"))
 
 
 def test_the_numbers_count_sections_words_citations_and_levels() -> None:

@@ -12,16 +12,19 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from graph_research.research.registry import research_handlers
-from graph_research.research.report import labels as tables
 from graph_research.research.report.basis import basis_of
 from graph_research.research.report.build import build_report
 from graph_research.research.report.flow import Stage, flow_of, flow_svg
 from graph_research.research.report.html import render_html
-from graph_research.research.report.labels import ENGLISH, Labels, labels_for
+from graph_research.research.report.labels import languages
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report
 from tests.support.research import finished_research, written_report
 from tests.support.research.harness import make_services
+
+ENGLISH = labels_for("en")
 
 
 def built(**changes: Any) -> Report:
@@ -38,7 +41,7 @@ def test_what_was_read_of_what_age_and_how_sure_it_is_takes_a_few_lines() -> Non
     assert lines[:2] == [
         "Sources read: 3; cited: 3; independent publishers or authors of these: 3 "
         "(National Audit Chamber, Lagoon Company, community).",
-        "Dates of the cited sources: 2018-11-22 to 2021-03-04; without a date: 1.",
+        "Dates of the cited sources: 22 November 2018 to 4 March 2021; without a date: 1.",
     ]
     assert "Not looked into, because the search failed: effect of the turbines on fish." in lines
     assert any(line.startswith("Confidence: low (") and "few sources: 3" in line for line in lines)
@@ -86,7 +89,7 @@ def test_the_flow_says_what_was_found_removed_read_left_out_and_cited() -> None:
 
 def test_the_figure_is_svg_that_holds_every_word_within_its_boxes() -> None:
     long = "so many words that they do not fit into one line of the box & <beside>"
-    figure = ElementTree.fromstring(flow_svg([Stage("Found", 1234, (long,)), Stage("\u5f15\u7528" * 20, 2)]))
+    figure = ElementTree.fromstring(flow_svg([Stage("Found", 1234, (long,)), Stage("\u5f15\u7528" * 20, 2)], ENGLISH))
     shown = [element.text or "" for element in figure.iter("text")]
     assert " ".join(line for line in shown if line in long or line.strip() in long) == long
     assert "1,234" in shown
@@ -110,7 +113,8 @@ def bracketed(value: Any) -> Any:
 def in_another_language(monkeypatch: pytest.MonkeyPatch) -> Labels:
     made = {field.name: bracketed(getattr(ENGLISH, field.name)) for field in fields(Labels) if field.name != "language"}
     other = replace(ENGLISH, language="xx", **made)
-    monkeypatch.setattr(tables, "LABELS", {**tables.LABELS, "xx": other})
+    monkeypatch.setattr(languages, "LANGUAGES", ("en", "xx"))
+    monkeypatch.setattr(languages, "_table", {"en": ENGLISH, "xx": other}.__getitem__)
     return other
 
 
@@ -157,7 +161,7 @@ def test_every_word_that_the_program_writes_comes_from_the_table(in_another_lang
 
 
 def test_a_language_without_a_table_of_its_own_is_answered_in_english() -> None:
-    assert labels_for("tlh") is ENGLISH and labels_for(None) is ENGLISH
+    assert labels_for("tlh") is ENGLISH
 
 
 def test_a_reader_is_told_what_an_agent_does_and_not_its_name() -> None:

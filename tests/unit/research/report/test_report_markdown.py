@@ -53,6 +53,7 @@ def hostile_report(text):
     piece = {**finished_research.FISH, "quote": text}
     return built(
         question=text,
+        report_options={"language": "en"},
         sources=[
             {**source, "title": text, "publisher": text, "authors": [text]} for source in finished_research.SOURCES
         ],
@@ -189,9 +190,10 @@ def test_a_web_source_without_publisher_and_authors_is_its_host():
     sources = [{**source, "publisher": None, "authors": []} for source in finished_research.SOURCES]
     text = render_markdown(built(sources=sources))
     assert (
-        "| [1] | [Annual report 2021](<https://lagoon.example/report-2021.pdf>) | lagoon.example | 2021-03-04 |" in text
+        "| [1] | [Annual report 2021](<https://lagoon.example/report-2021.pdf>) | lagoon.example | 4 March 2021 |"
+        in text
     )
-    assert "| [2] | Review of the tidal lagoon<br>official/audit-review-2018.md | – | 2018-11-22 |" in text
+    assert "| [2] | Review of the tidal lagoon<br>official/audit-review-2018.md | – | 22 November 2018 |" in text
 
 
 def test_an_absolute_path_is_cut_to_the_files_name_and_only_web_addresses_are_links():

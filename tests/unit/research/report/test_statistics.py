@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph_research.research.report.labels import ENGLISH
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.limitations import about_the_gathering
 from graph_research.research.report.model import SearchUse
 from graph_research.research.report.statistics import gathering_of
+
+ENGLISH = labels_for("en")
 
 
 def account(**more: Any) -> dict[str, Any]:

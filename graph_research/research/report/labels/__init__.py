@@ -1,0 +1,1 @@
+"""The fixed words of reports: one table a language, and which table a report takes."""

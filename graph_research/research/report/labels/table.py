@@ -1,0 +1,250 @@
+"""Every heading, fixed word and sentence that a report shows of its own: what a table of a language holds.
+
+Texts with `{names}` are templates for `str.format`. Numbers stand behind a colon, so that no language needs forms of a
+noun for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """The table of one language. `language` is a BCP 47 tag; `months`, `date_of` and `month_of` write dates,
+    `decimal`, `thousands` and `percent` numbers, `pair`, `comma` and `semicolon` what stands side by side."""
+
+    language: str
+
+    # How the language writes
+    quotes: tuple[str, str]
+    decimal: str
+    thousands: str
+    percent: str
+    months: tuple[str, ...]
+    date_of: str
+    month_of: str
+    pair: str
+    comma: str
+    semicolon: str
+    two_authors: str
+    many_authors: str
+
+    # The head and the parts
+    untitled: str
+    overline: str
+    partial: str
+    contents: str
+    skip: str
+    short_answer: str
+    nothing_written: str
+    not_found: str
+    not_answered: str
+    no_report: str
+    no_report_written: str
+    searched_for: str
+    sub_queries_answered: str
+    sources_collected: str
+    claims_scored: str
+    disagreements: str
+    disagreements_lead: str
+    disagreements_marked: str
+    disagreement_told: str
+    open_questions: str
+    conclusions: str
+    more_evidence: str
+    sources: str
+    methodology: str
+    passages: str
+    date: str
+    no_font: str
+    archived_texts: str
+    archived_texts_lead: str
+    archived_text_too_long: str
+    characters: str
+
+    # How the run went, above everything
+    no_search_answered: str
+    ended: str
+    ended_in_phase: str
+    ended_how: Mapping[str, str]
+    phases: Mapping[str, str]
+    ended_with_report: str
+    ended_without_report: str
+
+    # What code writes where no model did
+    selected_by_code: str
+    no_usable_report: str
+    filled_up: str
+    disputed_values: str
+    nearest: str
+    unrelated: str
+    nothing_near: str
+    no_passage_on: str
+    or_word: str
+    no_passage_answers: str
+    no_source_for: str
+
+    # Marks of sentences
+    also_in: str
+    disputed: str
+    analysis: str
+    unsupported: str
+    analysis_title: str
+    computed: str
+    statuses: Mapping[str, str]
+    meanings: Mapping[str, str]
+
+    # Basis and limits
+    basis: str
+    basis_read: str
+    basis_read_names: str
+    basis_dates: str
+    basis_date: str
+    basis_no_dates: str
+    basis_open: str
+    basis_failed: str
+    basis_confidence: str
+    basis_sentences: str
+    reason_origins: str
+    reason_one_origin: str
+    reason_few_sources: str
+    reason_disputed: str
+    reason_weak_claims: str
+    reason_unscored: str
+
+    # Sources
+    source_columns: tuple[str, ...]
+    no_sources: str
+    none_cited: str
+    score: str
+    score_of: str
+    passages_cited: str
+    also_at: str
+    not_cited: str
+    no_date: str
+    unknown_source: str
+    tiers: Mapping[str, str]
+
+    # The passage behind a number
+    source_of: str
+    close: str
+    word_for_word: str
+    not_proved: str
+    text_missing: str
+    back: str
+    in_whole_text: str
+    live_page: str
+    place: str
+    place_on_page: str
+    page: str
+    hash_title: str
+
+    # Methodology: from what was found to what is cited
+    flow: str
+    flow_found: str
+    flow_duplicates: str
+    flow_read: str
+    flow_partly: str
+    flow_unread: str
+    flow_left_out: str
+    flow_left_out_why: Mapping[str, str]
+    flow_cited: str
+    flow_passages: str
+
+    # Methodology: the rest
+    sub_queries: str
+    sub_query_columns: tuple[str, ...]
+    outcomes: Mapping[str, str]
+    limits_of_reading: str
+    resolved: str
+    resolved_in_iteration: str
+    resolved_by_analysis: str
+    confidence: str
+    levels: Mapping[str, str]
+    factors: tuple[str, ...]
+    claims: tuple[str, ...]
+    claims_count: str
+    no_claims: str
+    no_claims_effect: str
+    claims_mean: str
+    claims_mean_effect: str
+    source_count: str
+    source_count_effect: str
+    origins: str
+    origins_effect: str
+    disagreement_count: str
+    disagreement_effect: str
+    no_disagreement_effect: str
+    supported_statements: str
+    supported_effect: str
+    supported_partly_effect: str
+    of: str
+    open_effect: str
+    no_open_effect: str
+    limitations: str
+    limit_standing: str
+    limit_one_origin: str
+    limit_undated: str
+    limit_weak: str
+    limit_partly: str
+    limit_failed_query: str
+    limit_failed_searches: str
+    failed_search: str
+    all_searches: str
+    limit_skipped: str
+    limit_pages: str
+    limit_withheld: str
+    limit_summaries: str
+    limit_topics: str
+    limit_citations: str
+    limit_fallback: str
+    limit_reduced: str
+    limit_window: str
+    limit_window_full: str
+    limit_cut: str
+    limit_failover: str
+    limit_saved: str
+    left_out: Mapping[str, str]
+    limit_quotes: str
+    limit_fabricated: str
+    limit_checks: str
+    limit_open: str
+    limit_language: str
+    limit_language_unknown: str
+    checks: Mapping[str, str]
+    failures: Mapping[str, str]
+    steps: Mapping[str, str]
+    searches: str
+    search_use: str
+    search_use_failed: str
+    models: str
+    no_model: str
+    served: str
+    passed_over: str
+    none: str
+    rounds: str
+    proved_passages: str
+    retried_requests: str
+    retried: str
+    retried_model: str
+    graph: str
+    decisions: str
+    run: str
+    status: str
+    run_statuses: Mapping[str, str]
+    statistics: str
+    wall_clock: str
+    model_time: str
+    model_calls: str
+    search_calls: str
+    tokens: str
+    cost: str
+    cost_unknown: str
+    cost_nothing: str
+    content_fidelity: str
+    bands: Mapping[str, str]
+    billed_twice: str
+    usage: str
+    usage_columns: tuple[str, ...]

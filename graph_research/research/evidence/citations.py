@@ -316,7 +316,8 @@ class _Numbering:
         is_verbatim = is_code or statement.kind is StatementKind.QUOTE
         text, marked, fabricated = (statement.text, [], []) if is_verbatim else _without_markers(statement.text)
         cited, unknown = self._cite_all([*statement.evidence_ids, *marked])
-        verdict = self._verdicts.get(statement.id)
+        shown = statement.model_copy(update={"text": text, "evidence_ids": [row.evidence_id for row in cited]})
+        verdict = self._verdicts.get(shown.id)
         judgement = judge(
             text,
             statement.kind,

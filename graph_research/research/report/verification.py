@@ -8,7 +8,7 @@ from typing import Any
 
 from graph_research.research.evidence.citations import Archive, Citation, CitedStatement, in_context, passage_of
 from graph_research.research.evidence.claim_support import Judgement, Status, judge
-from graph_research.research.models.draft import BlockType
+from graph_research.research.models.draft import BlockType, Statement
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
 from graph_research.text.wording import shortened
@@ -50,7 +50,7 @@ def verify(
     report: Report, texts: Mapping[str, str], layouts: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Verification:
     """Prove a report again; nothing that it says of itself (`valid`, `status`) is believed, but for what a verifier
-    model said, which the run's journal holds.
+    model said of this very sentence and its evidence, which the run's journal holds.
 
     `texts` maps archive hash to canonical text, `layouts` the same hashes to `Document.layout()`.
     """
@@ -114,13 +114,20 @@ def _judged(
     question: str,
 ) -> Judgement:
     cited = [proved[name] for name in statement.citations if name in proved]
+    shown = Statement(
+        text=statement.text,
+        kind=statement.kind,
+        evidence_ids=[citation.evidence_id for citation in cited],
+        computed=statement.computed,
+    )
+    verdict = statement.verdict if statement.verdict and statement.verdict.id == shown.id else None
     return judge(
         statement.text,
         statement.kind,
         [passage_of(citation, archive, titles) for citation in cited],
         question=question,
         computed=statement.computed,
-        verdict=statement.verdict,
+        verdict=verdict,
         context=context,
         is_code=is_code,
     )

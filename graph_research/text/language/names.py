@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from graph_research.text.language.dates import MONTH_NUMBERS
 from graph_research.text.language.opposites import CAPITALISED_NOUNS
+from graph_research.text.language.units import UNITS
 from graph_research.text.language.words import MOST_WEIGHT, language_of, stem, weight
 
 _WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
@@ -22,7 +23,7 @@ def new_names(text: str, known: Sequence[str]) -> list[str]:
     """The names of a text that no known text has, as they are written.
 
     A name has a capital letter that neither the beginning of a sentence nor the language explains, or one after its
-    first letter (`PostgreSQL`). Common abbreviations and months are not names. A name may have another ending
+    first letter (`PostgreSQL`). Common abbreviations, units and months are not names. A name may have another ending
     ("Italian", "Italy"), or be the initials of what a known text spells out, or the other way round. Texts of another
     language say nothing of most names, since these are translated.
     """
@@ -38,6 +39,7 @@ def new_names(text: str, known: Sequence[str]) -> list[str]:
         for name in dict.fromkeys(_names(text, language, translated=translated))
         if not (
             name in spelled_out
+            or name in UNITS
             or name.lower() in MONTH_NUMBERS
             or stem(name, language) in stems
             or (name.isupper() and name.lower() in initials)

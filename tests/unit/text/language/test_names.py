@@ -16,7 +16,7 @@ DAM = ["The Severn lagoon in Wales was audited by the World Health Organization 
         "An SSD or a CPU is of no use.",
         "• Flushing helps (Caching, too).",
         "The World Health Organization (WHO) said so.",
-        "In Wales and on the Severn.",
+        "In Wales and on the Severn, 412 GWh and 5 kWh were made.",
     ],
 )
 def test_words_that_are_no_new_names(text: str) -> None:

@@ -22,6 +22,7 @@ call supported 0 to 3 % have less, of the same beside a passage of another sourc
 
 _LISTED = 5
 _ITEM = re.compile(r"\s*\(?\d{1,2}[.)]\s")
+_ARTICLE = re.compile(r"\b(?:the|these|those|die|diese|diesen|les|ces|los|las|estos|estas|le|gli|os|as|de)\s$", re.I)
 _TIMES = re.compile(r"[\s-]?(?:times|fold|mal|fois|veces|vezes|volte|keer|razy)\b")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
@@ -189,8 +190,8 @@ class _Ground:
         return 3 * sum(word in held for word in written) <= len(written)
 
     def _is_new(self, figure: Value, text: str, *, is_analysis: bool = False) -> bool:
-        """Whether a number that no quote states is neither computed nor a title's date, a name's, a list's, or 0, 1 or
-        `$2` in code."""
+        """Whether a number that no quote states is neither computed nor a title's date, a name's, a list's, one that
+        the text refers to ("the two"), or 0, 1 or `$2` in code."""
         written = text[figure.start : figure.end]
         if any(computation.gives(figure) for computation in self.computations):
             return False
@@ -198,9 +199,12 @@ class _Ground:
             return False
         if figure.date:
             return bool(unstated(written, self.titles))
+        refers = is_analysis or written.isdigit() or _ARTICLE.search(text[: figure.start])
+        if refers and _counts(figure, text):
+            return False
         if not written.isalpha() and _NAME_BEFORE.search(text[: figure.start]):
             return bool(unstated(written, [*self.around, self.question, self.context]))
-        return not (_counts(figure, text) and (is_analysis or written.isdigit()))
+        return True
 
 
 def _with_unit(text: str, context: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from graph_research.text.language.dates import MONTH_NUMBERS
 from graph_research.text.language.opposites import CAPITALISED_NOUNS
@@ -29,10 +30,10 @@ def new_names(text: str, known: Sequence[str]) -> list[str]:
     """
     language = language_of(text)
     translated = language != language_of("\n".join(known))
-    written = [word for other in known for word in _WORD.findall(other)]
-    held = {word.lower() for word in written}
-    stems = {stem(word, language) for word in held}
-    initials = _initials(written)
+    read = [_read(other, language) for other in known]
+    held = frozenset[str]().union(*(words for words, _, _ in read))
+    stems = frozenset[str]().union(*(stems for _, stems, _ in read))
+    initials = " ".join(letters for _, _, letters in read)
     spelled_out = {word for run in _RUN.findall(text) if _acronym(run) in held for word in _WORD.findall(run)}
     return [
         name
@@ -87,7 +88,12 @@ def _acronym(run: str) -> str:
     return "".join(word[0] for word in _WORD.findall(run) if word[0].isupper()).lower()
 
 
-def _initials(written: Sequence[str]) -> str:
-    """The first letters of words in order, then those of all but the commonest: `CKD` is a "chronic kidney disease"."""
-    told = [word for word in written if weight(word) > 0.0]
-    return " ".join("".join(word[0] for word in words).lower() for words in (written, told))
+@lru_cache(maxsize=1024)
+def _read(text: str, language: str) -> tuple[frozenset[str], frozenset[str], str]:
+    """The words of a text in lower case, their stems, and their first letters in order: of all of them, and of all but
+    the commonest (`CKD` is a "chronic kidney disease"). Several sentences often cite the same text."""
+    written = _WORD.findall(text)
+    words = frozenset(word.lower() for word in written)
+    weighty = [word for word in written if weight(word, language) > 0.0]
+    letters = " ".join("".join(word[0] for word in listed).lower() for listed in (written, weighty))
+    return words, frozenset(stem(word, language) for word in words), letters

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from math import inf, nan
 from typing import Literal
 
@@ -165,14 +166,20 @@ def states(other: Value, one: Value) -> bool:
 def unstated(text: str, known: Sequence[str]) -> list[Value]:
     """The figures of `text` that no known text states. Digits with spaces between them are read both ways: `27 400` is
     a number, or two cells of a table. "Both" and "twice" in a known text state two."""
-    stated = [figure for other in known for form in _spacings(other) for figure in figures(form)]
-    counted = {COUNTS[word] for other in known for word in re.findall(r"\w+", other.lower()) if word in COUNTS}
-    stated += [Value(start=0, end=0, low=float(number), high=float(number)) for number in sorted(counted)]
+    stated = [figure for other in known for figure in _stated(other)]
     readings = (
         [figure for figure in figures(form) if not any(states(other, figure) for other in stated)]
         for form in _spacings(text)
     )
     return min(readings, key=len)
+
+
+@lru_cache(maxsize=1024)
+def _stated(text: str) -> Sequence[Value]:
+    """What a known text states; several sentences often cite the same."""
+    counted = {COUNTS[word] for word in re.findall(r"\w+", text.lower()) if word in COUNTS}
+    counts = [Value(start=0, end=0, low=float(number), high=float(number)) for number in sorted(counted)]
+    return (*(figure for form in _spacings(text) for figure in figures(form)), *counts)
 
 
 def _spacings(text: str) -> list[str]:

@@ -64,6 +64,7 @@ FACTS = [
     ("Das Wehr hat 3 Turbinen.", "Das Wehr hat drei Turbinen."),
     ("It handles 120 requests per second.", "It handles 7,200 requests per minute."),
     ("It reads 50 MB per second.", "The disk reads 50 MB/s."),
+    ("The two companies merged when Northwind acquired Contoso in 2019.", DEAL),
     ("–", ""),
 ]
 

@@ -177,7 +177,8 @@ def _claim_extractor(question: str, blocks: Sequence[tuple[str, str]], options: 
 
 
 def _outliner(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
-    numbers = [int(label.removeprefix("finding ")) for label, _ in blocks if label.startswith("finding ")]
+    listed = "\n".join(text for label, text in blocks if label == "findings")
+    numbers = [int(number) for number in re.findall(r"^(\d+)\. ", listed, re.MULTILINE)]
     third = max(1, (len(numbers) + 2) // 3)
     return {
         "sections": [
@@ -212,7 +213,8 @@ def _editor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[s
 
 
 def _verifier(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
-    numbers = [int(label.removeprefix("sentence ")) for label, _ in blocks if label.startswith("sentence ")]
+    listed = "\n".join(text for label, text in blocks if label == "sentences")
+    numbers = [int(number) for number in re.findall(r"^(\d+)\. \w+; passages", listed, re.MULTILINE)]
     return {"verdicts": [{"n": n, "verdict": "supported", "reason": ""} for n in numbers]}
 
 

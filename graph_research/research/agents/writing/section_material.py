@@ -115,7 +115,8 @@ def _passages(
         text = item.unit.text
         if any(source == item.source and (text in quote or quote in text) for source, quote in held):
             continue
-        start, end = _stretch(item, documents[item.source])
+        known = [quote for source, quote in held if source == item.source]
+        start, end = _stretch(item, documents[item.source], known)
         quote = {"source_id": item.source, "quote": documents[item.source].text[start:end], "start": start}
         for row in finder.evidence([quote]):
             chosen.setdefault(row.id, row)
@@ -126,13 +127,15 @@ def _passages(
     return list(chosen.values())
 
 
-def _stretch(item: Ranked, document: Document) -> tuple[int, int]:
-    """The unit with those before and after it in its block, as far as `_PASSAGE_CHARS` go."""
+def _stretch(item: Ranked, document: Document, known: Sequence[str]) -> tuple[int, int]:
+    """The unit with those before and after it in its block that are not known, as far as `_PASSAGE_CHARS` go."""
     units = analysed(document).units
     first = last = item.position
     for _ in range(2):
         for step in (first - 1, last + 1):
             if not 0 <= step < len(units) or units[step].block != item.unit.block:
+                continue
+            if any(units[step].text in quote for quote in known):
                 continue
             if max(units[last].end, units[step].end) - min(units[first].start, units[step].start) <= _PASSAGE_CHARS:
                 first, last = min(first, step), max(last, step)

@@ -25,6 +25,10 @@ _SECTIONS = (
 """The text around quotes gives way first; a sentence that has no room is not verified."""
 
 
+_LABELS = (StatementKind.TRANSITION, StatementKind.LIMIT)
+"""Kinds of a table's cells that code alone checks: labels, and that something was not found."""
+
+
 def verifier(services: Services) -> Handler:
     """`checks` has a row for each statement of the batch with what code objects to, `statement_verdicts` what the
     model says; without a model of the role `verification` nobody does, and the statements stay cited."""
@@ -46,12 +50,12 @@ def verifier(services: Services) -> Handler:
     async def _verdicts(
         handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, ctx: Context
     ) -> tuple[dict[str, StatementVerdict], list[dict[str, Any]]]:
-        """What the model says of the statements, by id. Quotes are for code alone."""
+        """What the model says of the statements, by id. Code alone checks quotes and labels."""
         by_code = all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase))
         numbered = [
             {"n": n, "where": given.get("where") or "", **row.to_json()}
             for n, (row, given) in enumerate(zip(statements, handoff["batch"], strict=True), 1)
-            if row.kind is not StatementKind.QUOTE
+            if not (row.kind is StatementKind.QUOTE or (given.get("context") and row.kind in _LABELS))
         ]
         if by_code or not numbered:
             return {}, []

@@ -6,6 +6,7 @@ import json
 import signal
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,17 @@ from tests.support.network.fake_services import World, open_world
 PACE = {"model_seconds": 0.05, "search_seconds": 0.05, "page_seconds": 0.02}
 
 
-def kill_after(shell: User, world: World, calls: int) -> None:
-    """Begin the research and kill it once the servers have answered so many calls."""
+def kill_after(
+    shell: User, world: World, calls: int, *, agent: str = "", environ: Mapping[str, str] | None = None
+) -> None:
+    """Begin the research and kill it once the servers have answered so many calls, of one agent where it is named."""
     process = shell.start(
         *("run", DEMO_QUESTION, "--llm", world.model, "--search", "searxng", "--max-iterations", "1"),
         *("--run-id", "r", "--now", "2026-01-01T00:00:00Z", "--out", "out"),
-        environ=world.environ(),
+        environ=world.environ() if environ is None else environ,
     )
     with process:
-        while process.poll() is None and len(world.calls()) < calls:
+        while process.poll() is None and sum(agent in ("", call.agent) for call in world.calls()) < calls:
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -44,3 +47,19 @@ def test_after_a_kill_only_calls_in_flight_are_made_again_and_the_run_says_how_m
     again = sum(count - 1 for count in Counter(call.key for call in asked).values())
     assert again <= report["statistics"]["possibly_paid_twice"] <= 10
     assert shell.run("verify", "r", "--json").json["invalid"] == 0
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_kill_while_sections_are_written_writes_no_section_twice(calls: int, shell: User, tmp_path: Path) -> None:
+    with open_world(tmp_path / "calls", model_seconds=0.4, search_seconds=0.0, page_seconds=0.0) as world:
+        one_by_one = {**world.environ(), "GRAPH_RESEARCH_MAX_CONCURRENT": "1"}
+        kill_after(shell, world, calls + 1, agent="section_writer", environ=one_by_one)
+        before = [call.key for call in world.calls() if call.agent == "section_writer"][:calls]
+        shell.run("resume", "r", "--out", "out", environ=world.environ())
+        asked = Counter(call.key for call in world.calls() if call.agent == "section_writer")
+    report = json.loads((shell.folder / "out" / "report.json").read_text())
+
+    assert len(before) == calls
+    assert [asked[key] for key in before] == [1] * len(before)
+    assert {section["writer"] for section in report["sections"]} == {"model"}
+    assert len({section["heading"] for section in report["sections"]}) == len(report["sections"]) == len(asked)

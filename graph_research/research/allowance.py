@@ -11,3 +11,7 @@ class Allowance(Protocol):
     def refuses_round(self) -> str | None:
         """Why no further round begins, such as `no further round, to keep within 60,000 tokens`; None where one may."""
         ...
+
+    def refuses_repetition(self, phase: str) -> str | None:
+        """Why a phase is not carried out once more; None where it may be."""
+        ...

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from graph_research.app.runs.estimate import Stage
+from graph_research.app.runs.estimate import Amount, Stage
 from graph_research.app.runs.reserve import Reserve, stage_of
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import Checkpointer
@@ -48,6 +48,12 @@ class BudgetUnknowable(UserMistake):
     """A budget in money for a model whose price is not known."""
 
 
+_STAGES_OF_PHASES: Mapping[str, Stage] = {
+    "planning": Stage.PLANNING,
+    "gathering": Stage.GATHERING,
+    "analysis": Stage.ANALYSIS,
+    "synthesis": Stage.WRITING,
+}
 _ANSWER_TOKENS: Mapping[Stage, int] = {
     Stage.PLANNING: 600,
     Stage.GATHERING: 1_000,
@@ -107,9 +113,19 @@ class Budget:
         """See `research.allowance`."""
         if self.reserve is None:
             return None
-        topic = self.reserve.topic
-        limit = self._limit_of(Stage.GATHERING, topic.tokens, topic.cost or 0.0, topic.seconds)
-        return limit and f"{left_out('round')}{TO_KEEP_WITHIN}{limit}"
+        return self._refusal("round", Stage.GATHERING, self.reserve.topic)
+
+    def refuses_repetition(self, phase: str) -> str | None:
+        """See `research.allowance`."""
+        stage = _STAGES_OF_PHASES.get(phase)
+        if self.reserve is None or stage is None:
+            return None
+        more = self.reserve.topic if stage is Stage.GATHERING else self.reserve.stages[stage]
+        return self._refusal("repetition", stage, more)
+
+    def _refusal(self, what: str, stage: Stage, more: Amount) -> str | None:
+        limit = self._limit_of(stage, more.tokens, more.cost or 0.0, more.seconds)
+        return limit and f"{left_out(what)}{TO_KEEP_WITHIN}{limit}"
 
     def _limit_of(self, stage: Stage, tokens: int, cost: float, seconds: float = 0.0) -> str | None:
         """The limit that leaves a stage no room for so much, None where there is room."""

@@ -4,9 +4,9 @@ With S sub-queries, Q searches of a topic, N sources of a topic, R rounds, and a
 
     Q = min(max_searches, 2)            N = min(max_sources_per_query, 5 Q)
     R = min(max_iterations, 2)          K = max(3, W / 300)
-    planning      clarify + plan + one review
-    gathering     S (Q reflections + 1 extraction that reads N sources), + one review
-    analysis      1 analysis of 8 findings a sub-query, + one review
+    planning      clarify + plan
+    gathering     S (Q reflections + 1 extraction that reads N sources)
+    analysis      1 analysis of 8 findings a sub-query + 1 review
     writing       outline + K sections + 1 edit
     verification  K checks of a section + 1 round of mending
     a later round refinement + gathering of 2 sub-queries + analysis + half of writing and verification
@@ -32,7 +32,7 @@ from typing import Any
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.models.report_options import ReportOptions
 
-LEAST_CALLS, LEAST_CALL_TOKENS = 8, 2_000
+LEAST_CALLS, LEAST_CALL_TOKENS = 8, 3_000
 LEAST_SECONDS = 3.0
 
 _LATER_SUB_QUERIES = 2
@@ -140,8 +140,7 @@ class Shape:
 
     def topic(self) -> Amount:
         """What one sub-query takes."""
-        one = replace(self, sub_queries=1)
-        return sum(map(one._taken, _topics(one)), Amount(seconds=one._searching(Stage.GATHERING, 1)))
+        return replace(self, sub_queries=1).stage(Stage.GATHERING)
 
     def whole(self) -> Amount:
         """What the research takes."""
@@ -188,14 +187,11 @@ class _Work:
     side_by_side: bool = False
 
 
-_REVIEW = _Work("research", 2_200, 300)
-
-
 def _planning(shape: Shape) -> list[_Work]:
-    return [_Work("research", 900, 100), _Work("research", 3_500, 300 + 120 * shape.sub_queries), _REVIEW]
+    return [_Work("research", 900, 100), _Work("research", 3_500, 300 + 120 * shape.sub_queries)]
 
 
-def _topics(shape: Shape) -> list[_Work]:
+def _gathering(shape: Shape) -> list[_Work]:
     read = 1_500 + shape.sources * _SOURCE_TOKENS
     return [
         _Work("reflection", 1_000, 150, shape.sub_queries * shape.searches, side_by_side=True),
@@ -203,12 +199,8 @@ def _topics(shape: Shape) -> list[_Work]:
     ]
 
 
-def _gathering(shape: Shape) -> list[_Work]:
-    return [*_topics(shape), _REVIEW]
-
-
 def _analysis(shape: Shape) -> list[_Work]:
-    return [_Work("research", 2_000 + _findings(shape), 1_500), _REVIEW]
+    return [_Work("research", 2_000 + _findings(shape), 1_500), _Work("research", 2_200, 300)]
 
 
 def _writing(shape: Shape) -> list[_Work]:

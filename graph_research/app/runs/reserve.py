@@ -1,15 +1,16 @@
 """What of a run's limits is kept for analyzing and writing, and the least limits with which a report can be made.
 
-Of a limit L (tokens, USD, or seconds), where one round is estimated to take a for analysis, w for writing and v for
-verification:
+Of a limit L (tokens, USD, or seconds), where planning is estimated to take p, and one round a for analysis, w for
+writing and v for verification, with M = max(L - p, L / 2):
 
-    kept = max(min(a + w, 0.6 L), min(a + w + v, 0.5 L))
+    kept = max(min(a + w, 0.6 M), min(a + w + v, 0.5 M))
     planning, writing and verification may use all of L
     gathering, reviews and refinement may use L - kept
     analysis may use L - kept w / (a + w)
 
 So gathering ends in time, verification is given what writing leaves, and an estimate that is far off leaves gathering
-two fifths. A further round begins only while gathering's part has room for one more sub-query. Of the seconds,
+two fifths. A further round begins only while gathering's part has room for one more sub-query, and a step is repeated
+only while its part has room for what it is estimated to take. Of the seconds,
 planning may use half of gathering's part, and min(10, 1 + L / 10) are given to nobody: in that time code writes what no
 model has written.
 
@@ -65,11 +66,12 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Reserve:
-    """By stage, up to where the limits may be used by a call of that stage; and what one more sub-query takes."""
+    """By stage, up to where the limits may be used by a call of it; and what each stage and one more sub-query take."""
 
     tokens: Mapping[Stage, float]
     cost: Mapping[Stage, float]
     seconds: Mapping[Stage, float]
+    stages: Mapping[Stage, Amount]
     topic: Amount
 
     @classmethod
@@ -82,6 +84,7 @@ class Reserve:
             seconds=_with_time_to_search(
                 _parts({stage: amount.seconds for stage, amount in stages.items()}, _usable(limits.seconds))
             ),
+            stages=stages,
             topic=shape.topic(),
         )
 
@@ -132,8 +135,10 @@ def _parts(stages: Mapping[Stage, float], limit: float | None) -> dict[Stage, fl
     if limit is None:
         return {}
     analysis, writing = stages[Stage.ANALYSIS], stages[Stage.WRITING]
+    rest = max(limit - stages[Stage.PLANNING], limit / 2)
     both = analysis + writing
-    kept = max(min(both, _MOST_KEPT * limit), min(both + stages[Stage.VERIFICATION], _KEPT_WITH_VERIFICATION * limit))
+    all_three = both + stages[Stage.VERIFICATION]
+    kept = max(min(both, _MOST_KEPT * rest), min(all_three, _KEPT_WITH_VERIFICATION * rest))
     for_writing = kept * writing / both if both else 0.0
     return {
         Stage.PLANNING: limit,

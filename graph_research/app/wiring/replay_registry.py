@@ -148,6 +148,9 @@ class _NoAllowance:
     def refuses_round(self) -> str | None:
         raise NodeFailed("nothing is decided here")
 
+    def refuses_repetition(self, phase: str) -> str | None:
+        raise NodeFailed(f"nothing is decided here, and not about {phase}")
+
 
 class _NoPages:
     """Takes the place of the web: what was read is in the journal."""

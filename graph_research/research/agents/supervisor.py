@@ -73,7 +73,7 @@ def supervisor(services: Services) -> Handler:
             by_gate = _by_the_gate(gate, "The gate decides; no verdict could change what follows.")
             result = AgentResult(output={**by_gate, "guidance": None})
         wanted = result.output["action"]
-        verdict = {**result.output, "action": _action(wanted, handoff)}
+        verdict = {**result.output, "action": await _within_limits(services, _action(wanted, handoff), handoff, ctx)}
         log.append(decision_log.verdict(verdict, {"phase": phase, "iteration": iteration, "wanted": wanted}, ctx))
         return {
             "phase": phase,
@@ -143,6 +143,19 @@ def _dispatched(handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]
         return []
     decision = decision_log.dispatch({**handoff, **dispatched["inputs"]}, ctx, *dispatched["inputs"])
     return [decision_log.completed(decision, **dispatched["outputs"])]
+
+
+async def _within_limits(services: Services, action: str, handoff: Mapping[str, Any], ctx: Context) -> str:
+    """A phase is not repeated where the limits of the run leave no room for it; the answer is journalled."""
+    allowance, phase = services.allowance, handoff["current_phase"]
+    if action != PhaseAction.RETRY or allowance is None:
+        return action
+
+    async def ask() -> str | None:
+        return allowance.refuses_repetition(phase)
+
+    refused = await ctx.call(CallKind.ALLOWANCE.value, {"for": "repetition", "phase": phase}, ask)
+    return PhaseAction.PROCEED.value if refused else action
 
 
 def _action(wanted: str, handoff: Mapping[str, Any]) -> str:

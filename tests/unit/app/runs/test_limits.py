@@ -81,7 +81,7 @@ async def test_a_call_in_python_has_the_same_limits(user: User, monkeypatch: pyt
     monkeypatch.chdir(user.folder)
     spec, environ = user.script("brief.json", BRIEF), {"GRAPH_RESEARCH_HOME": str(user.home)}
     options: dict[str, Any] = {"library": ["library"], "llm": spec, "max_cost": 5, "environ": environ}
-    with pytest.raises(LimitTooSmall, match="the least that works is about 16,000"):
+    with pytest.raises(LimitTooSmall, match="the least that works is about 24,000"):
         await deep_research(QUESTION, max_tokens=1, **options)
     result = await deep_research(QUESTION, max_tokens=100_000, run_id="called", **options)
     assert result.status == "completed"

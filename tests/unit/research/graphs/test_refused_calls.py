@@ -1,0 +1,60 @@
+"""A call for which the limits of a run leave no room: whichever agent makes it, the research is completed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graph_research.providers.errors import BudgetReached
+from graph_research.research.models.degradation import DegradationKind
+from tests.support.research.harness import FISH_GAP, OPENED, Bench, research_script
+
+REFUSED = BudgetReached("gathering ended early, to keep within 9 tokens", provider="budget")
+EVERYBODY = (
+    "clarifier",
+    "planner",
+    "supervisor",
+    "reflector",
+    "analyzer",
+    "outliner",
+    "section_writer",
+    "editor",
+    "verifier",
+    "refiner",
+)
+
+
+def script_without(*refused: str) -> dict[str, Any]:
+    """A research with a second round in which these agents are refused each call."""
+    script = research_script(analyzer=[{"findings": [OPENED], "gaps": [FISH_GAP]}])
+    return script | {agent: [REFUSED] for agent in refused}
+
+
+@pytest.mark.parametrize("agent", EVERYBODY)
+async def test_a_research_is_completed_without_any_agent(agent: str) -> None:
+    result = await Bench(script_without(agent)).run(max_iterations=2)
+    assert result.status == "completed"
+    assert result.state["report"]
+    fallen = [row for row in result.state["degraded"] if row.get("kind") == DegradationKind.FALLBACK]
+    assert fallen == []
+
+
+async def test_a_research_is_completed_without_all_of_them() -> None:
+    question = "When was the opening of the Tarn plant?"
+    result = await Bench(script_without(*EVERYBODY)).run(max_iterations=2, question=question)
+    assert result.status == "completed"
+    assert "opened in March 2016" in result.state["report"]
+
+
+async def test_facts_that_nobody_may_verify_are_passed_on() -> None:
+    facts = [await stated(*refused) for refused in ((), ("verifier",))]
+    assert facts[0] == facts[1] != set()
+
+
+async def stated(*refused: str) -> set[str]:
+    """What a report states as facts."""
+    state = (await Bench(script_without(*refused)).run(max_iterations=1)).state
+    blocks = [block for section in state["draft"]["sections"] for block in section["blocks"]]
+    sentences = [row for block in blocks for item in block.get("items") or [] for row in item]
+    return {row["text"] for row in sentences if row["kind"] == "fact"}

@@ -46,6 +46,8 @@ def agent_of(schema: Mapping[str, Any]) -> str:
 def answer(agent: str, schema: Mapping[str, Any], prompt: str, options: Mapping[str, Any]) -> Any:
     blocks = [(label, text) for _, label, text in _BLOCK.findall(prompt)]
     question = next((text for label, text in blocks if label == "research question"), "")
+    if options.get("long_sections") and agent in ("outliner", "section_writer"):
+        return (_long_outline if agent == "outliner" else _long_section)(blocks, prompt)
     make = globals().get(f"_{agent}")
     return make(question, blocks, options) if make else _least(schema)
 
@@ -203,6 +205,62 @@ def _section_writer(question: str, blocks: Sequence[tuple[str, str]], options: M
         if label.startswith("evidence ev-")
     ]
     return {"blocks": _quotes(statements), "quotes": []}
+
+
+def _long_outline(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
+    """Sections of about 300 words, as many as the wanted length has room for; each finding in one of them."""
+    numbers = [int(label.removeprefix("finding ")) for label, _ in blocks if label.startswith("finding ")]
+    least, most = map(int, re.findall(r"The report has (\d+) to (\d+) words", prompt)[-1])
+    count = max(1, min((least + most) * 2 // 5 // 300, len(numbers)))
+    return {
+        "sections": [
+            {
+                "heading": f"Part {place + 1} of what was found",
+                "answers": "What was found, and what follows from it?",
+                "form": "a table, then what follows",
+                "findings": numbers[place::count],
+                "words": (least + most) * 2 // 5 // count,
+                "action": "new",
+            }
+            for place in range(count)
+        ],
+        "not_answered": [],
+    }
+
+
+def _long_section(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
+    """Facts in the words of the evidence until the section has its length: a table of the first three, then
+    paragraphs that each end with what follows."""
+    wanted = int(re.findall(r"It should have about (\d+) words", prompt)[-1])
+    shown = [(label.split()[-1], text) for label, text in blocks if label.startswith(("evidence ev-", "passage ev-"))]
+    facts, words = [], 0
+    for name, text in dict(shown).items():
+        if words >= wanted * 4 // 5:
+            break
+        facts.append({"text": " ".join(text.split()), "kind": "fact", "evidence_ids": [name]})
+        words += len(text.split())
+    table = {
+        "type": "table",
+        "caption": "What the sources state",
+        "header": ["", "Statement"],
+        "rows": [{"label": f"Point {n}", "cells": [fact]} for n, fact in enumerate(facts[:3], 1)],
+    }
+    follows = "Read together, these statements carry the answer to this part, as far as the sources go."
+    paragraphs = [
+        {
+            "type": "paragraph",
+            "sentences": [
+                *facts[place : place + 3],
+                {
+                    "text": follows,
+                    "kind": "analysis",
+                    "evidence_ids": [name for fact in facts[place : place + 3] for name in fact["evidence_ids"]],
+                },
+            ],
+        }
+        for place in range(3, len(facts), 3)
+    ]
+    return {"blocks": [*([table] if facts else []), *paragraphs], "quotes": []}
 
 
 def _editor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:

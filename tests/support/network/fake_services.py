@@ -109,10 +109,12 @@ def open_world(
     faults: Faults | None = None,
     always_gaps: bool = False,
     long_pages: bool = False,
+    long_sections: bool = False,
 ) -> Iterator[World]:
     """Start the world and stop it at the end. Latencies are in seconds and the same for every call of a kind.
 
-    With `always_gaps` the analyzer never finds everything; with `long_pages` every page goes on for 20,000 characters.
+    With `always_gaps` the analyzer never finds everything; with `long_pages` every page goes on for 20,000 characters;
+    with `long_sections` the writer gives the length, tables and analysis that it is asked for.
     """
     faults = faults or Faults()
     options = {
@@ -122,6 +124,7 @@ def open_world(
         "page_seconds": page_seconds,
         "always_gaps": always_gaps,
         "long_pages": long_pages,
+        "long_sections": long_sections,
         "faults": {
             name: sorted(value) if isinstance(value, frozenset) else value for name, value in vars(faults).items()
         },

@@ -41,7 +41,7 @@ def _markdown(proved: ProvedReport) -> bytes:
 
 
 def _html(proved: ProvedReport) -> bytes:
-    from graph_research.research.report.html import render_html
+    from graph_research.research.report.page.html import render_html
 
     page = render_html(proved.report, texts=proved.texts, layouts=proved.layouts, picture_svg=proved.graph_svg())
     return page.encode()

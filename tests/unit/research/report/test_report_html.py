@@ -17,9 +17,9 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from graph_research.research.evidence.citations import QuoteSelector
 from graph_research.research.report.build import build_report
 from graph_research.research.report.formatting import live_link
-from graph_research.research.report.html import WHOLE_TEXT_BYTES, render_html
-from graph_research.research.report.source_view import CONTEXT_CHARS, Mark, around, paragraphs
-from graph_research.research.report.svg_sanitizer import sanitized_svg
+from graph_research.research.report.page.html import WHOLE_TEXT_BYTES, render_html
+from graph_research.research.report.page.source_view import CONTEXT_CHARS, Mark, around, paragraphs
+from graph_research.research.report.page.svg_sanitizer import sanitized_svg
 from graph_research.text.document import Document
 from tests.support.research import finished_research, written_report
 from tests.unit.research.report.test_report_markdown import HOSTILE, built, hostile_report

@@ -22,8 +22,8 @@ from graph_research.research.report.flow import flow_of, flow_svg
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
-from graph_research.research.report.source_view import Mark, Paragraph, around, paragraphs
-from graph_research.research.report.svg_sanitizer import sanitized_svg
+from graph_research.research.report.page.source_view import Mark, Paragraph, around, paragraphs
+from graph_research.research.report.page.svg_sanitizer import sanitized_svg
 from graph_research.text.wording import shortened
 
 WHOLE_TEXT_BYTES = 2_000_000

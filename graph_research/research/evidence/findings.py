@@ -195,7 +195,8 @@ def _alike(one: Finding, other: Finding) -> bool:
     with the same numbers and negations in either case."""
     if _same_words(one.content, other.content):
         return True
-    if set(one.evidence_ids) != set(other.evidence_ids) or _turns(one.content) != _turns(other.content):
+    quoted, quoted_too = set(one.evidence_ids), set(other.evidence_ids)
+    if not (quoted <= quoted_too or quoted_too <= quoted) or _turns(one.content) != _turns(other.content):
         return False
     mine, theirs = set(terms(one.content)), set(terms(other.content))
     return len(mine & theirs) >= _SHARED * len(mine | theirs)

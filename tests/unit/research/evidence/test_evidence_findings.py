@@ -210,3 +210,63 @@ def test_the_same_answer_gives_the_same_ids() -> None:
     one, other = (analysed(finding("It opened in 2016.", OPENED_2016)) for _ in range(2))
     assert one == other
     assert isinstance(one.findings[0], Finding)
+
+
+def test_findings_that_say_the_same_are_one_with_the_evidence_of_all_and_the_first_ones_id() -> None:
+    first = analysed(finding("The Tarn plant opened in March 2016.", OPENED_2016, confidence="low"))
+    told = known(findings=first.findings, evidence={one.id: one for one in first.evidence})
+    result = analysed(
+        finding("In March 2016 the Tarn plant opened.", OPENED_2016, FISH),
+        finding("The plant at Tarn opened in March 2016.", OPENED_2016),
+        to=told,
+    )
+    [joined] = result.findings
+    assert joined.id == first.findings[0].id
+    assert len(joined.evidence_ids) == 2
+    assert joined.stated == "high"
+
+
+def test_findings_of_other_things_numbers_or_denials_stay_apart() -> None:
+    said = [
+        "SQLite allows one writer at a time.",
+        "PostgreSQL allows one writer at a time.",
+        "SQLite allows two writers at a time, 2 in all.",
+        "SQLite allows no writer at a time.",
+    ]
+    assert len(analysed(*(finding(text, OPENED_2016) for text in said)).findings) == 4
+
+
+def test_a_gap_that_was_closed_is_not_opened_again() -> None:
+    closed = GAP.model_copy(update={"addressed": True, "addressed_in": 1})
+    again = [{"description": "what did it cost ?"}, {"description": "What did the gates cost?"}]
+    result = analysed(finding("Fish have a channel.", FISH), to=known(iteration=2, gaps=[closed]), gaps=again)
+    assert [gap.description for gap in result.gaps] == ["What did the gates cost?"]
+
+
+def test_a_gap_that_is_named_as_closed_is_closed_although_it_is_named_again() -> None:
+    again = [{"description": GAP.description}]
+    result = analysed(to=known(iteration=2, gaps=[GAP]), gaps=again, addressed_gaps=[GAP.id])
+    assert [(gap.id, gap.addressed) for gap in result.gaps] == [(GAP.id, True)]
+
+
+def test_the_analyzer_may_change_the_confidence_of_a_listed_finding() -> None:
+    first = analysed(finding("It opened in 2016.", OPENED_2016, confidence="high"))
+    told = known(findings=first.findings, evidence={one.id: one for one in first.evidence})
+    result = analysed(to=told, confidences=[{"finding_id": first.findings[0].id, "confidence": "low"}])
+    assert [one.confidence for one in result.findings] == ["low"]
+
+
+def test_evidence_of_another_text_than_the_kept_sources_is_looked_up_in_that() -> None:
+    first = analysed(finding("It opened in 2016.", OPENED_2016), finding("Fish have a channel.", FISH))
+    other = "sha256:" + "a" * 64
+    evidence = {one.id: one.model_copy(update={"archive_hash": other}) for one in first.evidence}
+    lost = next(one for one in evidence.values() if one.source_id == "src-0000000003")
+    evidence[lost.id] = lost.model_copy(update={"quote": "This stands in the other text only."})
+    result = analysed(to=known(findings=first.findings, evidence=evidence))
+    assert [one.content for one in result.findings] == ["It opened in 2016."]
+    assert [one.quote for one in result.evidence] == [OPENED_2016["quote"]]
+
+
+def test_marks_of_citations_do_not_stay_in_a_finding_and_code_does() -> None:
+    result = analysed(finding("It opened [1] in 2016 [2, 3], see gates[4]. [5]", OPENED_2016))
+    assert [one.content for one in result.findings] == ["It opened in 2016 , see gates[4]."]

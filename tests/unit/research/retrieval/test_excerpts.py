@@ -1,0 +1,65 @@
+"""What a prompt shows of a text that is too long: the passages found, their headings and what stands around them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_research.research.llm.prompt_fitting import MARK
+from graph_research.research.retrieval.excerpts import excerpt, fair_share
+from graph_research.text.document import Document
+from graph_research.text.readers.html import html_document
+
+PAGE = html_document(
+    "<h1>Manual</h1><p>It begins here.</p>"
+    + "".join(
+        f"<h2>Setting {n}</h2><p>Setting {n} is described in this paragraph, at some length.</p>"
+        f"<p>Its default is {n}.</p>"
+        for n in range(40)
+    )
+)
+
+
+def place(text: str) -> list[float]:
+    start = PAGE.text.index(text)
+    return [start, start + len(text), 1.0]
+
+
+def test_a_passage_comes_with_its_heading_and_its_neighbours() -> None:
+    shown = excerpt(PAGE, [place("Setting 20 is described in this paragraph, at some length.")], 400)
+    assert "Setting 20 Setting 20 is described in this paragraph, at some length. Its default is 20." in shown
+    assert len(shown) <= 400
+
+
+def test_passages_far_apart_stand_in_their_order_with_marks_between() -> None:
+    shown = excerpt(PAGE, [place("Its default is 30."), place("Its default is 3.")], 200)
+    assert shown.index("Its default is 3.") < shown.index(MARK.strip()) < shown.index("Its default is 30.")
+
+
+def test_a_text_that_fits_is_shown_as_it_is() -> None:
+    assert excerpt(PAGE, [place("Its default is 3.")], len(PAGE.text)) == PAGE.text
+
+
+@given(st.lists(st.tuples(st.integers(0, 3_000), st.integers(1, 400)), max_size=8), st.integers(60, 3_000))
+def test_what_is_shown_stands_in_the_text_and_is_never_longer_than_allowed(
+    spans: list[tuple[int, int]], most: int
+) -> None:
+    passages = [[start, min(start + length, len(PAGE.text)), 1.0] for start, length in spans]
+    shown = excerpt(PAGE, passages, most)
+    assert len(shown) <= max(most, 0)
+    for part in shown.split(MARK):
+        assert part.strip() in PAGE.text
+
+
+@given(st.lists(st.integers(0, 500), min_size=1), st.integers(0, 5_000))
+def test_fair_shares_fill_the_room_and_leave_short_texts_whole(lengths: list[int], room: int) -> None:
+    each = fair_share(lengths, room)
+    total = sum(min(length, each) for length in lengths)
+    assert total <= room
+    assert total == sum(lengths) or total > room - len(lengths)
+
+
+def test_a_text_without_blocks_is_cut_around_its_passage() -> None:
+    document = Document(text="word " * 1_000 + "The answer is here. " + "word " * 1_000)
+    start = document.text.index("The answer")
+    assert "The answer is here." in excerpt(document, [[start, start + 19, 1.0]], 300)

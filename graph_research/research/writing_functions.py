@@ -9,7 +9,7 @@ from graph_research.research.evidence.citations import in_context
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, VerdictWord
 from graph_research.research.models.outline import SectionAction
 
-_STATEMENTS_OF_A_BATCH = 14
+_STATEMENTS_OF_A_BATCH = 20
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -58,8 +58,8 @@ def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
 
 
 def sections_to_mend(outline: Rows, sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
-    """`{section, failing: [{id, reason}]}` for each section of this round with statements that code or the verifier
-    objects to."""
+    """`{section, failing: [{id, reason, where}]}` for each section of this round with statements that code or the
+    verifier objects to."""
     reasons = {row["id"]: row["problem"] for row in checks if row["problem"]}
     reasons |= {
         row["id"]: f"{row['verdict']} supported: {row['reason']}"
@@ -69,8 +69,12 @@ def sections_to_mend(outline: Rows, sections: Rows, checks: Rows, verdicts: Rows
     written = {row["id"] for row in sections_to_write(outline)}
     mending: list[Row] = []
     for row in sections:
-        ids = dict.fromkeys(statement.id for statement in DraftSection.model_validate(row).statements())
-        failing = [{"id": name, "reason": reasons[name]} for name in ids if name in reasons]
+        places = {statement.id: place for statement, place in _with_places(DraftSection.model_validate(row))}
+        failing = [
+            {"id": name, "reason": reasons[name], "where": place["where"]}
+            for name, place in places.items()
+            if name in reasons
+        ]
         if failing and row["id"] in written:
             mending.append({"section": row, "failing": failing})
     return mending

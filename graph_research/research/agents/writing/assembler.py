@@ -96,7 +96,7 @@ class _Parts:
                 if self.handoff["by_code"]
                 else self.baseline.model_copy(update={"notice": self.labels.no_usable_report})
             )
-        summary = self._sound(self.handoff["summary"])
+        summary = self._sure(self.handoff["summary"])
         by_model = self._proved(summary) > 0
         if not by_model:
             summary = self.baseline.summary
@@ -105,7 +105,7 @@ class _Parts:
             searched=self.baseline.searched,
             summary=summary,
             sections=written,
-            conclusions=self._sound(self.handoff["conclusions"]),
+            conclusions=self._sure(self.handoff["conclusions"]),
         )
         draft = self._filled_up(draft)
         return draft.model_copy(update={"notice": _notice(draft.sections, self.labels), "more": self._uncited(draft)})
@@ -157,9 +157,17 @@ class _Parts:
         return [Block(sentences=opening), *blocks] if opening and blocks else blocks
 
     def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
-        """The blocks without the statements that fail and are not facts."""
+        """The blocks without the statements that fail and are neither facts nor the labels of rows."""
         blocks = [Block.model_validate(row) for row in rows]
-        return rewritten(blocks, lambda row: None if row.kind in _DROPPED and row.id in self.failing else row)
+        kept = {cells[0].id for block in blocks for cells in block.rows if cells}
+        return rewritten(
+            blocks,
+            lambda row: None if row.kind in _DROPPED and row.id in self.failing and row.id not in kept else row,
+        )
+
+    def _sure(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
+        """The blocks without any statement that fails: the sections say themselves what the editor says of them."""
+        return rewritten(map(Block.model_validate, rows), lambda row: None if row.id in self.failing else row)
 
     def _proved(self, blocks: Iterable[Block]) -> int:
         return sum(

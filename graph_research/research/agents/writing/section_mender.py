@@ -31,7 +31,7 @@ def section_mender(services: Services) -> Handler:
 
     async def mend(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         section = DraftSection.model_validate(handoff["section"])
-        reasons = {row["id"]: row["reason"] for row in handoff["failing"]}
+        reasons = {row["id"]: {"reason": row["reason"], "where": row["where"]} for row in handoff["failing"]}
         failing = list({row.id: row for row in section.statements() if row.id in reasons}.values())
         cited = [name for row in section.statements() for name in row.evidence_ids]
         passages = await read_passages(handoff, cited, ctx)
@@ -43,7 +43,7 @@ def section_mender(services: Services) -> Handler:
                 "question": handoff["question"],
                 "heading": section.heading,
                 "text": section_text(section),
-                "failing": [{"n": n, "reason": reasons[row.id], **row.to_json()} for n, row in enumerate(failing, 1)],
+                "failing": [{"n": n, **reasons[row.id], **row.to_json()} for n, row in enumerate(failing, 1)],
                 "passages": sorted(passages.rows(cited), key=lambda row: row["id"] not in near),
             },
             ctx,
@@ -52,12 +52,14 @@ def section_mender(services: Services) -> Handler:
         )
         changed = {failing[row["n"] - 1].id: row for row in result.output["sentences"] if 1 <= row["n"] <= len(failing)}
 
+        labels = {cells[0].id for block in section.blocks for cells in block.rows if cells}
+
         def mended(statement: Statement) -> Statement | None:
             row = changed.get(statement.id)
             if row is None:
                 return statement
             if row["action"] == "drop" or not (row.get("text") or "").strip():
-                return None
+                return statement if statement.id in labels else None
             return Statement.model_validate({"kind": statement.kind, **row})
 
         known = {row["id"] for row in handoff["evidence"]}

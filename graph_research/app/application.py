@@ -21,7 +21,14 @@ from graph_research.app.runs.report import Built, build_from_store, write_report
 from graph_research.app.runs.run import Run, RunResult, assemble, new_run_id, planned_within_limits
 from graph_research.app.runs.state_edits import edited
 from graph_research.app.runs.status import RunSummary, error_text, goes_on, is_driven, limit_of, status_of, waiting_for
-from graph_research.app.runs.steering import PlannedRun, change_plan, guide, planned_run, waits_with_plan
+from graph_research.app.runs.steering import (
+    PlannedRun,
+    change_plan,
+    guide,
+    inherit_wishes,
+    planned_run,
+    waits_with_plan,
+)
 from graph_research.app.store import Store, metadata_of, open_store, request_of
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.models import prices_of
@@ -96,9 +103,12 @@ class Application:
         chosen = await self._free_id(run_id)
         changed = changed_request(self.workspace, request, graph=graph, roles=roles)
         async with self._assembled(chosen, changed, agreed=accept_changes or not is_foreign(record)) as (run, _):
-            values = edited(await self.store.state(parent, step), assignments)
+            state = await self.store.state(parent, step)
+            values = edited(state, assignments)
             metadata = {**metadata_of(changed), **inherited(record)}
-            return await run.runtime().fork(parent, step, values=values, new_run_id=chosen, metadata=metadata)
+            await run.runtime().fork(parent, step, values=values, new_run_id=chosen, metadata=metadata)
+        await inherit_wishes(self.store, parent, chosen, {**state, **values})
+        return chosen
 
     async def drive(
         self,

@@ -10,7 +10,7 @@ import typer
 
 from graph_research.cli.display.output import say, show, show_json
 from graph_research.cli.errors import FAILED, CommandEnded
-from graph_research.cli.options import Json, NewRunId, Out, RunId, examples
+from graph_research.cli.options import Json, MaxCost, MaxTokens, NewRunId, Out, RunId, Timeout, examples
 from graph_research.cli.workspace import open_here, wait_for
 from graph_research.text.wording import shortened
 
@@ -149,6 +149,9 @@ def _fork(
     role: Annotated[
         list[str] | None, typer.Option("--role", metavar="ROLE=SPEC", help="Another model for a role.")
     ] = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    timeout: Timeout = None,
     new_id: NewRunId = None,
     accept_changes: Annotated[
         bool, typer.Option("--accept-changes", help="Let a run that came in a bundle ask what it names.")
@@ -158,8 +161,8 @@ def _fork(
 ) -> None:
     """Go on from any step, as a new run.
 
-    With edited state, another graph or other models. What the old run recorded is used again where the request is
-    the same; the old run stays as it is.
+    With edited state, another graph, other models or limits. What the old run recorded is used again where the request
+    is the same; the old run stays as it is.
     """
     from graph_research.cli.run_driver import start_fork
 
@@ -171,6 +174,7 @@ def _fork(
             assignments=assignments or (),
             graph=graph,
             roles=role or (),
+            limits={"max_cost": max_cost, "max_tokens": max_tokens, "timeout_seconds": timeout},
             new_id=new_id,
             accept_changes=accept_changes,
             out=out,

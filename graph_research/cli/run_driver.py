@@ -130,14 +130,16 @@ async def start_fork(
     out: Path | None,
     json: bool,
     accept_changes: bool,
+    limits: Mapping[str, Any],
     **changes: Any,
 ) -> None:
-    """Fork a stored run and drive the new one; `changes` are those of `Application.fork`."""
+    """Fork a stored run and drive the new one within `limits`, where they are given in place of the old run's;
+    `changes` are those of `Application.fork`."""
     async with Application(workspace) as app:
         run_id = await app.fork(parent, step, run_id=new_id, accept_changes=accept_changes, **changes)
         say(f"run {run_id}, a fork of {parent} after step {step}")
         folder = await _folder(app, run_id, out)
-        await _drive(app, run_id, folder, json=json, accept_changes=accept_changes)
+        await _drive(app, run_id, folder, json=json, accept_changes=accept_changes, **limits)
 
 
 async def _folder(app: Application, run_id: str, out: Path | None) -> Path | None:

@@ -23,13 +23,13 @@ class InstructionKind(StrEnum):
 
 
 async def instructions_of(read: InstructionReader | None, kind: InstructionKind, ctx: Context) -> list[str]:
-    """The contents of the run's instructions of this kind so far, journalled: a replay gets the same ones. Empty
-    without a reader."""
+    """The contents of the run's instructions of this kind so far, journalled: a replay gets the same ones, and a fork
+    its own. Empty without a reader."""
     if read is None:
         return []
 
     async def contents() -> list[str]:
         return [told.content for told in await read(ctx.run_id) if told.kind == kind]
 
-    answer: list[str] = await ctx.call(CallKind.INSTRUCTIONS.value, {"kind": kind.value}, contents)
+    answer: list[str] = await ctx.call(CallKind.INSTRUCTIONS.value, {"kind": kind.value, "run": ctx.run_id}, contents)
     return answer

@@ -100,6 +100,14 @@ async def guide(store: Store, run_id: str, wish: str) -> list[str]:
     return [told.content for told in await store.instructions(run_id) if told.kind == InstructionKind.GUIDANCE]
 
 
+async def inherit_wishes(store: Store, parent: str, run_id: str, state: Mapping[str, Any]) -> None:
+    """Give a fork the wishes that were in force where it begins, as its `state` has them."""
+    guidance = str(state.get("guidance") or "")
+    for told in await store.instructions(parent):
+        if told.kind == InstructionKind.GUIDANCE and told.content in guidance:
+            await store.instruct(run_id, told)
+
+
 async def _waiting(store: Store, run_id: str) -> RunRecord:
     record = await store.run(check_name(run_id, "run id"))
     if not waits_with_plan(record):

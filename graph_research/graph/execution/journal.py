@@ -115,15 +115,16 @@ class JournalContext:
         return calls, events
 
     def _answer_to(self, key: _RequestKey) -> CallRow | None:
-        """The recorded answer; one of another run is entered into this run's journal too. Recorded times are inherited
-        only until the first call that has to be made."""
+        """The recorded answer; one of another run is entered into this run's journal too. A fork inherits recorded
+        times only until the first call that has to be made."""
         if (recorded := self._recorded.get(key)) is not None:
             return recorded
         recorded = self._inherited.get(key)
         if recorded is not None and recorded.status == CallStatus.ANSWERED:
             self._calls.append(recorded._replace(seq=self._session.next_call()))
             return recorded
-        self._inherited = {other: row for other, row in self._inherited.items() if row.kind != _NOW}
+        if self._session.replay is None:
+            self._inherited = {other: row for other, row in self._inherited.items() if row.kind != _NOW}
         return None
 
     async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]]) -> Any:

@@ -99,7 +99,7 @@ def iteration_decider(services: Services) -> Handler:
             async def ask() -> str | None:
                 return allowance.refuses_round()
 
-            refused = await ctx.call(CallKind.ALLOWANCE.value, {"for": "round", "iteration": iteration + 1}, ask)
+            refused = await ctx.call(CallKind.ALLOWANCE.value, {"for": "round", "run": ctx.run_id}, ask)
         record = decision_log.iteration_decision(gaps, iteration, most, ctx, refused=refused)
         return {**record["outputs"], "decisions": [record]}
 
@@ -154,7 +154,7 @@ async def _within_limits(services: Services, action: str, handoff: Mapping[str, 
     async def ask() -> str | None:
         return allowance.refuses_repetition(phase)
 
-    refused = await ctx.call(CallKind.ALLOWANCE.value, {"for": "repetition", "phase": phase}, ask)
+    refused = await ctx.call(CallKind.ALLOWANCE.value, {"for": "repetition", "run": ctx.run_id}, ask)
     return PhaseAction.PROCEED.value if refused else action
 
 

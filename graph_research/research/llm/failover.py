@@ -156,8 +156,6 @@ class ModelSession:
                 raise _too_long(request, model, retries, exceeded)
             prompt, retries = shorter, retries + 1
             self._shortened[model.spec] += 1
-        if "saved" in reply:
-            raise BudgetReached(reply["saved"], provider=model.spec)
         if "withheld" in reply:
             raise AnswerWithheld(reply["withheld"], provider=model.spec)
         if retries:
@@ -286,8 +284,8 @@ async def _complete(model: Model, request: ModelRequest) -> dict[str, Any]:
     except ContextExceeded as error:
         exceeded = {"message": error.message, "limit_tokens": error.limit_tokens}
         return {**origin, "text": "", "input_tokens": 0, "output_tokens": 0, "exceeded": exceeded}
-    except BudgetReached as error:
-        return {**origin, "text": "", "input_tokens": 0, "output_tokens": 0, "saved": error.message}
+    except BudgetReached:
+        raise  # as a failed call: a run that goes on with more asks again
     except AnswerWithheld as error:
         counts = {"input_tokens": error.input_tokens, "output_tokens": error.output_tokens}
         return {**origin, "text": "", **counts, "withheld": error.message}

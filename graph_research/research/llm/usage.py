@@ -43,11 +43,11 @@ class Spending:
 
 
 def spending_of(answer: Any, price: Price | None = None) -> Spending | None:
-    """What the call with this answer took, as the journal has it; None where no model answered it.
+    """What the call with this answer took, as the journal has it; None where it was no answered model call.
 
     Without `price` the recorded cost counts. What took no tokens, and what `extractive` did, costs nothing.
     """
-    if not isinstance(answer, Mapping) or "input_tokens" not in answer or "saved" in answer:
+    if not isinstance(answer, Mapping) or "input_tokens" not in answer:
         return None
     names = ("input_tokens", "output_tokens", "cached_input_tokens")
     input_tokens, output_tokens, cached_tokens = (int(answer.get(name) or 0) for name in names)

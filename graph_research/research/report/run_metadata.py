@@ -76,18 +76,30 @@ def usage_of(calls: Iterable[CallRecord], price: Price = lambda _model, _input, 
 
 
 def savings_of(calls: Iterable[CallRecord]) -> list[str]:
-    """What was left out to keep within the limits of the run, in words, in the order in which it happened."""
-    return list(dict.fromkeys(words for call in calls if (words := _saving(call))))
+    """What was left out to keep within the limits of the run, in words, in the order in which it happened. What was
+    refused and made after all, when the run went on with more, is not in it."""
+    calls = list(calls)
+    made = {_place(call) for call in calls if call.status == CallStatus.ANSWERED}
+    refused = (words for call in calls if (words := _saving(call)) and (_is_asked(call) or _place(call) not in made))
+    return list(dict.fromkeys(refused))
+
+
+def _is_asked(call: CallRecord) -> bool:
+    """Whether the call asks what there is room for."""
+    return call.kind == CallKind.ALLOWANCE
+
+
+def _place(call: CallRecord) -> tuple[str, int, int | None, str]:
+    return call.path, call.visit, call.item, call.request_hash
 
 
 def _saving(call: CallRecord) -> str | None:
-    if call.kind == CallKind.ALLOWANCE:
+    """What the call left out, None where it was made."""
+    if _is_asked(call):
         return call.answer if isinstance(call.answer, str) else None
-    if not isinstance(call.answer, Mapping):
+    if call.status != CallStatus.FAILED or not isinstance(call.answer, Mapping):
         return None
-    if call.status == CallStatus.FAILED and call.answer.get("type") == BudgetReached.__name__:
-        return str(call.answer.get("message"))
-    return call.answer.get("saved")
+    return str(call.answer.get("message")) if call.answer.get("type") == BudgetReached.__name__ else None
 
 
 def roles_served(calls: Iterable[CallRecord], price: Price) -> dict[str, RoleUse]:

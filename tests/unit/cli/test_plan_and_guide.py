@@ -227,3 +227,26 @@ def test_a_wish_that_nobody_could_heed_is_refused(researcher: User, run_id: str,
 def test_a_graph_that_takes_no_wishes_says_so(user: User) -> None:
     user.run("graph", "run", str(APPROVAL), "--run-id", "asks", expect=4)
     assert "has no channel guidance" in user.run("guide", "asks", "Faster.", expect=2).err
+
+
+def test_a_fork_keeps_the_wishes_in_force_and_takes_its_own(user: User) -> None:
+    with running(user, "first") as process:
+        process.kill()
+        process.finish()
+    user.run("guide", "first", "Mind the monks.")
+    script = {"clarifier": [CLEAR], "planner": [PLAN], "*": ["{}"]}
+    user.script("slow.json", script)
+    user.run("resume", "first")
+    steps = user.run("history", "first", "--json").json
+    reviewed = next(row["step"] for row in steps if row["node"] == "review_gather")
+    user.script("slow.json", {**script, "analyzer": [{"delay_seconds": 60, "text": "{}"}]})
+    process = user.start("fork", "first", "--step", str(reviewed), "--run-id", "second")
+    log = user.home / "audit" / "second.jsonl"
+    with process:
+        wait_until(lambda: log.exists() and log.read_text().count("\n") > 2)
+        user.run("guide", "second", "Mind the year.")
+        process.kill()
+        process.finish()
+    user.script("slow.json", script)
+    user.run("resume", "second")
+    assert state(user, "second", "guidance").startswith("Mind the monks.\nMind the year.")

@@ -131,3 +131,13 @@ def test_a_run_that_was_killed_goes_on_within_what_is_left(user: User) -> None:
     assert done["status"] == "completed"
     assert "gathering ended early, to keep within 28,000 tokens" in done["saved"]
     assert user.run("replay", "killed", "--json").json["identical"] is True
+
+
+def test_a_fork_with_more_to_spend_does_what_was_left_out(user: User) -> None:
+    research(user, "dear", WASTEFUL, "--max-tokens", "28000")
+    planned = next(row["step"] for row in user.run("history", "dear", "--json").json if row["node"] == "plan")
+    fork = ("fork", "dear", "--step", str(planned), "--max-tokens", "2000000", "--run-id", "rich", "--json")
+    done = user.run(*fork).json
+    assert done["status"] == "completed"
+    assert not any("gathering ended early" in words for words in done["saved"])
+    assert user.run("replay", "rich", "--json").json["identical"] is True

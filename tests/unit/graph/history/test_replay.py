@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
 import pytest
 
+from graph_research.errors import GraphResearchError
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.events import InputRequested, NodeStarted
@@ -352,3 +354,25 @@ async def test_a_handler_that_waits_outside_of_its_context_ends_the_replay(store
     assert replayed.first_difference is not None
     assert replayed.first_difference.node == "wait"
     assert "not recorded" in replayed.first_difference.difference
+
+
+async def test_the_time_after_a_call_that_failed_is_that_of_the_recorded_run(store: Checkpointer) -> None:
+    async def first(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        async def refuse() -> None:
+            raise Refused("not now")
+
+        with contextlib.suppress(Refused, GraphResearchError):
+            await ctx.call("outside", {}, refuse)
+        return {"at": ctx.now().isoformat()}
+
+    text = """
+        graph: timed
+        version: "1"
+        state: {at: {type: string, default: ""}}
+        start: first
+        nodes: {first: {run: first, output: {into: {at: output.at}}}, done: {end: completed}}
+        edges: [{from: first, to: done}]
+    """
+    graph = graph_of(text, first=first)
+    await collect(runtime(graph, store).stream({}, run_id="r"))
+    assert (await replay(store, graph, "r")).identical

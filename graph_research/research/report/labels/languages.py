@@ -10,7 +10,7 @@ from typing import Any
 from graph_research.research.report.labels.table import Labels
 from graph_research.text.language.tags import primary
 
-LANGUAGES = ("en", "de", "zh")
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "zh", "ja")
 """Languages that have a table."""
 
 

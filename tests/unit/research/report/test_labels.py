@@ -1,0 +1,88 @@
+"""The tables of fixed words: each language has every text, with the same placeholders, and none in English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from graph_research.research.report.formatting import day, number, percent, quoted
+from graph_research.research.report.labels.languages import LANGUAGES, has_labels, labels_for
+from graph_research.research.report.labels.table import Labels
+
+OTHERS = [language for language in LANGUAGES if language != "en"]
+AS_IN_ENGLISH = {
+    *("analysis", "bron", "clarification", "conclusions", "condensed", "condensada", "date", "factor", "fin", "graph"),
+    *("methodology", "model", "origins", "page {n}", "passages", "phase", "planning", "question", "score {score}"),
+    *("sources", "source", "status", "transition", "usd", "no.", "tokens in", "tokens out", "tokens in / out"),
+}
+"""Texts that some other language writes as English does, in lower case."""
+
+
+def texts(labels: Labels) -> Iterator[tuple[str, str]]:
+    for field in fields(Labels):
+        value: Any = getattr(labels, field.name)
+        if isinstance(value, Mapping):
+            yield from ((f"{field.name}.{key}", text) for key, text in value.items())
+        elif isinstance(value, tuple):
+            yield from ((f"{field.name}.{place}", text) for place, text in enumerate(value))
+        else:
+            yield field.name, value
+
+
+def placeholders(text: str) -> list[str]:
+    return sorted(name for _, name, _, _ in Formatter().parse(text) if name is not None)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_each_table_has_the_texts_of_the_english_one_with_their_placeholders(language: str) -> None:
+    english, other = dict(texts(labels_for("en"))), dict(texts(labels_for(language)))
+    assert other["language"] == language
+    assert other.keys() == english.keys()
+    assert {name: placeholders(text) for name, text in other.items()} == {
+        name: placeholders(text) for name, text in english.items()
+    }
+    assert all(text for text in other.values())
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_text_of_a_table_is_left_in_english(language: str) -> None:
+    english = dict(texts(labels_for("en")))
+    same = {
+        text for name, text in texts(labels_for(language)) if text == english[name] and not name.startswith("months")
+    }
+    with_words = {text for text in same if re.search(r"[a-z]{3}", re.sub(r"\{\w+\}", "", text))}
+    assert {text.lower() for text in with_words} <= AS_IN_ENGLISH
+
+
+@pytest.mark.parametrize(
+    ("language", "date", "month", "large", "share", "quote"),
+    [
+        ("en", "7 May 2024", "May 2024", "1,234.5", "63%", "“so”"),
+        ("de", "7. Mai 2024", "Mai 2024", "1.234,5", "63\u00a0%", "„so“"),
+        ("fr", "7 mai 2024", "mai 2024", "1\u202f234,5", "63\u00a0%", "«\u00a0so\u00a0»"),
+        ("es", "7 de mayo de 2024", "mayo de 2024", "1\u202f234,5", "63\u00a0%", "«so»"),
+        ("pl", "7 maja 2024", "maja 2024", "1\u202f234,5", "63%", "„so”"),
+        ("zh-CN", "2024年5月7日", "2024年5月", "1,234.5", "63%", "“so”"),
+        ("ja", "2024年5月7日", "2024年5月", "1,234.5", "63%", "「so」"),
+    ],
+)
+def test_dates_numbers_and_quotations_are_written_as_the_language_does(
+    language: str, date: str, month: str, large: str, share: str, quote: str
+) -> None:
+    labels = labels_for(language)
+    assert day("2024-05-07T10:00:00Z", labels) == date
+    assert day("2024-05", labels) == month
+    assert day("2024", labels) == "2024" and day(None, labels) == "–" and day("soon", labels) == "soon"
+    assert number(1234.5, labels, 1) == large
+    assert percent(0.634, labels) == share
+    assert quoted("so", labels) == quote
+
+
+def test_a_language_without_a_table_is_written_in_english() -> None:
+    assert labels_for("cs") is labels_for("en") and not has_labels("cs")
+    assert labels_for("pt-BR").language == "pt"

@@ -163,6 +163,17 @@ def test_a_long_passage_is_named_by_its_ends_and_what_has_a_meaning_in_a_fragmen
     assert live_link("https://host.example/a", citation.model_copy(update={"selectors": []})) is None
 
 
+def test_three_sources_in_a_row_are_one_mark_whose_card_leads_to_each_passage():
+    pieces = (finished_research.COST_AUDIT, finished_research.COST_REPORT, finished_research.FISH)
+    fact = finished_research.fact("There are turbines.", *pieces)
+    page = parsed(rendered(built(draft={"summary": [finished_research.paragraph(fact)]}, contradictions=[])))
+    (mark,) = page.css("#answer .cite")
+    assert mark.css_first(".ref").text() == "[1–3]"
+    assert [one.attributes["href"] for one in mark.css(".card a")] == ["#q-c1", "#q-c2", "#q-c3"]
+    ids = {one.attributes["id"] for one in page.css("[id]")} | {"closed"}
+    assert {one.attributes["href"][1:] for one in page.css('a[href^="#"]')} <= ids
+
+
 def test_sources_with_one_text_are_one_entry_with_both_addresses():
     copy = {
         **finished_research.SOURCES[1],

@@ -9,7 +9,7 @@ from graph_research.research.evidence.citations import in_context
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, VerdictWord
 from graph_research.research.models.outline import SectionAction
 
-_STATEMENTS_OF_A_BATCH = 20
+_STATEMENTS_OF_A_BATCH = 40
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -29,19 +29,18 @@ def written_sections(outline: Rows, draft: Row | None, outputs: Rows) -> list[Ro
 
 
 def statement_batches(sections: Rows, checks: Rows, verdicts: Rows) -> list[list[Row]]:
-    """The statements of the sections that have neither check nor verdict, each once, in batches of a section."""
+    """The statements of the sections that have neither check nor verdict, each once, in batches of one size."""
     seen = {row["id"] for row in (*checks, *verdicts)}
-    batches: list[list[Row]] = []
+    unseen: list[Row] = []
     for row in sections:
         section = DraftSection.model_validate(row)
-        unseen: list[Row] = []
         for statement, place in _with_places(section):
             if statement.id not in seen and statement.text.strip():
                 seen.add(statement.id)
                 unseen.append({**statement.to_json(), **place})
-        size = _STATEMENTS_OF_A_BATCH
-        batches += [unseen[start : start + size] for start in range(0, len(unseen), size)]
-    return batches
+    count = -(-len(unseen) // _STATEMENTS_OF_A_BATCH)
+    size = -(-len(unseen) // count) if count else 1
+    return [unseen[start : start + size] for start in range(0, len(unseen), size)]
 
 
 def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:

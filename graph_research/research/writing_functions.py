@@ -9,7 +9,7 @@ from graph_research.research.evidence.citations import in_context
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, VerdictWord
 from graph_research.research.models.outline import SectionAction
 
-_STATEMENTS_OF_A_BATCH = 40
+_STATEMENTS_OF_A_BATCH = 40  # at most; a smaller window shows fewer passages of a batch
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
 from graph_research.research.models.draft import StatementKind
@@ -254,3 +256,19 @@ def test_a_name_may_stand_in_the_question_the_title_or_around_the_quote() -> Non
     numbered = passage._replace(surroundings="Zone 5 is new. It opened in 2016.")
     assert judge("The new Zone 5 opened in 2016.", fact, [numbered]).status is Status.CITED
     assert judge("The new Zone 6 opened in 2016.", fact, [numbered]).status is Status.UNSUPPORTED
+
+
+_ANY = st.text(max_size=60) | st.text(alphabet="0123456789.,- $%€元亿万年月日ないません不没PqZ()`\n", max_size=40)
+
+
+@given(_ANY, st.lists(_ANY, max_size=2), _ANY, st.sampled_from([*StatementKind]), st.lists(_ANY, max_size=2))
+@settings(deadline=None)
+def test_any_sentence_is_judged(
+    text: str, quotes: list[str], around: str, kind: StatementKind, computed: list[str]
+) -> None:
+    passages = [CitedPassage(1, quote, valid=True, surroundings=quote + around, title=around) for quote in quotes]
+    for context in ("", around):
+        for is_code in (False, True):
+            found = judge(text, kind, passages, question=around, computed=computed, context=context, is_code=is_code)
+            assert 0.0 <= found.score <= 1.0
+            assert (found.status is Status.UNSUPPORTED) == bool(found.problem)

@@ -81,7 +81,8 @@ def judge(
     A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and what
     they state must be there: numbers in the quotes or computed, dates in the quotes or the titles, names and their
     numbers ("Zone 5") anywhere in the passages, the question or the context. An analysis may state a number of the
-    question and count in words what it lists. A transition and a limit have no numbers but those of the question.
+    question and count in words what it lists. A transition and a limit have no numbers but those of the question, the
+    quotes and the titles, and nothing that a `verdict` objects to.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
@@ -93,9 +94,11 @@ def judge(
     if not any(character.isalnum() for character in text):
         return Judgement(Status.TRANSITION)
     if kind in (StatementKind.TRANSITION, StatementKind.LIMIT):
-        known = [question, context, *(passage.quote for passage in passages)]
+        known = [question, context, *(passage.quote for passage in passages), *(passage.title for passage in passages)]
         new = _written(text, [figure for figure in unstated(text, known) if not _counts(figure, text)])
-        return _failed(f"states what it may not: {_listed(new)}") if new else Judgement(Status(kind.value))
+        if new:
+            return _failed(f"states what it may not: {_listed(new)}")
+        return _objected(verdict, 0.0) or Judgement(Status(kind.value))
     if not passages:
         return _failed("no citation" if kind is StatementKind.FACT else "names nothing that it rests on")
     valid = [passage for passage in passages if passage.valid]
@@ -116,17 +119,22 @@ def judge(
 
 def _judged_words(found: Support, verdict: StatementVerdict | None, *, translated: bool, related: bool) -> Judgement:
     score = round(found.score, 2)
-    if verdict and verdict.verdict is not VerdictWord.SUPPORTED:
-        said = "partly supported" if verdict.verdict is VerdictWord.PARTLY else "not supported"
-        return _failed(f"{said}, by a verifier model: {verdict.reason}" if verdict.reason else said, score)
     if verdict:
-        return Judgement(Status.VERIFIED, score)
+        return _objected(verdict, score) or Judgement(Status.VERIFIED, score)
     if translated:  # words of two languages say nothing of each other
         return Judgement(Status.CITED, score)
     refuted = any(lack in DEFINITE for lack, _ in found.lacks)
     if related and found.score >= (SUPPORTED if refuted else UNSUPPORTED):
         return Judgement(Status.CITED, score)
     return _failed(_why_not_supported(found), score)
+
+
+def _objected(verdict: StatementVerdict | None, score: float) -> Judgement | None:
+    """The judgement of a sentence that a verifier model does not find supported."""
+    if verdict is None or verdict.verdict is VerdictWord.SUPPORTED:
+        return None
+    said = "partly supported" if verdict.verdict is VerdictWord.PARTLY else "not supported"
+    return _failed(f"{said}, by a verifier model: {verdict.reason}" if verdict.reason else said, score)
 
 
 @dataclass(frozen=True)

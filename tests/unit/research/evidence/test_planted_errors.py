@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
-from graph_research.research.models.draft import StatementKind
+from graph_research.research.models.draft import StatementKind, StatementVerdict
 
 AUDIT = "The audit puts the cost of the Severn lagoon at 1.61 billion euros."
 PLAN = "The company had planned with 1.34 billion euros."
@@ -189,8 +189,12 @@ def test_a_transition_and_a_limit_may_count_what_follows_but_state_no_number(kin
     assert judged("Two points remain open; the first is cost.", kind=kind).status == kind
     assert judged("2. What remains open is this.", kind=kind).status == kind
     assert judged("Nothing was found for 2031.", kind=kind, question="What happens in 2031?").status == kind
+    assert judged("PostgreSQL 15.2 says no more.", READERS, kind=kind).status == kind
     wrong = judged("It has 17 turbines.", kind=kind)
     assert wrong.problem == "states what it may not: 17"
+    verdict = StatementVerdict(id="st-0123456789", verdict="not", reason="it states a fact")
+    asserting = judged("Nothing is faster.", kind=kind, verdict=verdict)
+    assert asserting.problem == "not supported, by a verifier model: it states a fact"
 
 
 CELLS = [

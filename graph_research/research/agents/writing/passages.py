@@ -41,11 +41,12 @@ class Passages:
             for number, row in enumerate(self._known(evidence_ids), 1)
         ]
 
-    def rows(self, evidence_ids: Iterable[str]) -> list[dict[str, Any]]:
-        """`{id, title, date, text, quote}` of each, once; `text` has the quote between ⟦ and ⟧."""
+    def rows(self, evidence_ids: Iterable[str], around_chars: int = _AROUND_CHARS) -> list[dict[str, Any]]:
+        """`{id, title, date, text, quote}` of each, once; `text` has the quote between ⟦ and ⟧, and as much of the text
+        on both sides."""
         rows = []
         for row in self._known(dict.fromkeys(evidence_ids)):
-            before, quote, after = self._around(row, _AROUND_CHARS)
+            before, quote, after = self._around(row, around_chars)
             source = self._sources.get(row.source_id)
             rows.append(
                 {

@@ -35,7 +35,7 @@ def section_mender(services: Services) -> Handler:
         failing = list({row.id: row for row in section.statements() if row.id in reasons}.values())
         cited = [name for row in section.statements() for name in row.evidence_ids]
         passages = await read_passages(handoff, cited, ctx)
-        near = {name for row in failing for name in row.evidence_ids}
+        near = list(dict.fromkeys(name for row in failing for name in row.evidence_ids))
         result = await agent.call(
             services,
             {
@@ -44,7 +44,7 @@ def section_mender(services: Services) -> Handler:
                 "heading": section.heading,
                 "text": section_text(section),
                 "failing": [{"n": n, **reasons[row.id], **row.to_json()} for n, row in enumerate(failing, 1)],
-                "passages": sorted(passages.rows(cited), key=lambda row: row["id"] not in near),
+                "passages": [*passages.rows(near), *passages.rows((name for name in cited if name not in near), 0)],
             },
             ctx,
             fallback=lambda: {"sentences": []},

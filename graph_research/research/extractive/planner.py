@@ -7,7 +7,7 @@ from typing import Any
 
 from graph_research.research.checklist import question_points
 from graph_research.research.extractive.analysis import shared_phrases
-from graph_research.research.extractive.sources import question_of
+from graph_research.research.extractive.sources import labels_of, question_of
 from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.query import Query, parse
@@ -28,6 +28,7 @@ _ASK = (
 def plan(material: Mapping[str, Any]) -> dict[str, Any]:
     """The question itself, then its parts, the sides of a comparison, and phrases of a first look; two to eight."""
     query = parse(question_of(material))
+    overview = labels_of(material).overview
     most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), _MOST_QUESTIONS))
     texts = [f"{row.get('title', '')}. {row.get('text', '')}" for row in material.get("background") or ()]
     shared = shared_phrases(texts)
@@ -36,10 +37,10 @@ def plan(material: Mapping[str, Any]) -> dict[str, Any]:
     if len(rows) < 3:
         rows += _nearby(query, shared)[: 3 - len(rows)]
     if len(rows) < _FEWEST:
-        rows.append((f"{_subject(query)} overview", f"What the sources say of {_subject(query)} in general."))
+        rows.append((f"{_subject(query)} {overview}", f"What the sources say of {_subject(query)} in general."))
     return {
         "research_brief": _brief(query),
-        "sub_queries": _distinct(rows, most),
+        "sub_queries": _distinct(rows, most, overview),
         "checklist": question_points(query.text),
     }
 
@@ -112,14 +113,14 @@ def _subject(query: Query) -> str:
     return " ".join(query.text[word.start : word.end] for word in sorted(rarest, key=lambda word: word.start))
 
 
-def _distinct(rows: Sequence[tuple[str, str]], most: int) -> list[dict[str, Any]]:
+def _distinct(rows: Sequence[tuple[str, str]], most: int, overview: str) -> list[dict[str, Any]]:
     kept: list[tuple[str, str]] = []
     for query, rationale in rows:
         if len(kept) < most and not asked_before(query, [earlier for earlier, _ in kept]):
             kept.append((query, rationale))
     return [
         {
-            "query": (query if len(query) >= _SHORTEST_QUERY else f"{query} overview")[:_LONGEST_QUERY],
+            "query": (query if len(query) >= _SHORTEST_QUERY else f"{query} {overview}")[:_LONGEST_QUERY],
             "rationale": rationale,
             "priority": priority,
         }

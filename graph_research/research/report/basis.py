@@ -82,7 +82,7 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
 def _sentences(report: Report, labels: Labels) -> Iterator[str]:
     counts = report.statistics.statements
     said = [
-        f"{counts[status]} {labels.statuses[status]} ({labels.meanings[status]})"
+        labels.basis_status.format(n=counts[status], status=labels.statuses[status], meaning=labels.meanings[status])
         for status in _TOLD
         if counts.get(status)
     ]

@@ -47,14 +47,16 @@ _UNSPACED_PARTICLES = {"zh": "|(?<!目)的(?!确)|了"}
 
 
 @cache
-def _unspaced_question(language: str) -> re.Pattern[str] | None:
-    asking = _UNSPACED_QUESTION_WORDS.get(language)
-    return re.compile(asking + _UNSPACED_PARTICLES.get(language, "")) if asking else None
+def _asking(language: str) -> re.Pattern[str] | None:
+    if asking := _UNSPACED_QUESTION_WORDS.get(language):
+        return re.compile(asking + _UNSPACED_PARTICLES.get(language, ""))
+    words = _either(QUESTION_WORDS, language) if language != "en" else ""  # those of English weigh next to nothing
+    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE) if words else None
 
 
 def asked_only(question: str, language: str) -> str:
-    """The question with spaces for the question words of a language that puts none between its words."""
-    asking = _unspaced_question(language)
+    """The question with spaces for its question words."""
+    asking = _asking(language)
     return asking.sub(lambda match: " " * len(match[0]), question) if asking else question
 
 

@@ -31,6 +31,7 @@ from graph_research.research.report.documents.elements import (
 )
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
+from graph_research.text.language.tags import primary
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CODE_FONT = "Courier New"
@@ -46,6 +47,7 @@ def render_docx(report: Report) -> bytes:
     document.core_properties.author = "graph-research"
     document.core_properties.comments = report.run_id
     document.core_properties.language = report.language
+    _set_language(document, report.language)
     written = report.finished_at or report.started_at
     moment = datetime.fromisoformat(written) if written else datetime(*_FIRST_DAY, tzinfo=UTC)
     document.core_properties.created = document.core_properties.modified = moment
@@ -66,6 +68,12 @@ def _dated(package: bytes) -> bytes:
             entry.compress_type = zipfile.ZIP_DEFLATED
             new.writestr(entry, old.read(name))
     return out.getvalue()
+
+
+def _set_language(document: WordDocument, language: str) -> None:
+    """The language in which Word checks the spelling and chooses the forms of Chinese and Japanese characters."""
+    for proofed in document.styles.element.iter(qn("w:lang")):
+        proofed.set(qn("w:eastAsia" if primary(language) in ("ja", "zh") else "w:val"), language)
 
 
 class _Writer:

@@ -24,8 +24,8 @@ from graph_research.research.report.documents.elements import (
     elements_of,
 )
 from graph_research.research.report.labels.languages import labels_for
-from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
+from graph_research.text.language.tags import primary
 
 _FONTS = (
     *("Libertinus Serif", "Noto Serif CJK SC", "Noto Serif CJK JP", "Noto Sans CJK SC", "Noto Sans CJK JP"),
@@ -61,18 +61,18 @@ def render_pdf(report: Report) -> bytes:
     """
     labels = labels_for(report.language)
     elements = elements_of(report, labels)
-    made = _set(_source(report, labels, elements))
+    made = _set(_source(report, elements))
     text = _text_of(made)
     if _MISSING not in text:
         return made
-    missing = _missing(elements, labels)
+    missing = _missing(elements, report.language)
     if text.count(_MISSING) > _MOST_MISSING * len(text):
         raise PdfNotMade(
             f"no installed font has characters of the report, such as {missing[:20]}",
             help="install a font that has them, such as Noto Sans CJK for Chinese and Japanese",
         )
     notice = Paragraph((Span(labels.no_font.format(characters=" ".join(missing[:40])), Style.STRONG),))
-    return _set(_source(report, labels, [*elements[:1], notice, *elements[1:]]))
+    return _set(_source(report, [*elements[:1], notice, *elements[1:]]))
 
 
 def _set(source: str) -> bytes:
@@ -87,24 +87,27 @@ def _text_of(made: bytes) -> str:
     return "".join(page.extract_text() for page in PdfReader(io.BytesIO(made)).pages)
 
 
-def _missing(elements: Sequence[Element], labels: Labels) -> str:
+def _missing(elements: Sequence[Element], language: str) -> str:
     """The characters that no font has, each set on a page of its own to see."""
     characters = sorted({character for element in elements for character in _element(element) if character > "\u02ff"})
     pages = "\n#pagebreak()\n".join(f"#{_text(character)}" for character in characters)
-    reader = PdfReader(io.BytesIO(_set(f"{_head(labels)}\n{pages}\n")))
+    reader = PdfReader(io.BytesIO(_set(f"{_head(language)}\n{pages}\n")))
     shown = [page.extract_text() for page in reader.pages]
     return "".join(character for character, text in zip(characters, shown, strict=False) if _MISSING in text)
 
 
-def _source(report: Report, labels: Labels, elements: Sequence[Element]) -> str:
+def _source(report: Report, elements: Sequence[Element]) -> str:
     """The report in Typst's language. All text of others is in string literals, so that none of it is markup."""
     title = f"#set document(title: {_string(report.question)}, author: {_string('graph-research')})"
-    return "\n".join([title, _head(labels), *map(_element, elements)]) + "\n"
+    return "\n".join([title, _head(report.language), *map(_element, elements)]) + "\n"
 
 
-def _head(labels: Labels) -> str:
-    fonts = f"({', '.join(_string(name) for name in _FONTS if name in _families())},)"
-    return _STYLE.replace("FONTS", fonts).replace("LANG", _string(labels.language.partition("-")[0]))
+def _head(language: str) -> str:
+    installed = [name for name in _FONTS if name in _families()]
+    if primary(language) == "ja":  # many characters have another form there than in Chinese
+        installed.sort(key=lambda name: name.endswith("SC"))
+    fonts = f"({', '.join(map(_string, installed))},)"
+    return _STYLE.replace("FONTS", fonts).replace("LANG", _string(primary(language)))
 
 
 def _element(element: Element) -> str:

@@ -85,6 +85,7 @@ class Labels:
     or_word: str
     no_passage_answers: str
     no_source_for: str
+    overview: str
 
     # Marks of sentences
     also_in: str
@@ -107,6 +108,7 @@ class Labels:
     basis_failed: str
     basis_confidence: str
     basis_sentences: str
+    basis_status: str
     reason_origins: str
     reason_one_origin: str
     reason_few_sources: str

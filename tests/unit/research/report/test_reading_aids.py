@@ -160,6 +160,25 @@ def test_every_word_that_the_program_writes_comes_from_the_table(in_another_lang
     assert re.findall(r"[A-Za-z]{3,}", shown) == []
 
 
+def words_of(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return set(re.findall(r"[A-Za-zÀ-ž]{3,}", re.sub(r"\{\w+\}", " ", value).lower()))
+    return set().union(*map(words_of, value.values() if isinstance(value, Mapping) else value))
+
+
+@pytest.mark.parametrize("language", [name for name in languages.LANGUAGES if name != "en"])
+def test_a_report_has_no_word_of_another_languages_table(language: str) -> None:
+    report = numbers_only(report_options={"language": language})
+    page = LexborHTMLParser(render_html(report, texts=finished_research.texts()))
+    for gone in ("head", ".brand", "#texts .archived", ".passage .archived", ".hash", ".said", "time", "code"):
+        for node in page.css(gone):
+            node.decompose()
+    shown = f"{render_markdown(report)} {page.body.text(separator=' ') if page.body else ''}"
+    table = labels_for(language)
+    known = set().union(*(words_of(getattr(table, field.name)) for field in fields(Labels)))
+    assert words_of(shown.replace("<br>", " ")) <= known
+
+
 def test_a_language_without_a_table_of_its_own_is_answered_in_english() -> None:
     assert labels_for("tlh") is ENGLISH
 

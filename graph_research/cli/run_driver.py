@@ -164,7 +164,7 @@ async def _drive(
     with _stopped_by_signals() as stopped:
         try:
             await _drive_and_answer(app, run_id, answer, new=new, **options)
-            if new and not plan_only and _at_terminal():
+            if not plan_only and _at_terminal():
                 await _decide_on_plan(app, run_id, **options)
             interrupted = False
         except asyncio.CancelledError:
@@ -174,7 +174,7 @@ async def _drive(
             say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run_id)}")
     result: RunResult | ResearchResult
     result = await (app.result(run_id) if folder is None else reported(app, run_id, folder))
-    planned = await app.planned(run_id) if new else None
+    planned = None if interrupted else await app.planned(run_id)
     if planned is not None:
         _show_plan(planned, json=json)
         if plan_only:

@@ -289,7 +289,9 @@ class _Budgeted(WrappedModel):
 
     async def _within_stage(self, request: ModelRequest) -> ModelReply:
         stage = stage_of(request.agent, request.role)
-        asked, answered = count_tokens(request.system) + count_tokens(request.user), _ANSWER_TOKENS[stage]
+        asked = answered = 0
+        if self._budget.max_tokens is not None or self._budget.max_cost is not None:
+            asked, answered = count_tokens(request.system) + count_tokens(request.user), _ANSWER_TOKENS[stage]
         cost = self._budget.prices(self.spec, asked, answered) or 0.0
         with self._budget.spending(stage, asked + answered, cost):
             async with _in_time(self._budget, stage):

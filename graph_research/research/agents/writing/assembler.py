@@ -99,9 +99,9 @@ class _Parts:
         summary = self._sure(self.handoff["summary"])
         by_model = self._proved(summary) > 0
         if not by_model:
-            summary = self.baseline.summary
+            summary = self.baseline.summary if self.baseline.found else self._leading(written)
         draft = Draft(
-            found=self.handoff["found"] if by_model else self.baseline.found,
+            found=self.handoff["found"] if by_model else bool(summary),
             searched=self.baseline.searched,
             summary=summary,
             sections=written,
@@ -169,11 +169,20 @@ class _Parts:
         """The blocks without any statement that fails: the sections say themselves what the editor says of them."""
         return rewritten(map(Block.model_validate, rows), lambda row: None if row.id in self.failing else row)
 
+    def _leading(self, sections: Iterable[DraftSection]) -> list[Block]:
+        """The first proved fact of each section, as a list."""
+        facts = [
+            next((row for row in section.statements() if row.kind is StatementKind.FACT and self._is_proved(row)), None)
+            for section in sections
+        ]
+        items = [[fact] for fact in facts if fact]
+        return [Block(type=BlockType.LIST, items=items)] if items else []
+
+    def _is_proved(self, row: Statement) -> bool:
+        return row.kind in _STATING and bool(row.evidence_ids) and row.id not in self.failing
+
     def _proved(self, blocks: Iterable[Block]) -> int:
-        return sum(
-            row.kind in _STATING and bool(row.evidence_ids) and row.id not in self.failing
-            for row in statements_of(blocks)
-        )
+        return sum(map(self._is_proved, statements_of(blocks)))
 
     def _quotes(self, evidence_ids: Iterable[str]) -> list[Statement]:
         rows = {row["id"]: row for row in self.handoff["evidence"]}

@@ -295,3 +295,10 @@ async def test_the_report_takes_at_most_five_calls_in_a_row() -> None:
     nodes = list(dict.fromkeys(step.node for step in steps if step.path.startswith("synthesize/")))
     writing = [name for name in nodes if name not in ("baseline", "assemble", "done")]
     assert set(writing) == {"outline", "write_section", "edit", "verify", "mend", "verify_mended"}
+
+
+@pytest.mark.parametrize("language", STUDIES)
+async def test_without_a_usable_summary_the_answer_is_drawn_from_the_sections(language: str) -> None:
+    report, _ = await report_of(bench_of(STUDIES[language], editor=["No."]), STUDIES[language])
+    assert report.found
+    assert any(row.citations for block in report.short_answer for row in block.statements())

@@ -60,7 +60,7 @@ def supervisor(services: Services) -> Handler:
             "human_guidance": guidance,
             "result": _digest(handoff.get("result") or [], RESULT_CHARS),
         }
-        if _can_change_something(handoff, guidance):
+        if _can_change_something(handoff, hinted):
             result = await agent.call(
                 services,
                 material,

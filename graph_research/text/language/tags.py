@@ -20,6 +20,7 @@ _VARIANTS: Mapping[str, str] = {
     **dict.fromkeys(("zh-tw", "zh-hk", "zh-mo", "zh-hant"), "Traditional Chinese"),
     **dict.fromkeys(("zh-cn", "zh-sg", "zh-hans"), "Simplified Chinese"),
 }
+_RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "yi"})
 _COMPARED = ("en", "de", "es", "fr", "it", "nl", "pl", "pt")
 _RARER = ("ca", "cs", "da", "fi", "hu", "id", "lt", "no", "ro", "sv", "tr", "vi")
 _MOSTLY_KNOWN = 0.6  # of the words, for not to look further
@@ -39,6 +40,11 @@ _LATIN = re.compile("[A-Za-z\u00c0-\u024f]{2,}")
 def primary(tag: str) -> str:
     """The language of a BCP 47 tag without region and script: `pt` of `pt-BR`."""
     return tag.partition("-")[0].lower()
+
+
+def direction(tag: str) -> str:
+    """`rtl` for a language that is written from right to left, else `ltr`."""
+    return "rtl" if primary(tag) in _RIGHT_TO_LEFT else "ltr"
 
 
 def language_name(tag: str) -> str:

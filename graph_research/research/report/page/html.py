@@ -24,6 +24,7 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.page.source_view import Mark, Paragraph, around, paragraphs
 from graph_research.research.report.page.svg_sanitizer import sanitized_svg
+from graph_research.text.language.tags import direction
 from graph_research.text.wording import shortened
 
 WHOLE_TEXT_BYTES = 2_000_000
@@ -125,6 +126,7 @@ def _template() -> Template:
         "compared_under": reading.compared_under,
         "runs": reading.runs,
         "source_marks": reading.source_marks,
+        "direction": direction,
         "letter": reading.letter,
     }
     return environment.get_template("report")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.language.tags import language_name, primary, question_language
+from graph_research.text.language.tags import direction, language_name, primary, question_language
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,10 @@ def test_the_language_of_a_short_question_is_told_by_all_its_words(question: str
 )
 def test_a_language_has_an_english_name(tag: str, name: str) -> None:
     assert language_name(tag) == name
+
+
+def test_hebrew_is_written_from_right_to_left() -> None:
+    assert (direction("he-IL"), direction("de")) == ("rtl", "ltr")
 
 
 def test_a_region_does_not_change_the_language() -> None:

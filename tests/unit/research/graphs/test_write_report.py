@@ -216,6 +216,24 @@ async def test_a_second_round_keeps_what_it_can_and_asks_only_for_the_rest() -> 
     ]
 
 
+async def test_a_round_that_keeps_every_section_writes_and_verifies_none_of_them_again() -> None:
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        rows = STORES.outline(request)["sections"]
+        previous = request.material["previous"]
+        kept = [{**row, "previous": old["id"], "action": "keep"} for row, old in zip(rows, previous, strict=False)]
+        return {"sections": kept or rows}
+
+    gap = {"description": "Who else?", "suggested_queries": ["other stores of rows"], "priority": 1}
+    [analysis] = STORES.script()["analyzer"]
+    bench = bench_of(outliner=[outline], analyzer=[{**analysis, "gaps": [gap]}])
+    result = await bench.run(question=STORES.question, max_iterations=2)
+    assert result.state["iteration"] == 2
+    assert len(bench.model.asked("section_writer")) == 3
+    shown = [row["text"] for request in bench.model.asked("verifier") for row in request.material["statements"]]
+    assert shown.count("Larch lets one transaction write to a database file at a time.") == 1
+    assert len(result.state["draft"]["sections"]) == 3
+
+
 WEAK = {
     "nothing": {"outliner": ["I am not sure."]},
     "sections": {"section_writer": ["..."]},

@@ -81,6 +81,7 @@ _LEAST_FREQUENT = 0.08  # of a text's words are its language's commonest; lists 
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\u3005"
 _KANA = "\u3040-\u30ff\uff66-\uff9f"
 _UNSPACED = re.compile(f"[{_IDEOGRAPHS}{_KANA}]+")
+_WRITTEN_UNSPACED = re.compile(f"[{_IDEOGRAPHS}\u30a0-\u30ff]+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _SCRIPTS = {
     "ru": re.compile("[\u0400-\u04ff]"),
@@ -228,6 +229,13 @@ def frequency(word: str, language: str) -> float:
 def unspaced_runs(text: str) -> list[str]:
     """The stretches of Chinese and Japanese characters in a text, which no sign or letter of another script parts."""
     return _UNSPACED.findall(text)
+
+
+def written_word(text: str, start: int, end: int) -> str:
+    """What a reader takes `text[start:end]` for: of a pair of Chinese or Japanese characters the whole stretch of
+    ideographs or katakana, else the text itself."""
+    stretches = _WRITTEN_UNSPACED.finditer(text)
+    return next((match[0] for match in stretches if match.start() <= start and end <= match.end()), text[start:end])
 
 
 def _forms(written: str, language: str) -> Sequence[_Form]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graph_research.text.bm25 import MOST_SATURATED
-from graph_research.text.language.words import Word, stem
+from graph_research.text.language.questions import asked_only
+from graph_research.text.language.words import Word, stem, written_word
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.ranking import Analysed, Pool
 
@@ -63,9 +64,16 @@ def _covered(doc: Analysed, weights: Mapping[str, float]) -> Iterator[float]:
 
 
 def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:
-    """The words of the query's own text, as written, that say something and stand in no document of the pool."""
-    written = {word: weight for word, weight, held in _asked(pool, query) if not held and weight >= _SPECIFIC}
-    return tuple(written)
+    """The words of the query's own text, as written, that say something and stand in no document of the pool.
+
+    Of Chinese and Japanese these are the stretches of which the pool has less than half of the pairs.
+    """
+    text = asked_only(query.own, query.language)
+    missing: dict[str, list[bool]] = {}
+    for word, held in _asked(pool, query):
+        if word.weight >= _SPECIFIC:
+            missing.setdefault(written_word(text, word.start, word.end), []).append(not held)
+    return tuple(written for written, pairs in missing.items() if sum(pairs) * 2 > len(pairs))
 
 
 def is_beside(pool: Pool, query: Query) -> bool:
@@ -75,17 +83,21 @@ def is_beside(pool: Pool, query: Query) -> bool:
     the questions that are answered, and no question about something else is answered without it.
     """
     named = (*query.names, query.subject)
-    asked = [(weight, held) for word, weight, held in _asked(pool, query) if not any(word in name for name in named)]
+    asked = [
+        (word.weight, held)
+        for word, held in _asked(pool, query)
+        if not any(query.own[word.start : word.end] in name for name in named)
+    ]
     missing = sum(weight for weight, held in asked if not held)
     return len(pool.read) >= _SEVERAL and missing > 0.0 and missing >= _BESIDE * sum(weight for weight, _ in asked)
 
 
-def _asked(pool: Pool, query: Query) -> Iterator[tuple[str, float, bool]]:
+def _asked(pool: Pool, query: Query) -> Iterator[tuple[Word, bool]]:
     """The words of the query's own text that weigh something, and whether a document of the pool has them."""
     for word in query.own_words:
         if word.weight > 0.0:
             written = query.own[word.start : word.end]
-            yield written, word.weight, any(_holds(doc, word, written, query.language) for doc in pool.read.values())
+            yield word, any(_holds(doc, word, written, query.language) for doc in pool.read.values())
 
 
 def _holds(doc: Analysed, word: Word, written: str, language: str) -> bool:

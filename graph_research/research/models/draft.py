@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 from pydantic import Field
 
@@ -119,6 +120,32 @@ class Draft(Record):
             yield from section.statements()
         yield from statements_of(self.conclusions)
         yield from self.more
+
+
+def stored_draft(row: Mapping[str, Any]) -> Draft:
+    """The draft of a stored run. One of a run before version 2 of the report has lists of statements in place of
+    blocks, and calls a transition `connective`."""
+    parts = [row.get("summary"), row.get("conclusions"), *(part.get("statements") for part in row.get("sections") or [])]
+    if not any(part and "text" in part[0] for part in parts):
+        return Draft.model_validate(row)
+    sections = [
+        {"heading": part["heading"], "blocks": _stored_blocks(part.get("statements") or [])}
+        for part in row.get("sections") or []
+    ]
+    summary, conclusions = (_stored_blocks(row.get(name) or []) for name in ("summary", "conclusions"))
+    more = list(map(_stored_statement, row.get("more") or []))
+    return Draft.model_validate(
+        {**row, "summary": summary, "sections": sections, "conclusions": conclusions, "more": more}
+    )
+
+
+def _stored_blocks(rows: Iterable[Mapping[str, Any]]) -> list[Block]:
+    return paragraphs_of(list(map(_stored_statement, rows)))
+
+
+def _stored_statement(row: Mapping[str, Any]) -> Statement:
+    kind = StatementKind.TRANSITION if row.get("kind") == "connective" else row.get("kind", StatementKind.FACT)
+    return Statement.model_validate({**row, "kind": kind})
 
 
 class VerdictWord(StrEnum):

@@ -12,7 +12,7 @@ from graph_research.graph.statuses import Cause, RunStatus
 from graph_research.research.evidence.citations import Archive, Citation, cite
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
-from graph_research.research.models.draft import Draft, StatementVerdict
+from graph_research.research.models.draft import StatementVerdict, stored_draft
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
@@ -66,7 +66,7 @@ def build_report(
     text makes its citations invalid and raises no error.
     """
     sources = [Source.model_validate(row) for row in state.get("sources") or []]
-    draft = Draft.model_validate(state.get("draft") or {})
+    draft = stored_draft(state.get("draft") or {})
     question = str(state.get("question") or run.question)
     language = report_language(state.get("report_options"), question)
     labels = labels_for(language)

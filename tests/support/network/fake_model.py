@@ -179,8 +179,7 @@ def _claim_extractor(question: str, blocks: Sequence[tuple[str, str]], options: 
 
 
 def _outliner(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
-    listed = "\n".join(text for label, text in blocks if label == "findings")
-    numbers = [int(number) for number in re.findall(r"^(\d+)\. ", listed, re.MULTILINE)]
+    numbers = _numbers_of_findings(blocks)
     third = max(1, (len(numbers) + 2) // 3)
     return {
         "sections": [
@@ -198,6 +197,11 @@ def _outliner(question: str, blocks: Sequence[tuple[str, str]], options: Mapping
     }
 
 
+def _numbers_of_findings(blocks: Sequence[tuple[str, str]]) -> list[int]:
+    listed = "\n".join(text for label, text in blocks if label == "findings")
+    return [int(number) for number in re.findall(r"^(\d+)\. ", listed, re.MULTILINE)]
+
+
 def _section_writer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     statements = [
         {"text": text, "evidence_ids": [label.removeprefix("evidence ")], "kind": "quote"}
@@ -209,7 +213,7 @@ def _section_writer(question: str, blocks: Sequence[tuple[str, str]], options: M
 
 def _long_outline(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
     """Sections of about 300 words, as many as the wanted length has room for; each finding in one of them."""
-    numbers = [int(label.removeprefix("finding ")) for label, _ in blocks if label.startswith("finding ")]
+    numbers = _numbers_of_findings(blocks)
     least, most = map(int, re.findall(r"The report has (\d+) to (\d+) words", prompt)[-1])
     count = max(1, min((least + most) * 2 // 5 // 300, len(numbers)))
     return {

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from graph_research.research.models.draft import Block, BlockType, Draft, DraftSection, Statement, StatementKind
+from graph_research.research.models.draft import (
+    Block,
+    BlockType,
+    Draft,
+    DraftSection,
+    Statement,
+    StatementKind,
+    stored_draft,
+)
 from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
 from graph_research.research.report.labels.languages import labels_for
 
@@ -84,3 +92,16 @@ def test_the_numbers_count_sections_words_citations_and_levels() -> None:
         "fabricated_citations": 3,
         "iteration": 2,
     }
+
+
+def test_the_draft_of_a_run_without_blocks_keeps_every_statement() -> None:
+    quote = {"text": "It opened in 2016.", "evidence_ids": ["ev-1"], "kind": "quote"}
+    lead = {"text": "First the dates.", "evidence_ids": [], "kind": "connective"}
+    fact = {"text": "It cost 4 million.", "evidence_ids": ["ev-2"], "kind": "fact"}
+    rows = {"summary": [quote], "sections": [{"heading": "Dates", "statements": [lead, fact]}], "more": [quote, lead]}
+    draft = stored_draft(rows)
+    kinds = [StatementKind.QUOTE, StatementKind.TRANSITION, StatementKind.FACT, StatementKind.QUOTE]
+    assert [row.kind for row in draft.statements()] == [*kinds, StatementKind.TRANSITION]
+    assert [row.evidence_ids for row in draft.statements()] == [["ev-1"], [], ["ev-2"], ["ev-1"], []]
+    assert stored_draft(DRAFT.to_json()) == DRAFT
+    assert stored_draft({}) == Draft()

@@ -99,9 +99,10 @@ def _build(given: Mapping[str, _Given]) -> Settings:
         first = error.errors(include_url=False, include_context=False)[0]
         name = str(first["loc"][0])
         what = Settings.model_fields[name].description
+        why = first["msg"].removeprefix("Value error, ")
         where = ".".join(part for part in first["loc"] if isinstance(part, str) and part != "[key]")
         raise SettingInvalid(
-            f"setting {where}{_shown(name, given[name].value)} ({given[name].place}) is not valid: {first['msg']}",
+            f"setting {where}{_shown(name, given[name].value)} ({given[name].place}) is not valid: {why}",
             help=f"it means: {what}",
             hint=given[name].hint,
             file=given[name].file,

@@ -58,8 +58,9 @@ def test_wishes_come_from_the_environment_and_options_win(tmp_path: Path) -> Non
     ],
 )
 def test_a_wrong_wish_is_refused_with_the_choices(tmp_path: Path, options: dict[str, Any], what: str) -> None:
-    with pytest.raises(SettingInvalid, match=what):
+    with pytest.raises(SettingInvalid, match=what) as caught:
         wished(tmp_path, **options)
+    assert "Value error" not in str(caught.value)
 
 
 def test_wishes_of_a_command_reach_the_run(user: User) -> None:

@@ -166,6 +166,7 @@ class RunLoop:
                 return run
             if run.resumable or run.completed:
                 await run.rewind()
+                await run.add_channels()
                 return run
             address = address._replace(attempt=address.attempt + 1)
         return await GraphRun.start(graph, session, handoff, namespace=namespace, chain=self.graph_run.position.chain)

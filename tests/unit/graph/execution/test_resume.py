@@ -231,6 +231,25 @@ async def test_a_cancelled_subgraph_goes_on_from_its_own_last_finished_node(stor
     assert end_of(events).status == "completed"
 
 
+async def test_a_subgraph_that_goes_on_has_its_new_channels_defaults(store: Checkpointer) -> None:
+    hanging = asyncio.Event()
+
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        if not hanging.is_set():
+            hanging.set()
+            await store.request_cancel("r")
+            await asyncio.Event().wait()
+        return {"said": handoff["word"]}
+
+    more = CHILD.replace("rounds: {", 'end: {type: string, default: "!"}\n      rounds: {').replace(
+        "with: {word: id}", "with: {word: id + end}"
+    )
+    begun = runtime(graph_of(PARENT, {"child": CHILD}, work=work), store)
+    assert end_of(await collect(begun.stream({}, run_id="r"))).cause == "cancelled"
+    changed = runtime(graph_of(PARENT, {"child": more}, work=work), store)
+    assert end_of(await collect(changed.resume("r", accept_changes=True))).status == "completed"
+
+
 ROUNDS = """
     graph: rounds
     version: "1"

@@ -29,18 +29,29 @@ def written_sections(outline: Rows, draft: Row | None, outputs: Rows) -> list[Ro
 
 
 def statement_batches(sections: Rows, checks: Rows, verdicts: Rows) -> list[list[Row]]:
-    """The statements of the sections that have neither check nor verdict, each once, in batches of one size."""
-    seen = {row["id"] for row in (*checks, *verdicts)}
-    unseen: list[Row] = []
+    """The statements of the sections that have no check, a cell for each row and column it stands in, in batches of one
+    size: first those that no model has judged, then those of an earlier round with their `verdict`, which code checks
+    again."""
+    checked = {row["id"] for row in checks}
+    said = {row["id"]: row for row in verdicts}
+    fresh: dict[str, dict[str, Row]] = {}
+    judged: dict[str, dict[str, Row]] = {}
     for row in sections:
         section = DraftSection.model_validate(row)
         for statement, place in _with_places(section):
-            if statement.id not in seen and statement.text.strip():
-                seen.add(statement.id)
-                unseen.append({**statement.to_json(), **place})
-    count = -(-len(unseen) // _STATEMENTS_OF_A_BATCH)
-    size = -(-len(unseen) // count) if count else 1
-    return [unseen[start : start + size] for start in range(0, len(unseen), size)]
+            name = statement.id
+            if name not in checked and statement.text.strip():
+                given = {**statement.to_json(), **place, "verdict": said.get(name)}
+                (judged if name in said else fresh).setdefault(name, {}).setdefault(place.get("context", ""), given)
+    return [*_batches(fresh), *_batches(judged)]
+
+
+def _batches(statements: Mapping[str, Mapping[str, Row]]) -> list[list[Row]]:
+    """The rows of each statement side by side."""
+    rows = [row for places in statements.values() for row in places.values()]
+    count = -(-len(rows) // _STATEMENTS_OF_A_BATCH)
+    size = -(-len(rows) // count) if count else 1
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
@@ -50,8 +61,8 @@ def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
         for row in (block.sentences, *block.items):
             for statement in row:
                 yield statement, {"where": section.heading, "is_code": block.type is BlockType.CODE}
-        for row in block.rows:
-            for cell, context in in_context(row, block.header):
+        for number, row in enumerate(block.rows, 1):
+            for cell, context in in_context(row, block.header, number):
                 where = " / ".join(filter(None, (section.heading, block.caption, context)))
                 yield cell, {"where": where, "context": context}
 

@@ -282,8 +282,8 @@ class _Numbering:
                 ordered=block.ordered,
                 header=list(block.header),
                 rows=[
-                    [self._statement(cell, context) for cell, context in in_context(row, block.header)]
-                    for row in block.rows
+                    [self._statement(cell, context) for cell, context in in_context(row, block.header, place)]
+                    for place, row in enumerate(block.rows, 1)
                 ],
                 caption=block.caption,
                 language=block.language,
@@ -314,7 +314,7 @@ class _Numbering:
     def _statement(self, statement: Statement, context: str = "", *, is_code: bool = False) -> CitedStatement:
         self._statements += 1
         is_verbatim = is_code or statement.kind is StatementKind.QUOTE
-        text, marked, fabricated = (statement.text, [], []) if is_verbatim else _without_markers(statement.text)
+        text, marked, fabricated = (statement.text, [], []) if is_verbatim else without_markers(statement.text)
         cited, unknown = self._cite_all([*statement.evidence_ids, *marked])
         shown = statement.model_copy(update={"text": text, "evidence_ids": [row.evidence_id for row in cited]})
         verdict = self._verdicts.get(shown.id)
@@ -399,15 +399,16 @@ def _selectors(text: str, proof: Proof) -> list[QuoteSelector | PositionSelector
     ]
 
 
-def in_context(row: Sequence[AnyStatement], header: Sequence[str]) -> Iterator[tuple[AnyStatement, str]]:
-    """The cells of a table's row, each with the row's label and the column's header, which it is read with."""
+def in_context(row: Sequence[AnyStatement], header: Sequence[str], place: int) -> Iterator[tuple[AnyStatement, str]]:
+    """The cells of a table's row, each with the row's label and the column's header, which it is read with. The label
+    itself is read with the row's place, from 1, since it may count the rows."""
     for column, cell in enumerate(row):
-        label = row[0].text if column > 0 else ""
+        label = row[0].text if column > 0 else str(place)
         title = header[column] if column < len(header) else ""
         yield cell, ", ".join(filter(None, (label, title)))
 
 
-def _without_markers(text: str) -> tuple[str, list[str], list[str]]:
+def without_markers(text: str) -> tuple[str, list[str], list[str]]:
     """The text without markers its writer put in, the evidence ids they held, and numbers that no citation has."""
     marked = [part.strip() for hit in _EVIDENCE_MARKER.findall(text) for part in re.split("[,;]", hit)]
     text = _EVIDENCE_MARKER.sub("", text)

@@ -125,7 +125,11 @@ class Draft(Record):
 def stored_draft(row: Mapping[str, Any]) -> Draft:
     """The draft of a stored run. One of a run before version 2 of the report has lists of statements in place of
     blocks, and calls a transition `connective`."""
-    parts = [row.get("summary"), row.get("conclusions"), *(part.get("statements") for part in row.get("sections") or [])]
+    parts = [
+        row.get("summary"),
+        row.get("conclusions"),
+        *(part.get("statements") for part in row.get("sections") or []),
+    ]
     if not any(part and "text" in part[0] for part in parts):
         return Draft.model_validate(row)
     sections = [

@@ -99,8 +99,8 @@ def _placed(report: Report) -> Iterator[tuple[CitedStatement, str, bool]]:
     for block in (*blocks, *report.conclusions):
         for row in (block.sentences, *block.items):
             yield from ((statement, "", block.type is BlockType.CODE) for statement in row)
-        for cells in block.rows:
-            yield from ((cell, context, False) for cell, context in in_context(cells, block.header))
+        for place, cells in enumerate(block.rows, 1):
+            yield from ((cell, context, False) for cell, context in in_context(cells, block.header, place))
     yield from ((statement, "", False) for statement in report.more_evidence)
 
 

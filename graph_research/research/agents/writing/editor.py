@@ -8,6 +8,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.section_text import answered_blocks, section_text, sentences_of
+from graph_research.research.evidence.citations import without_markers
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -87,7 +88,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
 def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
     """The first sentence of a section, at most one for each."""
     by_id = {
-        sections[row["section"] - 1].id: Statement(text=row["text"], kind=StatementKind.TRANSITION)
+        sections[row["section"] - 1].id: Statement(text=without_markers(row["text"])[0], kind=StatementKind.TRANSITION)
         for row in rows
         if 1 <= row["section"] <= len(sections) and row["text"].strip()
     }

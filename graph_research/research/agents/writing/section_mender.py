@@ -8,7 +8,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.passages import nearer
-from graph_research.research.agents.writing.section_text import section_text
+from graph_research.research.agents.writing.section_text import answered_statement, section_text
 from graph_research.research.agents.writing.verifier import read_passages
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
@@ -60,7 +60,7 @@ def section_mender(services: Services) -> Handler:
                 return statement
             if row["action"] == "drop" or not (row.get("text") or "").strip():
                 return statement if statement.id in labels else None
-            return Statement.model_validate({"kind": statement.kind, **row})
+            return answered_statement({"kind": statement.kind, "evidence_ids": statement.evidence_ids, **row})
 
         known = {row["id"] for row in handoff["evidence"]}
         blocks, fabricated = cited_only(rewritten(section.blocks, mended), known)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from graph_research.research.evidence.citations import without_markers
 from graph_research.research.models.draft import (
+    EMPTY_CELL,
     Block,
     BlockType,
     DraftSection,
@@ -22,51 +24,57 @@ def words_of(blocks: Iterable[Block]) -> int:
 
 
 def answered_blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """The blocks of an answer. A row's label becomes its first cell, as a transition: it asserts nothing; a label with
-    a digit rests on what its row cites. Blocks without text are left out."""
-    blocks = []
-    for row in rows:
-        block = Block(
-            type=row["type"],
-            sentences=_statements(row.get("sentences") or []),
-            items=[item for group in row.get("items") or [] if (item := _statements(group))],
-            ordered=bool(row.get("ordered")),
-            header=[" ".join(text.split()) for text in row.get("header") or []],
-            rows=[_row(line) for line in row.get("rows") or []],
-            caption=row.get("caption") or "",
-            language=row.get("language") or "",
-        )
-        if any(statement.text.strip() for statement in block.statements()):
-            blocks.append(_whole(block))
-    return blocks
+    """The blocks of an answer; one with sentences, items and rows becomes one block of each, so that all are printed. A
+    row's label becomes its first cell, as a transition: it asserts nothing; a label with a digit rests on what its row
+    cites. Blocks without text are left out."""
+    blocks = [block for row in rows for block in _blocks(row)]
+    return [block for block in blocks if any(statement.text.strip() for statement in block.statements())]
 
 
-def _statements(rows: Sequence[Mapping[str, Any]]) -> list[Statement]:
-    return [Statement.model_validate(row) for row in rows if row["text"].strip()]
+def answered_statement(row: Mapping[str, Any], *, is_code: bool = False) -> Statement:
+    """The statement of an answer. Marks in its text become ids of its evidence, where an id that does not exist is
+    counted and dropped; the words of a quote and of code stay as they are."""
+    statement = Statement.model_validate(row)
+    if is_code or statement.kind is StatementKind.QUOTE:
+        return statement
+    text, marked, made_up = without_markers(statement.text)
+    ids = list(dict.fromkeys([*statement.evidence_ids, *marked, *made_up]))
+    return statement.model_copy(update={"text": text, "evidence_ids": ids})
+
+
+def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
+    kind = BlockType(row["type"])
+    alone = kind if kind in (BlockType.QUOTE, BlockType.CODE) else BlockType.PARAGRAPH
+    sentences = _statements(row.get("sentences") or [], is_code=kind is BlockType.CODE)
+    yield Block(type=alone, sentences=sentences, language=row.get("language") or "")
+    items = [item for group in row.get("items") or [] if (item := _statements(group))]
+    yield Block(type=BlockType.LIST, items=items, ordered=bool(row.get("ordered")))
+    header = [" ".join(text.split()) for text in row.get("header") or []]
+    rows = [_row(line) for line in row.get("rows") or []]
+    yield _rectangular(Block(type=BlockType.TABLE, header=header, rows=rows, caption=row.get("caption") or ""))
+
+
+def _statements(rows: Sequence[Mapping[str, Any]], *, is_code: bool = False) -> list[Statement]:
+    return [answered_statement(row, is_code=is_code) for row in rows if row["text"].strip()]
 
 
 def _row(line: Mapping[str, Any]) -> list[Statement]:
-    cells = [Statement.model_validate(cell) for cell in line["cells"]]
+    cells = [answered_statement(cell) for cell in line["cells"]]
     cited = list(dict.fromkeys(name for cell in cells for name in cell.evidence_ids))
     dated = any(char.isdigit() for char in line["label"])
     label = Statement(text=line["label"], kind=StatementKind.TRANSITION, evidence_ids=cited if dated else [])
     return [label, *cells]
 
 
-def _whole(block: Block) -> Block:
-    """A table whose rows are as long as its header; a list or table without its own member as a paragraph."""
-    if block.type is BlockType.TABLE and block.rows:
-        width = max(len(block.header), *(len(row) for row in block.rows))
-        blank = Statement(text="–", kind=StatementKind.TRANSITION)
-        rows = [
-            [*(cell if cell.text.strip() else blank for cell in row), *[blank] * (width - len(row))]
-            for row in block.rows
-        ]
-        header = [*block.header, *[""] * (width - len(block.header))]
-        return block.model_copy(update={"rows": rows, "header": header})
-    if (block.type is BlockType.LIST and not block.items) or (block.type is BlockType.TABLE and not block.rows):
-        return block.model_copy(update={"type": BlockType.PARAGRAPH})
-    return block
+def _rectangular(block: Block) -> Block:
+    """The table with rows as long as its header."""
+    width = max([len(block.header), *map(len, block.rows)])
+    rows = [
+        [*(cell if cell.text.strip() else EMPTY_CELL for cell in row), *[EMPTY_CELL] * (width - len(row))]
+        for row in block.rows
+    ]
+    header = [*block.header, *[""] * (width - len(block.header))]
+    return block.model_copy(update={"rows": rows, "header": header})
 
 
 def section_text(section: DraftSection, number: int | None = None) -> str:

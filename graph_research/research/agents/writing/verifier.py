@@ -14,7 +14,7 @@ from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
-from graph_research.research.models.draft import Statement, StatementKind, StatementVerdict
+from graph_research.research.models.draft import Statement, StatementKind, StatementVerdict, VerdictWord
 from graph_research.research.models.source import Source
 
 _ALL = 10_000
@@ -31,7 +31,8 @@ _LABELS = (StatementKind.TRANSITION, StatementKind.LIMIT)
 
 def verifier(services: Services) -> Handler:
     """`checks` has a row for each statement of the batch with what code objects to, `statement_verdicts` what the
-    model says; without a model of the role `verification` nobody does, and the statements stay cited."""
+    model says of those without a verdict; without a model of the role `verification` nobody does, and the statements
+    stay cited. A cell that stands in several places is supported only where it is in all of them."""
     agent = Agent(name="verifier", role="verification", phase="synthesis", sections=_SECTIONS, settle=_settled)
 
     async def verify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -40,8 +41,8 @@ def verifier(services: Services) -> Handler:
         verdicts, degraded = await _verdicts(handoff, statements, passages, ctx)
         return {
             "checks": [
-                {"id": row.id, "problem": _problem(row, given, passages, handoff["question"], verdicts.get(row.id))}
-                for row, given in zip(statements, handoff["batch"], strict=True)
+                {"id": name, "problem": problem}
+                for name, problem in _problems(handoff, statements, passages, verdicts).items()
             ],
             "statement_verdicts": [verdict.to_json() for verdict in verdicts.values()],
             "degraded": degraded,
@@ -55,7 +56,11 @@ def verifier(services: Services) -> Handler:
         numbered = [
             {"n": n, "where": given.get("where") or "", **row.to_json()}
             for n, (row, given) in enumerate(zip(statements, handoff["batch"], strict=True), 1)
-            if not (row.kind is StatementKind.QUOTE or (given.get("context") and row.kind in _LABELS))
+            if not (
+                given.get("verdict")
+                or row.kind is StatementKind.QUOTE
+                or (given.get("context") and row.kind in _LABELS)
+            )
         ]
         if by_code or not numbered:
             return {}, []
@@ -72,10 +77,10 @@ def verifier(services: Services) -> Handler:
             windows=handoff.get("model_windows"),
         )
         shown = {row["n"] for row in result.shown.get("statements") or []}
-        verdicts = {}
+        verdicts: dict[str, StatementVerdict] = {}
         for row in result.output["verdicts"]:
-            if row["n"] in shown:
-                name = statements[row["n"] - 1].id
+            name = statements[row["n"] - 1].id if row["n"] in shown else ""
+            if name and (name not in verdicts or verdicts[name].verdict is VerdictWord.SUPPORTED):
                 reason = row.get("reason") or ""
                 verdicts[name] = StatementVerdict(id=name, verdict=row["verdict"], reason=reason, model=result.model)
         return verdicts, result.degradations(agent.name, ctx)
@@ -90,6 +95,22 @@ async def read_passages(handoff: Mapping[str, Any], evidence_ids: Sequence[str],
     named = {row["source_id"] for row in evidence}
     sources = [Source.model_validate(row) for row in handoff["sources"] if row["id"] in named]
     return Passages(evidence, {source.id: source for source in sources}, await read_documents(sources, ctx))
+
+
+def _problems(
+    handoff: Mapping[str, Any],
+    statements: Sequence[Statement],
+    passages: Passages,
+    verdicts: Mapping[str, StatementVerdict],
+) -> dict[str, str]:
+    """What code objects to, by the statement's id; empty where it holds in each place."""
+    problems: dict[str, str] = {}
+    for row, given in zip(statements, handoff["batch"], strict=True):
+        earlier = given.get("verdict")
+        verdict = StatementVerdict.model_validate(earlier) if earlier else verdicts.get(row.id)
+        problem = _problem(row, given, passages, handoff["question"], verdict)
+        problems[row.id] = problems.get(row.id) or problem
+    return problems
 
 
 def _problem(

@@ -15,6 +15,7 @@ from graph_research.research.evidence.claim_support import Status
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.models.draft import BlockType
 from graph_research.research.report.build import build_report
+from graph_research.research.report.markdown import escape, render_markdown
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
 from tests.support.research.harness import Bench
@@ -232,6 +233,68 @@ async def test_a_round_that_keeps_every_section_writes_and_verifies_none_of_them
     shown = [row["text"] for request in bench.model.asked("verifier") for row in request.material["statements"]]
     assert shown.count("Larch lets one transaction write to a database file at a time.") == 1
     assert len(result.state["draft"]["sections"]) == 3
+
+
+async def test_marks_in_a_sentence_become_its_evidence_and_every_member_of_a_block_is_printed() -> None:
+    def marks(request: ModelRequest) -> dict[str, Any]:
+        answer = STORES.section(request)
+        name = next(row["id"] for row in request.material["evidence"] if row["quote"] == LARCH_RATE)
+        said = [{"text": f"Larch wrote 180 rows a second with 8 clients [{name}] [7]."}]
+        item = {"text": "Larch wrote 180 rows.", "kind": "fact", "evidence_ids": [name]}
+        return {
+            "blocks": [*answer["blocks"], {"type": "paragraph", "sentences": said, "items": [[item]]}],
+            "quotes": [],
+        }
+
+    bench = bench_of(section_writer=[marks])
+    report, state = await report_of(bench)
+    by_text = {row.text: row for row in report.statements()}
+    assert by_text["Larch wrote 180 rows a second with 8 clients."].status is Status.VERIFIED
+    assert state["report_metadata"]["fabricated_citations"] > 0
+    page = render_markdown(report)
+    assert all(escape(row.text) in page for row in report.statements())
+
+
+async def test_rows_that_are_counted_a_row_without_cells_and_a_cell_twice() -> None:
+    def rows(request: ModelRequest) -> dict[str, Any]:
+        name = next(iter(request.material["evidence"]))["id"]
+        cell = {"text": "Larch lets one transaction write.", "kind": "fact", "evidence_ids": [name]}
+        rows = [{"label": "Point 1", "cells": [cell, cell, cell]}, {"label": "2", "cells": []}]
+        answer = STORES.section(request)
+        return {**answer, "blocks": [*answer["blocks"], {"type": "table", "header": ["", "Larch"], "rows": rows}]}
+
+    def doubts(request: ModelRequest) -> dict[str, Any]:
+        wrong = [row["n"] for row in request.material["statements"] if row["where"].endswith("Point 1, Larch")]
+        rows = request.material["statements"]
+        return {"verdicts": [{"n": row["n"], "verdict": "not" if row["n"] in wrong else "supported"} for row in rows]}
+
+    bench = bench_of(section_writer=[rows], verifier=[doubts], section_mender=["No."])
+    report, _ = await report_of(bench)
+    assert {row.text for row in unsupported(report)} == {"Larch lets one transaction write."}
+    assert all(row.verdict and row.verdict.verdict == "not" for row in unsupported(report))
+
+
+async def test_a_rewritten_sentence_without_evidence_keeps_its_own() -> None:
+    mended = "A standby of Alder typically follows within 1 second, if it is powerful enough."
+    planted = with_more(lambda write: write.fact(DROPPED_HEDGE, STANDBY))
+    answer = {"sentences": [{"n": 1, "action": "rewrite", "text": mended}, {"n": 9, "action": "drop"}]}
+    bench = bench_of(section_writer=[planted], verifier=[objects_to(DROPPED_HEDGE)], section_mender=[answer])
+    report, _ = await report_of(bench)
+    assert {row.text: row.status for row in report.statements()}[mended] is Status.VERIFIED
+
+
+async def test_a_later_round_checks_by_code_what_a_model_has_already_judged() -> None:
+    gap = {"description": "Who else?", "suggested_queries": ["other stores of rows"], "priority": 1}
+    [analysis] = STORES.script()["analyzer"]
+    planted = with_more(PLANTED_FACTS["number"])
+    bench = bench_of(section_writer=[planted], section_mender=["No."], analyzer=[{**analysis, "gaps": [gap]}])
+    result = await bench.run(question=STORES.question, max_iterations=2)
+    assert result.state["iteration"] == 2
+    mended = [row for row in bench.model.asked("section_mender") if row.attempt == 1]
+    assert len(mended) == 2
+    asked = [row for request in bench.model.asked("verifier") for row in request.material["statements"]]
+    facts = [row["text"] for row in asked if row["text"] == "Larch wrote 190 rows a second with 8 clients."]
+    assert len(facts) == 1
 
 
 WEAK = {

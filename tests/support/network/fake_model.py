@@ -204,7 +204,7 @@ def _numbers_of_findings(blocks: Sequence[tuple[str, str]]) -> list[int]:
 
 def _section_writer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     statements = [
-        {"text": text, "evidence_ids": [label.removeprefix("evidence ")], "kind": "quote"}
+        {"text": _marked(text), "evidence_ids": [label.removeprefix("evidence ")], "kind": "quote"}
         for label, text in blocks
         if label.startswith("evidence ev-")
     ]
@@ -241,6 +241,7 @@ def _long_section(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
     for name, text in dict(shown).items():
         if words >= wanted * 4 // 5:
             break
+        text = _marked(text)
         facts.append({"text": " ".join(text.split()), "kind": "fact", "evidence_ids": [name]})
         words += len(text.split())
     table = {
@@ -283,6 +284,11 @@ def _verifier(question: str, blocks: Sequence[tuple[str, str]], options: Mapping
 def _section_mender(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     numbers = [int(label.removeprefix("sentence ")) for label, _ in blocks if label.startswith("sentence ")]
     return {"sentences": [{"n": n, "action": "drop"} for n in numbers]}
+
+
+def _marked(text: str) -> str:
+    """The quote between its marks, without the text around it."""
+    return text.partition("⟦")[2].rpartition("⟧")[0] or text
 
 
 def _quotes(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

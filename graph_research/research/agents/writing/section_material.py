@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.outline import OutlineSection
@@ -21,6 +22,8 @@ _MOST_SOURCES = 30
 _MOST_PASSAGES = 10
 _MOST_OF_A_SOURCE = 3
 _PASSAGE_CHARS = 500
+_AROUND_CHARS = 200
+"""Of the text on either side of a quote that the writer sees."""
 _MOST_NOTES = 30
 _NOTE = re.compile(r"^- (.+?)\s*((?:\[\d+\])+)$", re.MULTILINE)
 _SOURCE = re.compile(r"^\[(\d+)\] (src-[0-9a-f]{10})\b", re.MULTILINE)
@@ -70,11 +73,11 @@ def section_material(handoff: Row, documents: Mapping[str, Document]) -> Section
     return SectionMaterial(
         rows={
             "findings": [findings[name] for name in section.finding_ids if name in findings],
-            "evidence": [_row(row, numbers) for row in own],
-            "passages": [_row(row, numbers) for row in passages],
+            "evidence": _rows(own, numbers, sources, documents),
+            "passages": _rows(passages, numbers, sources, documents),
             "sources": [_source(sources[name], n) for name, n in numbers.items() if name in sources],
             "notes": _notes(section, topics, numbers),
-            "limits": list(dict.fromkeys(limit for topic in topics for limit in topic.get("limits") or [])),
+            "limits": list(dict.fromkeys(limit for topic in _latest(topics) for limit in topic.get("limits") or [])),
             "contradictions": [row for row in handoff.get("contradictions") or [] if _ids(row) & evidence_ids],
         },
         evidence={row.id: row for row in (*own, *passages)},
@@ -142,8 +145,24 @@ def _stretch(item: Ranked, document: Document, known: Sequence[str]) -> tuple[in
     return units[first].start, units[last].end
 
 
-def _row(evidence: Evidence, numbers: Mapping[str, int]) -> dict[str, Any]:
-    return {"id": evidence.id, "quote": evidence.quote, "source": numbers[evidence.source_id]}
+def _rows(
+    evidence: Sequence[Evidence],
+    numbers: Mapping[str, int],
+    sources: Mapping[str, Source],
+    documents: Mapping[str, Document],
+) -> list[dict[str, Any]]:
+    """`{id, quote, text, source}` of each; `text` has the quote between ⟦ and ⟧ in the text around it."""
+    shown = Passages((row.to_json() for row in evidence), sources, documents)
+    texts = {row["id"]: row["text"] for row in shown.rows((row.id for row in evidence), _AROUND_CHARS)}
+    return [
+        {"id": row.id, "quote": row.quote, "text": texts[row.id], "source": numbers[row.source_id]} for row in evidence
+    ]
+
+
+def _latest(topics: Sequence[Row]) -> list[Row]:
+    """The topics of the latest round: what earlier ones lacked was searched for since."""
+    rounds = [int(topic["sub_query_id"].split("-")[1]) for topic in topics]
+    return [topic for topic, own in zip(topics, rounds, strict=True) if own == max(rounds)]
 
 
 def _source(source: Source, n: int) -> dict[str, Any]:

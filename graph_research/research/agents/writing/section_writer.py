@@ -9,6 +9,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.passages import nearer
 from graph_research.research.agents.writing.section_material import (
     section_material,
     sources_of_section,
@@ -35,15 +36,18 @@ from graph_research.research.report.draft import cited_only
 
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 
+_ALL = 10_000
 _SECTIONS = (
     Section(name="notes", noun="note", text="text", least_chars=80, keep=0),
-    Section(name="passages", noun="passage", text="quote", least_chars=200, keep=0),
+    Section(name="evidence", noun="quote", text="text", least_chars=0, keep=_ALL, shorten=nearer),
+    Section(name="passages", noun="passage", text="text", least_chars=200, keep=0, shorten=nearer),
     Section(name="limits", noun="limit", keep=0),
     Section(name="previous", noun="previous version"),
     Section(name="findings", noun="finding", rank=lambda row: _CERTAINTY.get(str(row["confidence"]), 0.0), keep=2),
     Section(name="evidence", noun="quote", keep=2),
 )
-"""What gives way where the window is small; the least certain findings with their evidence last."""
+"""What gives way where the window is small: notes and the text around quotes first, the least certain findings with
+their evidence last."""
 
 
 def section_writer(services: Services) -> Handler:

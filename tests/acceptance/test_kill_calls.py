@@ -49,6 +49,27 @@ def test_after_a_kill_only_calls_in_flight_are_made_again_and_the_run_says_how_m
     assert shell.run("verify", "r", "--json").json["invalid"] == 0
 
 
+@pytest.mark.parametrize(("agent", "calls"), [("verifier", 1), ("section_mender", 1), ("section_mender", 3)])
+def test_a_kill_while_sections_are_verified_or_mended_repeats_no_answered_call(
+    agent: str, calls: int, shell: User, tmp_path: Path
+) -> None:
+    pace = {"model_seconds": 0.3, "search_seconds": 0.0, "page_seconds": 0.0}
+    with open_world(tmp_path / "calls", long_sections=True, objects=True, **pace) as world:
+        one_by_one = {**world.environ(), "GRAPH_RESEARCH_MAX_CONCURRENT": "1"}
+        kill_after(shell, world, calls + 1, agent=agent, environ=one_by_one)
+        asked = world.calls("model")
+        place = [n for n, call in enumerate(asked) if call.agent == agent][calls - 1]
+        before = [call.key for call in asked[: place + 1]]
+        shell.run("resume", "r", "--out", "out", environ=world.environ())
+        again = Counter(call.key for call in world.calls("model"))
+    report = json.loads((shell.folder / "out" / "report.json").read_text())
+
+    assert [again[key] for key in before] == [1] * len(before)
+    assert len({section["heading"] for section in report["sections"]}) == len(report["sections"]) > 1
+    assert shell.run("verify", "r", "--json").json["invalid"] == 0
+    assert shell.run("replay", "r").code == 0
+
+
 @pytest.mark.parametrize("calls", [1, 2])
 def test_a_kill_while_sections_are_written_writes_no_section_twice(calls: int, shell: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls", model_seconds=0.4, search_seconds=0.0, page_seconds=0.0) as world:

@@ -278,7 +278,20 @@ def _editor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[s
 def _verifier(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     listed = "\n".join(text for label, text in blocks if label == "sentences")
     numbers = [int(number) for number in re.findall(r"^(\d+)\. \w+; passages", listed, re.MULTILINE)]
-    return {"verdicts": [{"n": n, "verdict": "supported", "reason": ""} for n in numbers]}
+    objected = (
+        {re.search(r"^(\d+)\. ", part)[1] for part in _first_of_sections(listed)} if options.get("objects") else ()
+    )
+    return {
+        "verdicts": [{"n": n, "verdict": "not" if str(n) in objected else "supported", "reason": ""} for n in numbers]
+    }
+
+
+def _first_of_sections(listed: str) -> list[str]:
+    """The first sentence of each section, as the verifier's prompt has it."""
+    places: dict[str, str] = {}
+    for part in re.split(r"\n(?=\d+\. \w+; passages)", listed):
+        places.setdefault(re.split(r": | / ", part.partition("\n")[2])[0], part)
+    return list(places.values())
 
 
 def _section_mender(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:

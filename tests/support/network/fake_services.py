@@ -110,11 +110,13 @@ def open_world(
     always_gaps: bool = False,
     long_pages: bool = False,
     long_sections: bool = False,
+    objects: bool = False,
 ) -> Iterator[World]:
     """Start the world and stop it at the end. Latencies are in seconds and the same for every call of a kind.
 
     With `always_gaps` the analyzer never finds everything; with `long_pages` every page goes on for 20,000 characters;
-    with `long_sections` the writer gives the length, tables and analysis that it is asked for.
+    with `long_sections` the writer gives the length, tables and analysis that it is asked for; with `objects` the
+    verifier objects to the first sentence of each section.
     """
     faults = faults or Faults()
     options = {
@@ -125,6 +127,7 @@ def open_world(
         "always_gaps": always_gaps,
         "long_pages": long_pages,
         "long_sections": long_sections,
+        "objects": objects,
         "faults": {
             name: sorted(value) if isinstance(value, frozenset) else value for name, value in vars(faults).items()
         },

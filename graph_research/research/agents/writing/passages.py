@@ -16,6 +16,8 @@ _AROUND_CHARS = 300
 """Of the text on either side of a quote that a prompt shows."""
 _CHECKED_CHARS = 600
 """Of the text on either side of a quote in which names of an analysis may stand."""
+_PLAIN = str.maketrans("⟦⟧", "[]")
+"""Brackets of a source are shown as others, so that only the program marks a quote."""
 
 
 class Passages:
@@ -46,7 +48,7 @@ class Passages:
         on both sides."""
         rows = []
         for row in self._known(dict.fromkeys(evidence_ids)):
-            before, quote, after = self._around(row, around_chars)
+            before, quote, after = (text.translate(_PLAIN) for text in self._around(row, around_chars))
             source = self._sources.get(row.source_id)
             rows.append(
                 {

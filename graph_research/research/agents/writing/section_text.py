@@ -32,13 +32,13 @@ def answered_blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
 
 
 def answered_statement(row: Mapping[str, Any], *, is_code: bool = False) -> Statement:
-    """The statement of an answer. Marks in its text become ids of its evidence, where an id that does not exist is
-    counted and dropped; the words of a quote and of code stay as they are."""
+    """The statement of an answer. Evidence ids in its text become its evidence, numbers in brackets are left out: no
+    writer knows the report's, and sources have their own. The words of a quote and of code stay as they are."""
     statement = Statement.model_validate(row)
     if is_code or statement.kind is StatementKind.QUOTE:
         return statement
-    text, marked, made_up = without_markers(statement.text)
-    ids = list(dict.fromkeys([*statement.evidence_ids, *marked, *made_up]))
+    text, marked, _ = without_markers(statement.text)
+    ids = list(dict.fromkeys([*statement.evidence_ids, *marked]))
     return statement.model_copy(update={"text": text, "evidence_ids": ids})
 
 
@@ -51,7 +51,9 @@ def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     yield Block(type=BlockType.LIST, items=items, ordered=bool(row.get("ordered")))
     header = [" ".join(text.split()) for text in row.get("header") or []]
     rows = [_row(line) for line in row.get("rows") or []]
-    yield _rectangular(Block(type=BlockType.TABLE, header=header, rows=rows, caption=row.get("caption") or ""))
+    yield _rectangular(
+        Block(type=BlockType.TABLE, header=header, rows=rows, caption=" ".join((row.get("caption") or "").split()))
+    )
 
 
 def _statements(rows: Sequence[Mapping[str, Any]], *, is_code: bool = False) -> list[Statement]:

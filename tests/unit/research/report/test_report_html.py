@@ -51,6 +51,24 @@ def test_the_page_of_the_study_looks_as_before(snapshot):
     assert rendered() == snapshot(extension_class=Page)
 
 
+def test_a_list_without_items_is_a_page():
+    page = rendered(
+        built(
+            draft={
+                "sections": [
+                    {
+                        "heading": "A",
+                        "blocks": [
+                            {"type": "list", "sentences": [finished_research.quote(finished_research.COST_AUDIT)]}
+                        ],
+                    }
+                ]
+            }
+        )
+    )
+    assert parsed(page).css_first("h2").text()
+
+
 def test_every_number_leads_to_the_marked_quote_and_back():
     page = parsed(rendered())
     for citation in built().citations:

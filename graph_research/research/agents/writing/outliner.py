@@ -99,13 +99,15 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
 
 
 def _arranged(rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any]) -> list[OutlineSection]:
-    """The outline with ids, finding ids and words; sections of the last round that it does not mention are kept."""
+    """The outline with ids, finding ids and words; a section of the last round is known by its id or its heading, and
+    those that it does not mention are kept."""
     previous = {section.id: section for section in _previous(handoff)}
+    headed = {_plain(section.heading): name for name, section in previous.items()}
     findings = list(handoff["findings"])
     sections: list[OutlineSection] = []
     dropped: set[str] = set()
     for row in rows:
-        known = row.get("previous") if row.get("previous") in previous else None
+        known = row.get("previous") if row.get("previous") in previous else headed.get(_plain(row["heading"]))
         action = SectionAction(row.get("action") or SectionAction.NEW)
         if action is SectionAction.DROP or not row["heading"].strip():
             dropped.update({known} if known else ())
@@ -134,6 +136,10 @@ def _arranged(rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any]) -> 
         if name not in named
     ]
     return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), handoff)
+
+
+def _plain(heading: str) -> str:
+    return " ".join(heading.casefold().split())
 
 
 def _free(previous: Mapping[str, Any], sections: Sequence[OutlineSection]) -> int:

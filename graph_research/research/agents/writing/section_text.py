@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from graph_research.research.models.draft import (
     statements_of,
 )
 
+_NUMBER = re.compile(r"\d+")
+
 
 def words_of(blocks: Iterable[Block]) -> int:
     """How many words the blocks have; a language without spaces counts two characters a word."""
@@ -25,8 +28,8 @@ def words_of(blocks: Iterable[Block]) -> int:
 
 def answered_blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
     """The blocks of an answer; one with sentences, items and rows becomes one block of each, so that all are printed. A
-    row's label becomes its first cell, as a transition: it asserts nothing; a label with a digit rests on what its row
-    cites. Blocks without text are left out."""
+    row's label becomes its first cell, as a transition: it asserts nothing; a label with a number other than its row's
+    rests on what its row cites. Blocks without text are left out."""
     blocks = [block for row in rows for block in _blocks(row)]
     return [block for block in blocks if any(statement.text.strip() for statement in block.statements())]
 
@@ -50,7 +53,7 @@ def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     items = [item for group in row.get("items") or [] if (item := _statements(group))]
     yield Block(type=BlockType.LIST, items=items, ordered=bool(row.get("ordered")))
     header = [" ".join(text.split()) for text in row.get("header") or []]
-    rows = [_row(line) for line in row.get("rows") or []]
+    rows = [_row(line, place) for place, line in enumerate(row.get("rows") or [], 1)]
     yield _rectangular(
         Block(type=BlockType.TABLE, header=header, rows=rows, caption=" ".join((row.get("caption") or "").split()))
     )
@@ -60,10 +63,10 @@ def _statements(rows: Sequence[Mapping[str, Any]], *, is_code: bool = False) -> 
     return [answered_statement(row, is_code=is_code) for row in rows if row["text"].strip()]
 
 
-def _row(line: Mapping[str, Any]) -> list[Statement]:
+def _row(line: Mapping[str, Any], place: int) -> list[Statement]:
     cells = [answered_statement(cell) for cell in line["cells"]]
     cited = list(dict.fromkeys(name for cell in cells for name in cell.evidence_ids))
-    dated = any(char.isdigit() for char in line["label"])
+    dated = _NUMBER.findall(line["label"]) not in ([], [str(place)])
     label = Statement(text=line["label"], kind=StatementKind.TRANSITION, evidence_ids=cited if dated else [])
     return [label, *cells]
 

@@ -249,6 +249,16 @@ async def test_a_round_that_keeps_every_section_writes_and_verifies_none_of_them
     assert len(result.state["draft"]["sections"]) == 3
 
 
+async def test_a_second_outline_with_the_same_headings_revises_the_sections_and_doubles_none() -> None:
+    gap = {"description": "Who else?", "suggested_queries": ["other stores of rows"], "priority": 1}
+    [analysis] = STORES.script()["analyzer"]
+    bench = bench_of(analyzer=[{**analysis, "gaps": [gap]}])
+    result = await bench.run(question=STORES.question, max_iterations=2)
+    assert result.state["iteration"] == 2
+    headings = [row["heading"] for row in result.state["draft"]["sections"]]
+    assert len(headings) == len(set(headings)) == 3
+
+
 async def test_marks_in_a_sentence_become_its_evidence_and_every_member_of_a_block_is_printed() -> None:
     def marks(request: ModelRequest) -> dict[str, Any]:
         answer = STORES.section(request)
@@ -286,6 +296,7 @@ async def test_rows_that_are_counted_a_row_without_cells_and_a_cell_twice() -> N
     report, _ = await report_of(bench)
     assert {row.text for row in unsupported(report)} == {"Larch lets one transaction write."}
     assert all(row.verdict and row.verdict.verdict == "not" for row in unsupported(report))
+    assert [row.citations for row in report.statements() if row.text in ("Point 1", "2")] == [[]] * 6
 
 
 async def test_a_rewritten_sentence_without_evidence_keeps_its_own() -> None:

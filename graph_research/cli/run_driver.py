@@ -19,7 +19,6 @@ from graph_research.app.research import ResearchResult, report_folder, reported
 from graph_research.app.runs.plan import read_plan
 from graph_research.app.runs.run import RunResult, new_run_id
 from graph_research.app.runs.status import check_answered
-from graph_research.app.runs.steering import PlannedRun
 from graph_research.app.workspace import Workspace
 from graph_research.cli.display.output import in_line, say, show, show_json, show_lines
 from graph_research.cli.display.plan import Decision, ask_about_plan, edited_in_editor, plan_lines
@@ -176,8 +175,12 @@ async def _drive(
     result = await (app.result(run_id) if folder is None else reported(app, run_id, folder))
     planned = None if interrupted else await app.planned(run_id)
     if planned is not None:
-        _show_plan(planned, json=json)
+        if json:
+            show_json(planned.to_json())
+        elif plan_only or not _at_terminal():  # else it was shown with the question what to do
+            show_lines(plan_lines(planned))
         if plan_only:
+            say(f"graph-research: the run waits with its plan; go on with: {resume_command(run_id)}")
             return
     elif json:
         show_json({**_as_json(result), "interrupted": interrupted})
@@ -210,13 +213,6 @@ async def _decide_on_plan(app: Application, run_id: str, **options: Any) -> None
                 plan = await asyncio.to_thread(edited_in_editor, planned.plan)
                 if plan is not None:
                     await app.change_plan(run_id, plan)
-
-
-def _show_plan(planned: PlannedRun, *, json: bool) -> None:
-    if json:
-        show_json(planned.to_json())
-    elif not _at_terminal():
-        show_lines(plan_lines(planned))
 
 
 def _text_of(file: Path) -> str:

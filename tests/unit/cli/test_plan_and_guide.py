@@ -134,11 +134,11 @@ class Terminal:
 
 
 @contextmanager
-def at_terminal(user: User, editor: str, *arguments: str) -> Iterator[Terminal]:
+def at_terminal(user: User, editor: str, *arguments: str, stdout: int = subprocess.DEVNULL) -> Iterator[Terminal]:
     ours, theirs = pty.openpty()
     environ = {**user.environment(), "TERM": "dumb", "EDITOR": editor}
     with subprocess.Popen(
-        [SCRIPT, *arguments], cwd=user.folder, env=environ, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs
+        [SCRIPT, *arguments], cwd=user.folder, env=environ, stdin=theirs, stdout=stdout, stderr=theirs
     ) as process:
         os.close(theirs)
         try:
@@ -168,6 +168,16 @@ def test_at_a_terminal_the_plan_is_changed_in_the_editor_and_its_mistakes_are_to
         terminal.expect("[1] decide")
     assert terminal.process.returncode == 0
     assert [row["query"] for row in state(user, "edited", "sub_queries")] == ["monks and tide mills"]
+
+
+def test_at_a_terminal_the_plan_alone_is_printed_with_the_command_that_goes_on(user: User) -> None:
+    asked = [*ASKED, "--run-id", "p", "--plan-only"]
+    with (
+        (user.folder / "plan.txt").open("w") as file,
+        at_terminal(user, "true", *asked, stdout=file.fileno()) as terminal,
+    ):
+        terminal.expect("go on with: graph-research resume p")
+    assert "sub-queries:" in (user.folder / "plan.txt").read_text()
 
 
 def test_at_a_terminal_the_user_may_stop_and_go_on_later(user: User) -> None:

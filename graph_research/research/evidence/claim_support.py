@@ -27,6 +27,7 @@ _TIMES = re.compile(r"[\s-]?(?:times|fold|mal|fois|veces|vezes|volte|keer|razy)\
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
 _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*\sv?$")
+_JUDGED = re.compile(r"(?:#|--|;|//|%)[^\n]*\bjudge?ment\b", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
 
 
@@ -86,7 +87,8 @@ def judge(
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
-    meaning, but nothing before it. Code has no names. A cell without a letter or digit asserts nothing.
+    meaning, but nothing before it. Code has no names, and in a line of it whose comment says `judgement` the
+    writer chose the value. A cell without a letter or digit asserts nothing.
     """
     if kind is StatementKind.QUOTE:
         problem = _why_not_the_quote(text, passages)
@@ -161,8 +163,10 @@ class _Ground:
 
     def missing(self, text: str, kind: StatementKind) -> list[str]:
         """The numbers, dates, multiples and names of a text that are nowhere, as they are written."""
-        measured = _with_unit(text, self.context)
         is_analysis = kind is StatementKind.ANALYSIS
+        if self.is_code and is_analysis:
+            text = "\n".join(line for line in text.splitlines() if not _JUDGED.search(line))
+        measured = _with_unit(text, self.context)
         known = [*self.quotes, self.question] if is_analysis else self.quotes
         unknown = unstated(measured, known)
         new = [figure for figure in unknown if self._is_new(figure, measured, is_analysis=is_analysis)]

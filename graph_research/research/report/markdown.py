@@ -49,15 +49,18 @@ from graph_research.research.report.reading import (
 
 _ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<=\])\(|!(?=\[)|(?<![^\W_])_|_(?![^\W_])|\$(?=\S)")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
+_ANALYSIS = "°"
 _LINE_START = re.compile(r"^(?=[#+=-])|^(\d{1,9})(?=[.)](?:\s|$))")
 
 _CONTENTS_FROM = 5
 
 
-def escape(text: str) -> str:
+def escape(text: str, *, starts_line: bool = True) -> str:
     """Foreign text as one line that Markdown and HTML leave alone: no markup, link, image, table cell or heading."""
     line = _ACTIVE.sub(lambda match: "\\" + match[0], one_line(text))
     line = _ENTITY.sub("&amp;", line).replace("<", "&lt;")
+    if not starts_line:
+        return line
     line = "\\" + line if line.startswith(">") else line
     return _LINE_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\", line)
 
@@ -108,6 +111,8 @@ class _Page:
         if report.written and report.found:
             yield f"## {labels.short_answer}"
             yield from self._blocks(report.short_answer) if report.short_answer else iter([labels.nothing_written])
+            if any(row.status is Status.ANALYSIS for row in report.statements()):
+                yield f"*{_ANALYSIS} {labels.analysis_title}*"
             return
         yield f"## {labels.not_found if report.written else labels.no_report_written}"
         yield self._not_found() if report.written else self._what_exists()
@@ -165,7 +170,10 @@ class _Page:
             for place, head in enumerate(block.header)
         ]
         rows = [
-            [self._sentence(cell, says_analysis=place not in analysed) for place, cell in enumerate(row)]
+            [
+                self._sentence(cell, says_analysis=place not in analysed, starts_line=False)
+                for place, cell in enumerate(row)
+            ]
             for row in block.rows
         ]
         return _table(_filled(heads, width), [_filled(row, width) for row in rows])
@@ -197,8 +205,8 @@ class _Page:
             parts.append(f"{self.labels.also_in} " + " ".join(self._numbers(others)))
         return " ".join([*parts, *self._marks(statement)])
 
-    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True) -> str:
-        text = escape(statement.text)
+    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True, starts_line: bool = True) -> str:
+        text = escape(statement.text, starts_line=starts_line)
         shown = quoted(text, self.labels) if statement.kind is StatementKind.QUOTE else text
         marks = self._marks(statement, says_analysis=says_analysis)
         return " ".join([shown, *self._numbers(statement.citations), *marks])
@@ -214,7 +222,7 @@ class _Page:
 
     @property
     def _analysis(self) -> str:
-        return f"*({self.labels.analysis})*"
+        return _ANALYSIS
 
     @property
     def _unsupported(self) -> str:

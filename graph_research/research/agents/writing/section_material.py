@@ -19,8 +19,8 @@ from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
 
 _MOST_SOURCES = 30
 """So many documents beside those of the evidence are searched for further passages."""
-_MOST_PASSAGES = 10
-_MOST_OF_A_SOURCE = 3
+_MOST_PASSAGES = 16
+_MOST_OF_A_SOURCE = 4
 _PASSAGE_CHARS = 500
 _AROUND_CHARS = 200
 """Of the text on either side of a quote that the writer sees."""

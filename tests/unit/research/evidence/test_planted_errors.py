@@ -276,3 +276,14 @@ def test_any_sentence_is_judged(
             found = judge(text, kind, passages, question=around, computed=computed, context=context, is_code=is_code)
             assert 0.0 <= found.score <= 1.0
             assert (found.status is Status.UNSUPPORTED) == bool(found.problem)
+
+
+def test_a_value_in_code_that_the_writer_calls_a_judgement_is_no_new_number() -> None:
+    passage = CitedPassage(number=1, quote="busy_timeout sets how long a statement waits.", valid=True)
+
+    def status(text: str) -> Status:
+        return judge(text, StatementKind.ANALYSIS, [passage], is_code=True).status
+
+    assert status("PRAGMA busy_timeout = 5000; -- judgement: below the time-out of a request") is Status.ANALYSIS
+    assert status("PRAGMA busy_timeout = 5000; -- a good value") is Status.UNSUPPORTED
+    assert status("PRAGMA busy_timeout = 5000; -- judgement\nPRAGMA cache_size = 700;") is Status.UNSUPPORTED

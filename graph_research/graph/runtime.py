@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.definition.identity import definition, detailed_changes
+from graph_research.graph.definition.identity import Change, definition, detailed_changes
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, NodeStarted, RunEnded, RunResumed, RunStarted
 from graph_research.graph.execution.event_channel import EventChannel
@@ -26,6 +26,7 @@ from graph_research.graph.state.rows import RunPatch, RunRow
 from graph_research.graph.statuses import Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import unstorable
 
+_NAMED_CHANGES = 6
 _Prepare = Callable[[RunSession], Awaitable[RunLoop | None]]
 
 NO_ANSWER: Final = object()
@@ -288,7 +289,7 @@ class Runtime:
         changed = row.graph_hash != self.graph.hash
         if changed and not accept_changes:
             changes = await detailed_changes(self.checkpointer.text, row.definition, self.graph)
-            raise _changed(row, ", ".join(map(str, changes)) or "its definition differs")
+            raise _changed(row, changes)
         await session.recall()
         graph_run = await GraphRun.load(self.graph, session)
         cancelled = await self.checkpointer.cancel_requested(session.run_id)
@@ -352,9 +353,13 @@ def _check_answer(row: RunRow, answer: Any, cancelled: bool) -> None:
         raise InputInvalid(f"the answer holds {found}, which cannot be stored", help="answer with valid text or JSON")
 
 
-def _changed(row: RunRow, differences: str) -> GraphChanged:
+def _changed(row: RunRow, changes: Sequence[Change]) -> GraphChanged:
+    """Names the graphs that changed first: what else did is mostly a part of them."""
+    named = [str(change) for change in sorted(changes, key=lambda change: change.part != "graph")]
+    more = [f"{len(named) - _NAMED_CHANGES} more"] if len(named) > _NAMED_CHANGES else []
     return GraphChanged(
-        f"run {row.run_id} began with another definition: {differences}",
+        f"run {row.run_id} began with another definition: "
+        f"{', '.join([*named[:_NAMED_CHANGES], *more]) or 'its definition differs'}",
         help="restore what has changed, or accept the changes",
         hint=Hint(Action.RESUME_RUN, row.run_id, {"accept_changes": True}),
     )

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping
 from contextlib import aclosing
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -229,6 +230,18 @@ async def test_a_cancelled_subgraph_goes_on_from_its_own_last_finished_node(stor
     started = [event.path for event in events if isinstance(event, NodeStarted)]
     assert "ask_all[0]/name" not in started[:3], "it had finished before the cancel"
     assert end_of(events).status == "completed"
+
+
+async def test_of_many_changes_the_graphs_are_named_first_and_the_others_counted(store: Checkpointer) -> None:
+    await cut_after_first(store, COUNTDOWN)
+    names = [f"child{n}" for n in range(9)]
+    nodes = "".join(f"  {name}: {{graph: {name}}}\n" for name in names)
+    edges = "".join(f"  - {{from: {a}, to: {b}}}\n" for a, b in pairwise(["tick", *names, "done"]))
+    changed = COUNTDOWN.replace("edges:\n", f"{nodes}edges:\n").replace("  - {from: tick, to: done}\n", edges)
+    children = {name: ASK.replace("graph: ask", f"graph: {name}") for name in names}
+    with pytest.raises(GraphChanged, match=r"graph .* is new, \d+ more") as caught:
+        await collect(runtime(graph_of(changed, children), store).resume("r"))
+    assert str(caught.value).count("is new") <= 6
 
 
 async def test_a_subgraph_that_goes_on_has_its_new_channels_defaults(store: Checkpointer) -> None:

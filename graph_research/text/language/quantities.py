@@ -176,10 +176,11 @@ def unstated(text: str, known: Sequence[str]) -> list[Value]:
 
 @lru_cache(maxsize=1024)
 def _stated(text: str) -> Sequence[Value]:
-    """What a known text states; several sentences often cite the same."""
+    """What a known text states, "zero" and "one" among it; several sentences often cite the same."""
     counted = {COUNTS[word] for word in re.findall(r"\w+", text.lower()) if word in COUNTS}
     counts = [Value(start=0, end=0, low=float(number), high=float(number)) for number in sorted(counted)]
-    return (*(figure for form in _spacings(text) for figure in figures(form)), *counts)
+    words = [value for value, _ in _figures(text) if _SELDOM_COUNTS.match(text, value.start)]
+    return (*(figure for form in _spacings(text) for figure in figures(form)), *words, *counts)
 
 
 def _spacings(text: str) -> list[str]:

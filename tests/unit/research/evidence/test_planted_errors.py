@@ -287,3 +287,11 @@ def test_a_value_in_code_that_the_writer_calls_a_judgement_is_no_new_number() ->
     assert status("PRAGMA busy_timeout = 5000; -- judgement: below the time-out of a request") is Status.ANALYSIS
     assert status("PRAGMA busy_timeout = 5000; -- a good value") is Status.UNSUPPORTED
     assert status("PRAGMA busy_timeout = 5000; -- judgement\nPRAGMA cache_size = 700;") is Status.UNSUPPORTED
+
+
+def test_a_zero_that_the_quote_spells_out_is_no_new_number() -> None:
+    passage = CitedPassage(number=1, quote="A value of zero (the default) disables the timeout.", valid=True)
+    assert (
+        judge("0, which disables it", StatementKind.FACT, [passage], context="Default: timeout").status is Status.CITED
+    )
+    assert judge("7, which disables it", StatementKind.FACT, [passage]).status is Status.UNSUPPORTED

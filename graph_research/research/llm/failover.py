@@ -161,7 +161,7 @@ class ModelSession:
         if retries:
             self._note_window(request, model, retries, answered=True)
         if prompt.truncations:
-            shown = "; ".join(truncation.description() for truncation in prompt.truncations)
+            shown = "; ".join(filter(None, (lack.description() for lack in prompt.truncations))) or "less"
             reason = f"to fit the window of {model.spec}{self._size(model)} the prompt shows {shown}"
             self._note(request, DegradationKind.CUT, reason, model=model.spec)
         return reply, prompt

@@ -107,7 +107,7 @@ async def test_without_a_reported_limit_each_cut_takes_a_tenth_of_the_user_promp
 
 
 async def test_question_markers_and_schema_are_in_a_prompt_however_short(context: PlainContext) -> None:
-    model = small(5_000, tells=1_250)
+    model = small(6_000, tells=1_500)
     await AGENT.call(make_services([model]), material(17_000), context)
     sent = model.requests[-1]
     assert "Why is the sky blue?" in sent.user

@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 
 from graph_research.graph.statuses import Cause, RunStatus
-from graph_research.research.evidence.citations import Archive, Citation, cite
+from graph_research.research.evidence.citations import Archive, Citation, Cited, cite
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
-from graph_research.research.models.draft import StatementVerdict, stored_draft
+from graph_research.research.models.draft import Draft, StatementVerdict, stored_draft
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
@@ -70,15 +70,7 @@ def build_report(
     question = str(state.get("question") or run.question)
     language = report_language(state.get("report_options"), question)
     labels = labels_for(language)
-    cited = cite(
-        draft,
-        question=question,
-        evidence=[Evidence.model_validate(row) for row in state.get("evidence") or []],
-        sources=sources,
-        contradictions=[Contradiction.model_validate(row) for row in state.get("contradictions") or []],
-        verdicts=[StatementVerdict.model_validate(row) for row in state.get("statement_verdicts") or []],
-        archive=Archive(texts, layouts),
-    )
+    cited = _cited(state, draft, question, sources, Archive(texts, layouts))
     source_texts = {source.id: texts[source.archive_hash] for source in sources if source.archive_hash in texts}
     reported = _report_sources(sources, cited.citations, origins(sources, source_texts))
     origin_count = len({source.origin for source in reported if source.citations})
@@ -91,32 +83,17 @@ def build_report(
     fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
     notices = (_how_it_ended(state, run, labels), _how_it_searched(state, reported, sub_queries, labels), draft.notice)
     return Report(
-        run_id=run.run_id,
-        graph=run.graph,
-        graph_hash=run.graph_hash,
+        **_of_run(run),
+        **_of_state(state),
         question=question,
         language=language,
-        status=run.status,
-        cause=run.cause,
-        error=run.error,
-        partial=run.status != RunStatus.COMPLETED,
-        model=", ".join(dict.fromkeys(", ".join(run.models.values()).split(", "))),
-        models=dict(sorted(run.models.items())),
-        search=list(run.search),
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        iterations=int(state.get("iteration") or 1),
         notice=" ".join(filter(None, notices)),
         found=draft.found,
-        written=state.get("draft") is not None,
         searched=draft.searched or [outcome.query for outcome in sub_queries],
-        research_brief=str(state.get("research_brief") or ""),
         short_answer=cited.short_answer,
         sections=cited.sections,
         contradictions=cited.contradictions,
-        gaps=[
-            ReportGap(**gap.model_dump()) for gap in sorted(gaps, key=lambda gap: (gap.addressed, gap.priority, gap.id))
-        ],
+        gaps=[ReportGap(**gap.model_dump()) for gap in sorted(gaps, key=_gap_order)],
         conclusions=cited.conclusions,
         confidence=confidence_of(
             state.get("confidence") or {}, labels, claims=claims, gaps=gaps, cited=cited, origins=origin_count
@@ -144,10 +121,55 @@ def build_report(
         ),
         sub_queries=sub_queries,
         decisions=decisions,
-        degraded=list(dict.fromkeys(f"{row['agent']}: {row['reason']}" for row in degraded)),
-        quotes_dropped=int(state.get("quotes_dropped") or 0),
         fabricated_dropped=fabricated_dropped,
     )
+
+
+def _cited(state: Mapping[str, Any], draft: Draft, question: str, sources: Sequence[Source], archive: Archive) -> Cited:
+    return cite(
+        draft,
+        question=question,
+        evidence=[Evidence.model_validate(row) for row in state.get("evidence") or []],
+        sources=sources,
+        contradictions=[Contradiction.model_validate(row) for row in state.get("contradictions") or []],
+        verdicts=[StatementVerdict.model_validate(row) for row in state.get("statement_verdicts") or []],
+        archive=archive,
+    )
+
+
+def _of_run(run: RunFacts) -> dict[str, Any]:
+    """The fields that say which run it was, and how it ended."""
+    return {
+        "run_id": run.run_id,
+        "graph": run.graph,
+        "graph_hash": run.graph_hash,
+        "status": run.status,
+        "cause": run.cause,
+        "error": run.error,
+        "partial": run.status != RunStatus.COMPLETED,
+        "model": ", ".join(dict.fromkeys(", ".join(run.models.values()).split(", "))),
+        "models": dict(sorted(run.models.items())),
+        "search": list(run.search),
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+    }
+
+
+def _of_state(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are a channel of the state."""
+    degraded = state.get("degraded") or []
+    return {
+        "iterations": int(state.get("iteration") or 1),
+        "written": state.get("draft") is not None,
+        "research_brief": str(state.get("research_brief") or ""),
+        "degraded": list(dict.fromkeys(f"{row['agent']}: {row['reason']}" for row in degraded)),
+        "quotes_dropped": int(state.get("quotes_dropped") or 0),
+    }
+
+
+def _gap_order(gap: Gap) -> tuple[bool, int, str]:
+    """Open ones first, by priority."""
+    return gap.addressed, gap.priority, gap.id
 
 
 def _how_it_searched(

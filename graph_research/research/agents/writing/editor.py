@@ -7,6 +7,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.section_material import latest_limits
 from graph_research.research.agents.writing.section_text import answered_blocks, section_text, sentences_of
 from graph_research.research.evidence.citations import without_markers
 from graph_research.research.llm.prompt_context import prompt_context
@@ -74,9 +75,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "not_answered": list(handoff.get("not_answered") or []),
         "gaps": [row["description"] for row in handoff.get("gaps") or [] if not row["addressed"]],
-        "limits": list(
-            dict.fromkeys(limit for row in handoff.get("topics") or [] for limit in row.get("limits") or [])
-        ),
+        "limits": latest_limits(handoff.get("topics") or []),
         "contradictions": list(handoff.get("contradictions") or []),
         "sections": [
             {"n": n, "heading": section.heading, "text": section_text(section, n)}

@@ -8,6 +8,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.section_material import latest_limits
 from graph_research.research.agents.writing.section_text import words_of
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
@@ -88,7 +89,7 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         ],
         "contradictions": list(handoff.get("contradictions") or []),
         "gaps": [row["description"] for row in handoff.get("gaps") or [] if not row["addressed"]],
-        "limits": [limit for row in handoff.get("topics") or [] for limit in row.get("limits") or []],
+        "limits": latest_limits(handoff.get("topics") or []),
         "previous": [
             {"id": section.id, "heading": section.heading, "words": words_of(section.blocks)}
             for section in _previous(handoff)

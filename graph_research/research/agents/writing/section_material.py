@@ -77,7 +77,7 @@ def section_material(handoff: Row, documents: Mapping[str, Document]) -> Section
             "passages": _rows(passages, numbers, sources, documents),
             "sources": [_source(sources[name], n) for name, n in numbers.items() if name in sources],
             "notes": _notes(section, topics, numbers),
-            "limits": list(dict.fromkeys(limit for topic in _latest(topics) for limit in topic.get("limits") or [])),
+            "limits": latest_limits(topics),
             "contradictions": [row for row in handoff.get("contradictions") or [] if _ids(row) & evidence_ids],
         },
         evidence={row.id: row for row in (*own, *passages)},
@@ -159,10 +159,11 @@ def _rows(
     ]
 
 
-def _latest(topics: Sequence[Row]) -> list[Row]:
-    """The topics of the latest round: what earlier ones lacked was searched for since."""
+def latest_limits(topics: Sequence[Row]) -> list[str]:
+    """What the reading of the latest round lacked: what earlier ones lacked was searched for since."""
     rounds = [int(topic["sub_query_id"].split("-")[1]) for topic in topics]
-    return [topic for topic, own in zip(topics, rounds, strict=True) if own == max(rounds)]
+    latest = [topic for topic, own in zip(topics, rounds, strict=True) if own == max(rounds)]
+    return list(dict.fromkeys(limit for topic in latest for limit in topic.get("limits") or []))
 
 
 def _source(source: Source, n: int) -> dict[str, Any]:

@@ -28,7 +28,8 @@ from graph_research.text.wording import shortened
 
 _SHOWN_CHARS = 120
 _SELECTOR_CHARS = 32
-_AROUND_CHARS = 600  # around a quote that say what its pronouns stand for
+AROUND_CHARS = 600
+"""Of the text on either side of a quote, in which a sentence's names may stand."""
 _EVIDENCE_MARKER = re.compile(r"\s*\[(ev-[0-9a-z_-]{1,64}(?:\s*[,;]\s*ev-[0-9a-z_-]{1,64})*)\]")
 _NUMBER_MARKER = re.compile(r"\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\](?!\()")
 
@@ -271,6 +272,7 @@ class _Numbering:
         self._archive = archive
         self._numbers: dict[str, int] = {}
         self._cited: dict[str, Citation] = {}
+        self._passages: dict[str, CitedPassage] = {}
         self._statements = 0
 
     def blocks(self, blocks: Iterable[Block]) -> list[CitedBlock]:
@@ -321,7 +323,7 @@ class _Numbering:
         judgement = judge(
             text,
             statement.kind,
-            [passage_of(citation, self._archive, self._titles) for citation in cited],
+            [self._passages[citation.id] for citation in cited],
             question=self._question,
             computed=statement.computed,
             verdict=verdict,
@@ -355,6 +357,7 @@ class _Numbering:
             number = self._numbers.setdefault(evidence.source_id, len(self._numbers) + 1)
             citation = self._citation(evidence, f"c{len(self.citations) + 1}", number)
             self._cited[evidence.id] = citation
+            self._passages[citation.id] = passage_of(citation, self._archive, self._titles)
             self.citations.append(citation)
         return self._cited[evidence.id]
 
@@ -382,7 +385,7 @@ def passage_of(citation: Citation, archive: Archive, titles: Mapping[str, str]) 
     if citation.valid:
         proof = archive.prove(citation.quote, citation.locator, citation.archive_hash)
         text = archive.text(citation.archive_hash)
-        around = text[max(0, proof.start - _AROUND_CHARS) : proof.end + _AROUND_CHARS]
+        around = text[max(0, proof.start - AROUND_CHARS) : proof.end + AROUND_CHARS]
     title = titles.get(citation.source_id, "")
     return CitedPassage(number=citation.n, quote=citation.quote, valid=citation.valid, surroundings=around, title=title)
 

@@ -203,7 +203,7 @@ def _alike(one: Finding, other: Finding) -> bool:
 
 
 def _same_words(one: str, other: str) -> bool:
-    return sorted(_WORDS.findall(one.casefold())) == sorted(_WORDS.findall(other.casefold()))
+    return _WORDS.findall(one.casefold()) == _WORDS.findall(other.casefold())
 
 
 def _turns(text: str) -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from graph_research.research.evidence.citations import Archive, Citation, CitedStatement, in_context, passage_of
-from graph_research.research.evidence.claim_support import Judgement, Status, judge
+from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
 from graph_research.research.models.draft import BlockType, Statement
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
@@ -58,8 +58,9 @@ def verify(
     titles = {source.id: source.title for source in report.sources}
     checked = [_proved(citation, archive, titles) for citation in report.citations]
     proved = {citation.id: citation for citation in checked}
+    passages = {citation.id: passage_of(citation, archive, titles) for citation in checked}
     judged = [
-        (row, _judged(row, context, is_code, proved, archive, titles, report.question))
+        (row, _judged(row, context, is_code, proved, passages, report.question))
         for row, context, is_code in _placed(report)
     ]
     fabricated = [(_where(row), name) for row, _ in judged for name in _fabricated(row, proved)]
@@ -109,8 +110,7 @@ def _judged(
     context: str,
     is_code: bool,
     proved: Mapping[str, Citation],
-    archive: Archive,
-    titles: Mapping[str, str],
+    passages: Mapping[str, CitedPassage],
     question: str,
 ) -> Judgement:
     cited = [proved[name] for name in statement.citations if name in proved]
@@ -124,7 +124,7 @@ def _judged(
     return judge(
         statement.text,
         statement.kind,
-        [passage_of(citation, archive, titles) for citation in cited],
+        [passages[citation.id] for citation in cited],
         question=question,
         computed=statement.computed,
         verdict=verdict,

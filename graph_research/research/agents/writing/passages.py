@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from graph_research.research.evidence.citations import AROUND_CHARS
 from graph_research.research.evidence.claim_support import CitedPassage
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.source import Source
@@ -14,8 +15,6 @@ from graph_research.text.locators import resolve
 
 _AROUND_CHARS = 300
 """Of the text on either side of a quote that a prompt shows."""
-_CHECKED_CHARS = 600
-"""Of the text on either side of a quote in which names of an analysis may stand."""
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""
 
@@ -37,7 +36,7 @@ class Passages:
                 number=number,
                 quote=row.quote,
                 valid=True,
-                surroundings="".join(self._around(row, _CHECKED_CHARS)),
+                surroundings="".join(self._around(row, AROUND_CHARS)),
                 title=self._title(row),
             )
             for number, row in enumerate(self._known(evidence_ids), 1)

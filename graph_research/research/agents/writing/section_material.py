@@ -41,11 +41,10 @@ class SectionMaterial:
     fresh: Mapping[str, Evidence]
 
 
-def sources_of_section(handoff: Row) -> list[Source]:
+def sources_of_section(handoff: Row, sources: Mapping[str, Source]) -> list[Source]:
     """The sources whose texts a section is written from: those of its evidence, then the others that its topics read,
     the best first."""
     section = OutlineSection.model_validate(handoff["section"])
-    sources = {row["id"]: Source.model_validate(row) for row in handoff["sources"]}
     cited = [row.source_id for row in _evidence(handoff, section)]
     topics = [topic for topic in handoff.get("topics") or [] if set(topic["source_ids"]) & set(cited)]
     near = {name for topic in topics for name in topic["source_ids"]}
@@ -58,10 +57,9 @@ def sources_of_section(handoff: Row) -> list[Source]:
     return [sources[name] for name in chosen]
 
 
-def section_material(handoff: Row, documents: Mapping[str, Document]) -> SectionMaterial:
+def section_material(handoff: Row, sources: Mapping[str, Source], documents: Mapping[str, Document]) -> SectionMaterial:
     """The material of the handoff's `section`. `documents` are those of `sources_of_section`."""
     section = OutlineSection.model_validate(handoff["section"])
-    sources = {row["id"]: Source.model_validate(row) for row in handoff["sources"]}
     own = _evidence(handoff, section)
     passages = _passages(section, own, sources, documents)
     numbers: dict[str, int] = {}

@@ -64,8 +64,9 @@ def section_writer(services: Services) -> Handler:
 
     async def write(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         section = OutlineSection.model_validate(handoff["section"])
-        documents = await read_documents(sources_of_section(handoff), ctx)
-        material = await asyncio.to_thread(section_material, handoff, documents)
+        sources = {row["id"]: Source.model_validate(row) for row in handoff["sources"]}
+        documents = await read_documents(sources_of_section(handoff, sources), ctx)
+        material = await asyncio.to_thread(section_material, handoff, sources, documents)
         result = await agent.call(
             services,
             {**_about(handoff, section, ctx), **material.rows},
@@ -74,7 +75,7 @@ def section_writer(services: Services) -> Handler:
             windows=handoff.get("model_windows"),
         )
         order = [row["id"] for row in material.rows["sources"]]
-        finder = QuoteFinder(handoff["question"], _sources(handoff), documents)
+        finder = QuoteFinder(handoff["question"], sources, documents)
         blocks, asked = _with_quotes(answered_blocks(result.output["blocks"]), result.output, order, finder)
         if result.broke_off:
             blocks = _without_the_last(blocks)
@@ -94,10 +95,6 @@ def section_writer(services: Services) -> Handler:
         }
 
     return write
-
-
-def _sources(handoff: Mapping[str, Any]) -> dict[str, Source]:
-    return {row["id"]: Source.model_validate(row) for row in handoff["sources"]}
 
 
 def _about(handoff: Mapping[str, Any], section: OutlineSection, ctx: Context) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from graph_research.research.report.documents.elements import (
     Paragraph,
     Passage,
     Span,
-    Spans,
     Style,
     Table,
     elements_of,
@@ -124,9 +123,8 @@ class _Writer:
         self._spans(paragraph, [Span(f"[{passage.number}] "), Span(f"{passage.quote} "), Span(passage.source)])
         self._spans(paragraph, [Span(f", {passage.where}")])
 
-    def _spans(self, paragraph: WordParagraph, spans: Iterable[Span] | Spans) -> None:
+    def _spans(self, paragraph: WordParagraph, spans: Iterable[Span]) -> None:
         for span in spans:
-            parent = paragraph
             run = paragraph.add_run(_text(span.text))
             run.bold = span.style is Style.STRONG or None
             run.italic = span.style is Style.EMPHASIS or None
@@ -138,7 +136,7 @@ class _Writer:
                     target = self._document.part.relate_to(span.url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
                     link.set(qn("r:id"), target)
                 link.append(run._r)
-                parent._p.append(link)
+                paragraph._p.append(link)
 
 
 def _bookmark(citation: str) -> str:

@@ -60,7 +60,7 @@ Spans = tuple[Span, ...]
 
 @dataclass(frozen=True)
 class Heading:
-    """`level` 0 is the report's title. `target` is the passage that begins here, if any."""
+    """`level` 0 is the report's title."""
 
     text: str
     level: int

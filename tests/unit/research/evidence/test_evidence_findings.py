@@ -270,3 +270,9 @@ def test_evidence_of_another_text_than_the_kept_sources_is_looked_up_in_that() -
 def test_marks_of_citations_do_not_stay_in_a_finding_and_code_does() -> None:
     result = analysed(finding("It opened [1] in 2016 [2, 3], see gates[4]. [5]", OPENED_2016))
     assert [one.content for one in result.findings] == ["It opened in 2016 , see gates[4]."]
+
+
+def test_findings_whose_things_change_places_stay_apart() -> None:
+    said = ["The Tarn plant is older than the Alder plant.", "The Alder plant is older than the Tarn plant."]
+    result = analysed(*(finding(text, quote) for text, quote in zip(said, (OPENED_2016, FISH), strict=True)))
+    assert [one.content for one in result.findings] == said

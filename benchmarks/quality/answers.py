@@ -9,7 +9,7 @@ from benchmarks.quality import logistic
 from benchmarks.quality.plain import BM25, auc, best, mean, rouge_l
 from benchmarks.quality.sets import Row, Set
 from benchmarks.quality.table import Line
-from graph_research.text.relevance.answerability import FOUND, Features, features, is_beside
+from graph_research.text.relevance.answerability import FOUND, Features, features
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.short_answer import within_budget
@@ -31,14 +31,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class Judged:
-    """A question with its features; `plain` is the best sentence's BM25 as a part of its maximum, `beside` the veto."""
+    """A question with its features; `plain` is the best sentence's BM25 as a part of its maximum."""
 
     kind: str
     split: str
     answerable: bool
     features: Features
     plain: float = 0.0
-    beside: bool = False
 
     @property
     def score(self) -> float:
@@ -46,7 +45,7 @@ class Judged:
 
     @property
     def found(self) -> bool:
-        return self.score >= FOUND and not self.beside
+        return self.score >= FOUND
 
 
 def lines(sets: list[Set]) -> Iterator[Line[Answer] | Line[Judged]]:
@@ -143,8 +142,7 @@ def _answers(one: Set) -> Iterator[Answer]:
 
 def _judged(one: Set, kind: str, query: Row, answerable: bool, numbers: Sequence[int], plain: float = 0.0) -> Judged:
     pool = Pool({one.texts[number].id: one.texts[number].document for number in numbers})
-    asked = parse(query["text"])
-    return Judged(kind, query["split"], answerable, features(pool, asked), plain, is_beside(pool, asked))
+    return Judged(kind, query["split"], answerable, features(pool, parse(query["text"])), plain)
 
 
 def _ten(one: Set, documents: BM25, query: Row) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graph_research.text.readers import MEDIA_TYPES, READERS
-from graph_research.text.relevance.answerability import FOUND, features, is_beside
+from graph_research.text.relevance.answerability import FOUND, features
 from graph_research.text.relevance.conflicts import find_contradictions
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
@@ -186,9 +186,7 @@ def shares(marked: str, unit: str) -> bool:
 
 def is_found(question: dict[str, Any]) -> bool:
     asked = parse(question["question"])
-    return any(
-        features(whole_library(), part).score >= FOUND and not is_beside(whole_library(), part) for part in asked.parts
-    )
+    return any(features(whole_library(), part).score >= FOUND for part in asked.parts)
 
 
 @pytest.mark.parametrize(("split", "least"), [("tune", 0.65), ("check", 0.5)])
@@ -204,10 +202,10 @@ def test_questions_are_answered_in_each_language() -> None:
 
 
 def test_most_questions_with_an_answer_are_found() -> None:
-    assert sum(is_found(question) for question in ANSWERABLE) >= 48
+    assert sum(is_found(question) for question in ANSWERABLE) >= 53
 
 
 def test_questions_about_something_else_are_not() -> None:
-    """Those near what the library holds share its words, so that most of them count as found."""
+    """Those near what the library holds share its words, so that nearly all of them count as found."""
     assert sum(is_found(question) for question in UNANSWERABLE if question["shape"] == "far") <= 1
-    assert sum(is_found(question) for question in UNANSWERABLE if question["shape"] == "near") <= 13
+    assert sum(is_found(question) for question in UNANSWERABLE if question["shape"] == "near") <= 14

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, question_of, read_sources
 from graph_research.text.language.words import language_of, term_weights, words
-from graph_research.text.relevance.answerability import FOUND, absent_words, features, is_beside
+from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, rank
@@ -73,19 +73,15 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One thing that the question asks: how likely the sources answer it, and its words that none of them has.
-
-    `beside`: these are nearly all that it asks of its subject, so that what was found is about something else.
-    """
+    """One thing that the question asks: how likely the sources answer it, and its words that none of them has."""
 
     query: Query
     score: float
     absent: tuple[str, ...]
-    beside: bool
 
     @property
     def found(self) -> bool:
-        return self.score >= FOUND and not self.beside
+        return self.score >= FOUND
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +115,7 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     documents = material.get("documents") or {}
     allowed = {key: documents[key] for key, facts in sources.items() if key in documents and not facts.flagged}
     pool = Pool(allowed, material.get(EMBEDDER))
-    parts = [_judged(pool, part) for part in query.parts]
+    parts = [Part(query=p, score=features(pool, p).score, absent=absent_words(pool, p)) for p in query.parts]
     whole = rank(pool, query)
     ranked = [rank(pool, part.query) if len(parts) > 1 else whole for part in parts]
     candidates = _in_turn(ranked, [part.query for part in parts], pool) or _openings(pool)
@@ -129,13 +125,6 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
         parts=parts,
         groups=grouped(candidates, sources)[:MOST_FINDINGS],
         sentences=[sentence(item, pool) for item in whole[:_MOST_COMPARED]],
-    )
-
-
-def _judged(pool: Pool, part: Query) -> Part:
-    absent = absent_words(pool, part)
-    return Part(
-        query=part, score=features(pool, part).score, absent=absent, beside=bool(absent) and is_beside(pool, part)
     )
 
 

@@ -13,8 +13,6 @@ from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.ranking import Analysed, Pool
 
 _SPECIFIC = 1.5  # weight of a word that a reader would miss, such as `sharks`
-_SEVERAL = 5  # documents; a single text often puts things in other words than the question
-_BESIDE = 0.7
 
 FOUND = 0.44
 """From this score on the texts count as answering. Chosen on the tuning halves so that 4 % of questions about something
@@ -74,22 +72,6 @@ def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:
         if word.weight >= _SPECIFIC:
             missing.setdefault(written_word(text, word.start, word.end), []).append(not held)
     return tuple(written for written, pairs in missing.items() if sum(pairs) * 2 > len(pairs))
-
-
-def is_beside(pool: Pool, query: Query) -> bool:
-    """Whether a pool of several documents has next to nothing of what the query asks besides its names and subject.
-
-    It tells "sharks near the Alder Dam" from what else is said of the dam. On judged sets it costs one in a hundred of
-    the questions that are answered, and no question about something else is answered without it.
-    """
-    named = (*query.names, query.subject)
-    asked = [
-        (word.weight, held)
-        for word, held in _asked(pool, query)
-        if not any(query.own[word.start : word.end] in name for name in named)
-    ]
-    missing = sum(weight for weight, held in asked if not held)
-    return len(pool.read) >= _SEVERAL and missing > 0.0 and missing >= _BESIDE * sum(weight for weight, _ in asked)
 
 
 def _asked(pool: Pool, query: Query) -> Iterator[tuple[Word, bool]]:

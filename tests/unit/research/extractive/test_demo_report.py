@@ -127,15 +127,21 @@ def test_twice_the_same_material_gives_the_same_answer(analysis: dict[str, Any],
     assert synthesizer.answer(analysed(demo_material(), again)) == draft
 
 
-def test_a_question_that_the_library_cannot_answer_is_not_answered() -> None:
-    handoff = demo_material("Are there sharks near the Marrow Bay tidal lagoon?")
-    answer = analyzer.find(handoff)
-    draft = synthesizer.answer(analysed(handoff, answer))
+def test_a_question_about_something_else_is_not_answered() -> None:
+    handoff = demo_material("Which opera did Rossini write in 1816?")
+    draft = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))
     assert draft["found"] is False
     assert draft["sections"] == []
     assert statements_of(draft["summary"])[0]["kind"] == "limit"
     assert draft["searched"]
-    assert [gap["description"] for gap in answer["gaps"]] == ["No passage found on “sharks”."]
+
+
+def test_what_is_asked_of_a_known_subject_and_stands_nowhere_is_named() -> None:
+    handoff = demo_material("Are there sharks near the Marrow Bay tidal lagoon?")
+    answer = analyzer.find(handoff)
+    draft = synthesizer.answer(analysed(handoff, answer))
+    limits = [s["text"] for s in statements_of(draft["summary"]) if s["kind"] == "limit"]
+    assert limits == [gap["description"] for gap in answer["gaps"]] == ["No passage found on “sharks”."]
 
 
 def test_the_near_duplicate_is_cited_beside_the_better_source() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph_research.text.readers.markdown import markdown_document
-from graph_research.text.relevance.answerability import FOUND, absent_words, features, is_beside
+from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool
 
@@ -31,9 +31,3 @@ def test_a_stretch_of_chinese_that_no_text_has_is_named_whole() -> None:
     pool = Pool({"plant": markdown_document("# 月湖水厂\n\n水厂每天供水十二万吨，供水成本不高。")})
     assert absent_words(pool, parse("水厂的除藻设施是什么？")) == ("除藻设施",)
     assert absent_words(pool, parse("水厂的供水成本是多少？")) == ()
-
-
-def test_several_texts_without_what_is_asked_of_the_subject_are_beside_the_question() -> None:
-    texts = {str(number): markdown_document(DAM) for number in range(5)}
-    assert is_beside(Pool(texts), parse("Do sharks live near the Alder Dam?"))
-    assert not is_beside(Pool(texts), parse("Do eels pass the Alder Dam?"))

@@ -15,7 +15,7 @@ from graph_research.errors import Action, Hint, UserMistake, check_name
 from graph_research.graph.checkpoint.records import CallRecord, StepRecord
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import ChangeKind, differences
-from graph_research.graph.errors import GraphChanged, InputInvalid
+from graph_research.graph.errors import GraphChanged, GraphInvalid, InputInvalid
 from graph_research.graph.history.replay import Replayed, replay
 from graph_research.graph.history.state_diff import changes_between
 from graph_research.graph.history.stored_definition import definition_texts
@@ -183,7 +183,14 @@ async def _stored_graph(store: Store, run_id: str, registry: Registry, *, curren
     text = graphs.texts.get(row.graph)
     if text is None:
         raise GraphChanged(f"run {run_id} holds no graph {row.graph!r}", help="it was not made by graph-research")
-    graph = load_graph(graphs.file(row.graph), text=text, registry=replace(registry, graphs=graphs))
+    try:
+        graph = load_graph(graphs.file(row.graph), text=text, registry=replace(registry, graphs=graphs))
+    except GraphInvalid as invalid:
+        raise GraphChanged(
+            f"run {run_id} was recorded with another version of the graph {row.graph!r}, which this version of "
+            f"graph-research cannot load: {invalid.message}",
+            help="replay it with the version of graph-research that made it, or ask its question in a new run",
+        ) from invalid
     changes = [change for change in differences(row.definition, graph) if change.kind is not ChangeKind.NEW]
     if changes and not current:
         raise GraphChanged(

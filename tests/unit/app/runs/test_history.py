@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
 
+from graph_research.app.request import RunRequest
+from graph_research.app.store import metadata_of
+from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
+from graph_research.graph.loader import load_graph
+from graph_research.graph.runtime import Runtime
 from tests.support.cli.cli_process import Done, User
 
 
@@ -88,3 +94,23 @@ def test_a_run_is_replayed_with_the_settings_it_was_made_with(user: User) -> Non
     user.run("run", "How many turbines has the tidal lagoon?", "--search", "scripted:web.json", "--run-id", "made")
     (user.home / "config.toml").write_text("[research]\nfollow_links = false\n")
     assert user.run("replay", "made", "--json").json["identical"] is True
+
+
+def test_a_replay_of_a_run_of_an_older_version_says_so_and_what_to_do(user: User) -> None:
+    async def recorded() -> None:
+        async def retired(handoff: object, context: object) -> dict[str, object]:
+            return {}
+
+        text = 'graph: older\nversion: "1"\nstate: {}\nstart: a\nnodes: {a: {run: retired}, z: {end: completed}}\n'
+        graph = load_graph("older.yaml", text=text + "edges: [{from: a, to: z}]\n", handlers={"retired": retired})
+        store = SqliteCheckpointer(user.home / "runs.db")
+        request = RunRequest(graph="older")
+        await Runtime(graph, checkpointer=store).run({}, run_id="old", metadata=metadata_of(request))
+        await store.close()
+
+    user.home.mkdir(mode=0o700, exist_ok=True)
+    asyncio.run(recorded())
+    said = user.run("replay", "old", expect=2).err
+    assert "run old was recorded with another version of the graph 'older'" in said
+    assert "no handler" in said
+    assert "replay it with the version of graph-research that made it, or ask its question in a new run" in said

@@ -35,7 +35,7 @@ class Format:
 
 
 def _markdown(proved: ProvedReport) -> bytes:
-    from graph_research.research.report.markdown import render_markdown
+    from graph_research.research.report.documents.markdown import render_markdown
 
     return render_markdown(proved.report).encode()
 

@@ -17,7 +17,7 @@ from graph_research.research.evidence.citations import (
     CitedStatement,
 )
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.models.draft import Writer
+from graph_research.research.models.draft import StatementKind, Writer
 from graph_research.research.report.formatting import one_line
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportGap, ReportSource
@@ -112,6 +112,12 @@ def grouped_sources(report: Report) -> list[SourceGroup]:
         passages = {name for source in sources for name in source.citations}
         grouped.append(SourceGroup(sources, len(passages), sum(not passages.isdisjoint(names) for names in cited)))
     return grouped
+
+
+def opens_with_limit(report: Report) -> bool:
+    """Whether the answer itself says that nothing was found."""
+    first = next((row for block in report.short_answer for row in block.statements()), None)
+    return first is not None and first.kind is StatementKind.LIMIT
 
 
 def open_gaps(report: Report) -> list[ReportGap]:

@@ -26,21 +26,21 @@ from graph_research.research.report.documents.elements import (
     Span,
     Style,
     Table,
-    elements_of,
 )
+from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 from graph_research.text.language.tags import primary
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_CODE_FONT = "Courier New"
+_CODE_FONT, _CODE_SIZE = "Courier New", Pt(9)
+_LONG_TITLE = Pt(15)
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of the ZIP file, so that the same report gives the same bytes."""
 
 
 def render_docx(report: Report) -> bytes:
     """The file's bytes; the same report gives the same bytes."""
-    labels = labels_for(report.language)
     document = Document()
     document.core_properties.title = _text(report.question)[:250]
     document.core_properties.author = "graph-research"
@@ -51,7 +51,7 @@ def render_docx(report: Report) -> bytes:
     moment = datetime.fromisoformat(written) if written else datetime(*_FIRST_DAY, tzinfo=UTC)
     document.core_properties.created = document.core_properties.modified = moment
     writer = _Writer(document)
-    for element in elements_of(report, labels):
+    for element in elements_of(report, labels_for(report.language), for_print=True):
         writer.add(element)
     out = io.BytesIO()
     document.save(out)
@@ -83,17 +83,21 @@ class _Writer:
     def add(self, element: Element) -> None:
         match element:
             case Heading(text, level):
-                self._document.add_heading(_text(text), level)
+                heading = self._document.add_heading(_text(text), level)
+                if element.is_long:
+                    heading.runs[0].font.size = _LONG_TITLE
             case Paragraph(spans, is_quoted):
                 self._spans(self._document.add_paragraph(style="Quote" if is_quoted else None), spans)
             case Items(items, ordered):
+                style = "List Number" if ordered else "List Bullet"
                 for item in items:
-                    self._spans(self._document.add_paragraph(style="List Number" if ordered else "List Bullet"), item)
+                    below = f" {min(item.level, 2) + 1}" if item.level else ""
+                    self._spans(self._document.add_paragraph(style=style + below), item.spans)
             case Table():
                 self._table(element)
             case Code(text, _, marks):
                 run = self._document.add_paragraph().add_run(_text(text))
-                run.font.name, run.font.size = _CODE_FONT, Pt(9)
+                run.font.name, run.font.size = _CODE_FONT, _CODE_SIZE
                 if marks:
                     self._spans(self._document.add_paragraph(), marks)
             case Passage():

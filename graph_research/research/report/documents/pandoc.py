@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from graph_research.research.report.bibliography import csl_items
 from graph_research.research.report.documents.elements import (
+    LINE_BREAK,
     Code,
     Element,
     Heading,
@@ -17,8 +18,9 @@ from graph_research.research.report.documents.elements import (
     Span,
     Style,
     Table,
-    elements_of,
 )
+from graph_research.research.report.documents.layout import elements_of
+from graph_research.research.report.documents.markdown import fenced
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 
@@ -27,7 +29,6 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~^$@\"'&:])")
 
 def render_pandoc(report: Report) -> str:
     """The file's text: `[@src-…, c7]` cites passage c7 of a source. Pandoc and its citeproc make any format of it."""
-    labels = labels_for(report.language)
     sources = {source.id: source for source in report.sources if source.n is not None}
     metadata = {
         "title": report.question,
@@ -38,7 +39,8 @@ def render_pandoc(report: Report) -> str:
     }
     front = f"---\n{json.dumps(metadata, ensure_ascii=False, indent=1)}\n---"  # JSON is YAML
     cited = {citation.id: citation.source_id for citation in report.citations}
-    body = [_element(element, cited) for element in elements_of(report, labels)[1:]]
+    elements = elements_of(report, labels_for(report.language), for_print=True)
+    body = [_element(element, cited) for element in elements[1:]]
     return "\n\n".join([front, *body, "::: {#refs}\n:::"]) + "\n"
 
 
@@ -48,14 +50,13 @@ def _element(element: Element, cited: dict[str, str]) -> str:
             return f"{'#' * max(level, 1)} {_escaped(text)}"
         case Paragraph(spans, is_quoted):
             return ("> " if is_quoted else "") + _spans(spans, cited)
-        case Items(items, ordered):
-            return "\n".join(f"{f'{n}.' if ordered else '-'} {_spans(item, cited)}" for n, item in enumerate(items, 1))
+        case Items():
+            rows = (f"{'    ' * item.level}{mark} {_spans(item.spans, cited)}" for mark, item in element.marked())
+            return "\n".join(rows)
         case Table():
             return _table(element, cited)
         case Code(text, language, marks):
-            fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
-            name = language if language.isalnum() else ""
-            return f"{fence}{name}\n{text}\n{fence}" + (f"\n\n{_spans(marks, cited)}" if marks else "")
+            return fenced(text, language) + (f"\n\n{_spans(marks, cited)}" if marks else "")
         case Passage(citation, _, quote, source, where):
             return f"[]{{#{citation}}}**{citation}** {_escaped(quote)} *{_escaped(source)}*, {_escaped(where)}"
 
@@ -72,6 +73,8 @@ def _spans(spans: Iterable[Span], cited: dict[str, str]) -> str:
 
 
 def _span(span: Span, cited: dict[str, str]) -> str:
+    if span is LINE_BREAK:
+        return "; "
     if span.citation:
         return f"[@{cited[span.citation]}, [{span.citation}](#{span.citation})]"
     text = _escaped(span.text)

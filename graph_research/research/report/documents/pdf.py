@@ -12,6 +12,7 @@ from pypdf import PdfReader
 
 from graph_research.errors import GraphResearchError
 from graph_research.research.report.documents.elements import (
+    LINE_BREAK,
     Code,
     Element,
     Heading,
@@ -21,8 +22,8 @@ from graph_research.research.report.documents.elements import (
     Span,
     Style,
     Table,
-    elements_of,
 )
+from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 from graph_research.text.language.tags import primary
@@ -60,7 +61,7 @@ def render_pdf(report: Report) -> bytes:
     Characters that no installed font has are named on the first page; `PdfNotMade` where they are a tenth or more.
     """
     labels = labels_for(report.language)
-    elements = elements_of(report, labels)
+    elements = elements_of(report, labels, for_print=True)
     made = _set(_source(report, elements))
     text = _text_of(made)
     if _MISSING not in text:
@@ -113,13 +114,15 @@ def _head(language: str) -> str:
 def _element(element: Element) -> str:
     match element:
         case Heading(text, 0):
-            return f"#block(below: 1.2em, text(size: 19pt, weight: {_string('bold')}, {_string(text)}))"
+            size = "13pt" if element.is_long else "19pt"
+            return f"#block(below: 1.2em, text(size: {size}, weight: {_string('bold')}, {_string(text)}))"
         case Heading(text, level):
             return f"#heading(level: {level}, {_string(text)})"
         case Paragraph(spans, is_quoted):
             return f"#quote(block: true)[{_spans(spans)}]" if is_quoted else f"#par[{_spans(spans)}]"
         case Items(items, ordered):
-            return f"#{'enum' if ordered else 'list'}({' '.join(f'[{_spans(item)}],' for item in items)})"
+            mark = "+" if ordered else "-"
+            return "\n".join(f"{'  ' * item.level}{mark} {_spans(item.spans)}" for item in items) + "\n"
         case Table():
             return _table(element)
         case Code(text, language, marks):
@@ -134,8 +137,7 @@ def _table(table: Table) -> str:
     heads = [f"[*#{_text(head)}*]" for head in table.header]
     header = f"table.header({', '.join(heads)})," if any(table.header) else ""
     cells = ", ".join(f"[{_spans(cell)}]" for row in table.rows for cell in row)
-    widths = ", ".join(["1fr"] * len(table.header))
-    made = f"#table(columns: ({widths},), {header} {cells})"
+    made = f"#table(columns: {len(table.header)}, {header} {cells})"
     return f"#par[#strong({_string(table.caption)})]\n{made}" if table.caption else made
 
 
@@ -144,6 +146,8 @@ def _spans(spans: Iterable[Span]) -> str:
 
 
 def _span(span: Span) -> str:
+    if span is LINE_BREAK:
+        return "#linebreak()"
     text = f"#{_text(span.text)}"
     if span.citation:
         return f"#link(<{span.citation}>)[{text}]"

@@ -15,7 +15,6 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from graph_research.research.evidence.citations import Archive, Citation
-from graph_research.research.models.draft import StatementKind
 from graph_research.research.report import formatting, reading
 from graph_research.research.report.basis import basis_of
 from graph_research.research.report.flow import flow_of, flow_svg
@@ -62,7 +61,7 @@ def render_html(
         closed_gaps=reading.closed_gaps(report, labels),
         basis=basis_of(report, labels),
         searches=_searches(report, labels),
-        opens_with_limit=_opens_with_limit(report),
+        opens_with_limit=reading.opens_with_limit(report),
         passages=[_quote_in_context(citation, archive, proved, whole) for citation in report.citations],
         whole_texts=whole,
         disputed=report.disputed(),
@@ -147,12 +146,6 @@ def _searches(report: Report, labels: Labels) -> list[str]:
 def _breakable(text: str) -> Markup:
     """The text on one line, with places where a name may be broken; who copies it gets nothing of them."""
     return Markup("<wbr>").join(_JOINT.split(formatting.one_line(text)))
-
-
-def _opens_with_limit(report: Report) -> bool:
-    """Whether the answer itself says that nothing was found."""
-    first = next((row for block in report.short_answer for row in block.statements()), None)
-    return first is not None and first.kind is StatementKind.LIMIT
 
 
 def _policy(styles: Iterable[str]) -> str:

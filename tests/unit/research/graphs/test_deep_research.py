@@ -16,7 +16,7 @@ from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.agents.supervisor import RESULT_CHARS, supervisor
 from graph_research.research.models.ids import gap_id
 from graph_research.research.report.build import build_report
-from graph_research.research.report.markdown import render_markdown
+from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.run_metadata import RunFacts
 from tests.support.research.harness import (
     COST,

@@ -16,7 +16,7 @@ from graph_research.research.evidence.claim_support import Status
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.models.draft import BlockType
 from graph_research.research.report.build import build_report
-from graph_research.research.report.markdown import escape, render_markdown
+from graph_research.research.report.documents.markdown import escape, render_markdown
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
 from tests.support.research.harness import Bench

@@ -10,6 +10,7 @@ from pypdf import PdfReader
 
 from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.evidence_table import COLUMNS, render_evidence
+from graph_research.research.report.documents.markdown import escape
 from graph_research.research.report.documents.pdf import PdfNotMade
 from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
 from graph_research.research.report.model import Report
@@ -24,6 +25,7 @@ from tests.support.research.finished_research import (
     state,
     texts,
 )
+from tests.support.research.written_report import analysis
 
 HOSTILE = 'Cost #let x = 1 $a$ <b>x</b> | [y](z) `q` @src \\ "quoted" =1+1'
 
@@ -75,7 +77,38 @@ def test_a_word_file_has_headings_tables_code_and_numbers_that_lead_to_their_pas
     bookmarks = {part.split('"')[0] for part in xml.split('w:name="citation_')[1:]}
     assert anchors and anchors <= {f"citation_{name}" for name in bookmarks}
     assert document.core_properties.comments == "run-1"
-    assert "sha256:abc" in "".join(cell.text for row in document.tables[-1].rows for cell in row.cells)
+    assert "Graph: deep_research sha256:abc" in styles
+
+
+def test_every_format_has_the_parts_of_the_others_in_their_order() -> None:
+    whole = report(conclusions=[paragraph(analysis("So the audit's figure is the higher one.", COST_AUDIT))])
+    markdown = [line.lstrip("#").strip() for line in rendered("md", whole).decode().splitlines() if line[:1] == "#"]
+    word = [
+        row.text
+        for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs
+        if row.style and row.style.name and row.style.name.startswith(("Title", "Heading"))
+    ]
+    only_printed = {"Quoted passages"}
+    assert len(word) > 10
+    assert [escape(text) for text in word if text not in only_printed] == markdown
+
+
+def test_analysis_has_one_mark_and_one_word_of_what_it_means_in_every_format() -> None:
+    whole = report(conclusions=[paragraph(analysis("So the audit's figure is the higher one.", COST_AUDIT))])
+    word = "\n".join(row.text for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs)
+    printed = "".join(page.extract_text() for page in PdfReader(io.BytesIO(rendered("pdf", whole))).pages)
+    for text in (rendered("md", whole).decode(), word, printed):
+        assert text.count("°") == 2 and "(analysis)" not in text
+        assert "° Analysis: what the writer infers from the cited passages" in text
+
+
+def test_a_long_question_is_set_in_a_smaller_type() -> None:
+    def size(question: str) -> Any:
+        whole = report().model_copy(update={"question": question})
+        return Document(io.BytesIO(rendered("docx", whole))).paragraphs[0].runs[0].font.size
+
+    assert size("What did it cost?") is None
+    assert size("What did it cost, and why? " * 9).pt == 15
 
 
 def test_a_pdf_shows_hostile_text_as_text_and_links_numbers_to_passages() -> None:

@@ -14,11 +14,11 @@ from selectolax.lexbor import LexborHTMLParser
 from graph_research.research.registry import research_handlers
 from graph_research.research.report.basis import basis_of
 from graph_research.research.report.build import build_report
+from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.flow import Stage, flow_of, flow_svg
 from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.markdown import render_markdown
 from graph_research.research.report.model import Report
 from graph_research.research.report.page.html import render_html
 from tests.support.research import finished_research, written_report

@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 
 from graph_research.research.evidence.citations import Citation
 from graph_research.research.report.build import build_report
+from graph_research.research.report.documents.markdown import escape, render_markdown
 from graph_research.research.report.formatting import clean, one_line
-from graph_research.research.report.markdown import escape, render_markdown
 from graph_research.research.report.reading import source_marks
 from tests.support.research import finished_research, written_report
 

@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 
 from graph_research.research.report.build import build_report
-from graph_research.research.report.markdown import render_markdown
+from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.model import Report, report_schema
 from graph_research.research.report.page.html import render_html
 from graph_research.research.report.run_metadata import roles_served, usage_of

@@ -1,0 +1,223 @@
+"""The order and the parts of a report, which every format but the page lays out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from graph_research.research.evidence.citations import CitedBlock, CitedContradiction, CitedSection
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.draft import BlockType
+from graph_research.research.models.plan import SubQueryStatus
+from graph_research.research.report.basis import basis_of
+from graph_research.research.report.documents.elements import (
+    LINE_BREAK,
+    SPACE,
+    Code,
+    Element,
+    Heading,
+    Item,
+    Items,
+    Paragraph,
+    Passage,
+    Span,
+    Spans,
+    Style,
+    Table,
+    bullets,
+    joined,
+    line,
+)
+from graph_research.research.report.documents.methodology import methodology_of, titled
+from graph_research.research.report.documents.sentences import ANALYSIS, Sentences
+from graph_research.research.report.formatting import (
+    clean,
+    day,
+    description_beside_values,
+    one_line,
+    place,
+    publisher,
+    quoted,
+    source_title,
+    web_link,
+)
+from graph_research.research.report.labels.table import Labels
+from graph_research.research.report.model import Report, ReportSource
+from graph_research.research.report.reading import (
+    SourceGroup,
+    compared_under,
+    grouped_sources,
+    open_gaps,
+    opens_with_limit,
+)
+
+_CONTENTS_FROM = 5
+
+
+def elements_of(report: Report, labels: Labels, *, for_print: bool) -> list[Element]:
+    """The report from its title to its methodology.
+
+    For print it holds the passages that numbers lead to, and the run's id, the graph's hash and the date; else nothing
+    that differs between two runs of the same research.
+    """
+    return list(_Layout(report, labels, for_print).elements())
+
+
+class _Layout:
+    def __init__(self, report: Report, labels: Labels, for_print: bool) -> None:
+        self.report = report
+        self.labels = labels
+        self.for_print = for_print
+        self.sentences = Sentences(report, labels)
+
+    def elements(self) -> Iterator[Element]:
+        report, labels = self.report, self.labels
+        yield Heading(one_line(report.question) or labels.untitled, 0)
+        if report.notice:
+            yield Paragraph(line(report.notice), is_quoted=True)
+        yield from self._answer()
+        yield from self._contents()
+        for section in report.sections:
+            yield Heading(one_line(section.heading), section.level)
+            yield from self._blocks(section.blocks)
+        yield from self._disagreements()
+        if gaps := open_gaps(report):
+            yield Heading(labels.open_questions, 1)
+            yield bullets(gap.description for gap in gaps)
+        if report.conclusions:
+            yield Heading(labels.conclusions, 1)
+            yield from self._blocks(report.conclusions)
+        if report.more_evidence:
+            yield Heading(labels.more_evidence, 1)
+            yield Items(tuple(Item(self.sentences.item([statement])) for statement in report.more_evidence))
+        yield Heading(labels.basis, 1)
+        yield bullets(basis_of(report, labels))
+        yield from self._sources()
+        if self.for_print:
+            yield from self._passages()
+        yield Heading(labels.methodology, 1)
+        yield from methodology_of(report, labels, for_print=self.for_print)
+
+    def _answer(self) -> Iterator[Element]:
+        report, labels = self.report, self.labels
+        if report.written and report.found:
+            yield Heading(labels.short_answer, 1)
+            if not report.short_answer:
+                yield Paragraph(line(labels.nothing_written))
+            yield from self._blocks(report.short_answer)
+            if any(row.status is Status.ANALYSIS for row in report.statements()):
+                yield Paragraph(line(f"{ANALYSIS} {labels.analysis_title}", Style.EMPHASIS))
+            return
+        yield Heading(labels.not_found if report.written else labels.no_report_written, 1)
+        if not report.written:
+            yield bullets(self._what_exists())
+        elif not opens_with_limit(report):
+            yield Paragraph(line(labels.not_answered))
+        yield from self._blocks(report.short_answer)
+        if report.searched:
+            yield Paragraph(line(f"{labels.searched_for}:"))
+            yield bullets(report.searched)
+
+    def _what_exists(self) -> list[str]:
+        report, labels = self.report, self.labels
+        done = sum(outcome.status == SubQueryStatus.COMPLETED for outcome in report.sub_queries)
+        return [
+            labels.sub_queries_answered.format(done=done, all=len(report.sub_queries)),
+            labels.sources_collected.format(n=len(report.sources)),
+            labels.claims_scored.format(n=len(report.claims)),
+        ]
+
+    def _contents(self) -> Iterator[Element]:
+        """The headings of a report of many sections; without links, since programs name their targets differently."""
+        if len(self.report.sections) >= _CONTENTS_FROM:
+            yield Paragraph(line(self.labels.contents, Style.STRONG))
+            yield Items(tuple(_nested(self.report.sections)))
+
+    def _blocks(self, blocks: Iterable[CitedBlock]) -> Iterator[Element]:
+        for block in blocks:
+            if block.type is BlockType.LIST:
+                yield Items(tuple(Item(self.sentences.item(item)) for item in block.items), block.ordered)
+            elif block.type is BlockType.TABLE:
+                yield self.sentences.table(block)
+            elif block.type is BlockType.CODE:
+                for row in block.sentences:
+                    yield Code(clean(row.text).strip("\n"), block.language, self.sentences.marks(row))
+            elif block.type is BlockType.QUOTE:
+                yield Paragraph(self.sentences.item(block.sentences), is_quoted=True)
+            else:
+                yield Paragraph(self.sentences.paragraph(block.sentences))
+
+    def _disagreements(self) -> Iterator[Element]:
+        if not self.report.contradictions:
+            return
+        yield Heading(self.labels.disagreements, 1)
+        yield Paragraph(line(f"{self.labels.disagreements_lead} {self.labels.disagreements_marked}"))
+        for contradiction in self.report.contradictions:
+            topic = one_line(contradiction.topic)
+            yield Heading(topic[:1].upper() + topic[1:], 2)
+            yield from self._disagreement(contradiction)
+
+    def _disagreement(self, contradiction: CitedContradiction) -> Iterator[Element]:
+        if section := compared_under(contradiction, self.report):
+            said = line(self.labels.disagreement_told.format(heading=one_line(section.heading)))
+            numbers = self.sentences.numbers(name for side in contradiction.sides for name in side.citations)
+            yield Paragraph(joined([said, numbers]))
+            return
+        if description := one_line(description_beside_values(contradiction)):
+            yield Paragraph(line(description))
+        yield self.sentences.sides(contradiction)
+
+    def _sources(self) -> Iterator[Element]:
+        cited = grouped_sources(self.report)
+        yield Heading(self.labels.sources, 1)
+        if cited:
+            yield Table(tuple(self.labels.source_columns), tuple(map(self._source_row, cited)))
+        else:
+            yield Paragraph(line(self.labels.none_cited if self.report.sources else self.labels.no_sources))
+
+    def _source_row(self, group: SourceGroup) -> tuple[Spans, ...]:
+        first = group.sources[0]
+        places = [self._place(source, first) for source in group.sources]
+        return (
+            joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),
+            joined(dict.fromkeys([titled(first), *places]), LINE_BREAK),
+            line(publisher(first) or "–"),
+            line(day(first.published_at, self.labels)),
+        )
+
+    def _place(self, source: ReportSource, first: ReportSource) -> Spans:
+        """Where a source is that its title does not lead to."""
+        link = web_link(source.url)
+        if link:
+            return () if source is first else (*line(self.labels.also_at), SPACE, Span(link, url=link))
+        named = not source.url or one_line(source.url) == source_title(source)
+        return () if named else line(_relative(source.url or ""))
+
+    def _passages(self) -> Iterator[Element]:
+        if self.report.citations:
+            yield Heading(self.labels.passages, 1)
+        sources = {source.id: source for source in self.report.sources}
+        for citation in sorted(self.report.citations, key=lambda citation: citation.n):
+            source = sources.get(citation.source_id)
+            yield Passage(
+                citation=citation.id,
+                number=citation.n,
+                quote=quoted(one_line(citation.quote), self.labels)
+                + ("" if citation.valid else f" ({self.labels.unsupported})"),
+                source=source_title(source) if source else citation.source_id,
+                where=place(citation.locator, self.labels),
+            )
+
+
+def _nested(sections: Sequence[CitedSection]) -> Iterator[Item]:
+    """The headings with levels that no step of a list leaves out."""
+    level = -1
+    for section in sections:
+        level = min(section.level - 1, level + 1)
+        yield Item(line(section.heading), level)
+
+
+def _relative(url: str) -> str:
+    """A local document's path below the folder that was added; of an absolute one only the file's name."""
+    path = url.removeprefix("file://")
+    return path.rsplit("/", 1)[-1] if path.startswith("/") or re.match(r"[A-Za-z]:[\\/]", path) else url

@@ -1,0 +1,101 @@
+"""The report as Markdown: readable as plain text, safe in any renderer, the same bytes for the same research."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from graph_research.research.report.documents.elements import (
+    LINE_BREAK,
+    Code,
+    Element,
+    Heading,
+    Items,
+    Paragraph,
+    Passage,
+    Span,
+    Style,
+    Table,
+)
+from graph_research.research.report.documents.layout import elements_of
+from graph_research.research.report.formatting import one_line
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.model import Report
+
+_ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<=\])\(|!(?=\[)|(?<![^\W_])_|_(?![^\W_])|\$(?=\S)")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_LINE_START = re.compile(r"^(?=[#+=-])|^(\d{1,9})(?=[.)](?:\s|$))")
+
+
+def escape(text: str, *, starts_line: bool = True) -> str:
+    """Foreign text as one line that Markdown and HTML leave alone: no markup, link, image, table cell or heading."""
+    line = _ACTIVE.sub(lambda match: "\\" + match[0], one_line(text))
+    line = _ENTITY.sub("&amp;", line).replace("<", "&lt;")
+    if not starts_line:
+        return line
+    line = "\\" + line if line.startswith(">") else line
+    return _LINE_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\", line)
+
+
+def render_markdown(report: Report) -> str:
+    """The report, ending in a newline. It holds no time, duration, absolute path or run id."""
+    elements = elements_of(report, labels_for(report.language), for_print=False)
+    return "\n\n".join(map(_element, elements)) + "\n"
+
+
+def _element(element: Element) -> str:
+    match element:
+        case Heading(text, level):
+            return f"{'#' * (level + 1)} {escape(text)}"
+        case Paragraph(spans, is_quoted):
+            return ("> " if is_quoted else "") + _spans(spans)
+        case Items(items, ordered):
+            marks = (f"{n}." if ordered else "-" for n in range(1, len(items) + 1))
+            return "\n".join(
+                f"{'  ' * item.level}{mark} {_spans(item.spans)}" for mark, item in zip(marks, items, strict=True)
+            )
+        case Table():
+            return _table(element)
+        case Code(text, language, marks):
+            return fenced(text, language) + (f"\n\n{_spans(marks)}" if marks else "")
+        case Passage(_, number, quote, source, where):
+            return f"[{number}] {escape(quote)} *{escape(source)}*, {escape(where)}"
+
+
+def fenced(text: str, language: str) -> str:
+    """A block of code that nothing in it ends; a language that is no plain name is left out."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    name = language if re.fullmatch(r"[A-Za-z0-9+#.-]{1,20}", language) else ""
+    return f"{fence}{name}\n{text}\n{fence}"
+
+
+def _table(table: Table) -> str:
+    heads = [escape(head, starts_line=False) for head in table.header]
+    rows = [heads, ["---"] * len(heads), *([_spans(cell, starts_line=False) for cell in row] for row in table.rows)]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"**{escape(table.caption)}**\n\n{lines}" if table.caption else lines
+
+
+def _spans(spans: Sequence[Span], *, starts_line: bool = True) -> str:
+    return "".join(_span(span, starts_line=starts_line and n == 0) for n, span in enumerate(spans))
+
+
+def _span(span: Span, *, starts_line: bool) -> str:
+    if span is LINE_BREAK:
+        return "<br>"
+    if span.is_further:
+        return ""
+    if span.citation or span.style is Style.NUMBER:
+        return span.text
+    text = escape(span.text, starts_line=starts_line)
+    if span.url:
+        return f"[{text}](<{_target(span.url)}>)"
+    mark = {Style.STRONG: "**", Style.EMPHASIS: "*"}.get(span.style, "")
+    before = span.text[: len(span.text) - len(span.text.lstrip())]
+    after = span.text[len(span.text.rstrip()) :] if text else ""
+    return f"{before}{mark}{text}{mark}{after}" if text else before
+
+
+def _target(url: str) -> str:
+    """A link's address inside `<…>`; what could end it or the table's cell is percent-encoded."""
+    return "".join(f"%{ord(character):02X}" if character in '<>|\\`"' else character for character in url)

@@ -1,0 +1,135 @@
+"""The sentences of a report as text with numbers and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from graph_research.research.evidence.citations import Citation, CitedBlock, CitedContradiction, CitedStatement
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.draft import StatementKind
+from graph_research.research.report.documents.elements import (
+    LINE_BREAK,
+    Span,
+    Spans,
+    Style,
+    Table,
+    joined,
+    line,
+)
+from graph_research.research.report.formatting import attribution, one_line, quoted
+from graph_research.research.report.labels.table import Labels
+from graph_research.research.report.model import Report
+from graph_research.research.report.reading import (
+    also_in,
+    analysis_columns,
+    letter,
+    runs,
+    same_source,
+    source_marks,
+)
+
+ANALYSIS = "°"
+"""Stands behind analysis; the report says once what it means."""
+
+
+class Sentences:
+    """The statements of one report as spans."""
+
+    def __init__(self, report: Report, labels: Labels) -> None:
+        self._labels = labels
+        self._citations = {citation.id: citation for citation in report.citations}
+        self._sources = {source.id: source for source in report.sources}
+        self._disputed = report.disputed()
+
+    def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
+        """Running text. Analysis is marked once, where a run of it ends."""
+        return joined(self._sentence(row, says_analysis=row is run[-1]) for _, run in runs(statements) for row in run)
+
+    def item(self, statements: Sequence[CitedStatement]) -> Spans:
+        """A quote that stands alone says whose it is; anything else is running text."""
+        if len(statements) == 1 and statements[0].kind is StatementKind.QUOTE:
+            return self._quote(statements[0])
+        return self.paragraph(statements)
+
+    def table(self, block: CitedBlock) -> Table:
+        """A table, filled up to equal rows. Where a whole column is analysis, its header has the mark."""
+        width = max([len(block.header), *map(len, block.rows)])
+        analysed = analysis_columns(block)
+        header = [one_line(head) + (f" {ANALYSIS}" if n in analysed else "") for n, head in enumerate(block.header)]
+        rows = [
+            [self._sentence(cell, says_analysis=n not in analysed) for n, cell in enumerate(row)] for row in block.rows
+        ]
+        return Table(
+            tuple(header + [""] * (width - len(header))),
+            tuple(tuple(row + [()] * (width - len(row))) for row in rows),
+            one_line(block.caption),
+        )
+
+    def sides(self, contradiction: CitedContradiction) -> Table:
+        """Each side of a disagreement: its value, and who says so in which words."""
+        cells = [
+            joined((self._of_side(self._citations[name]) for name in side.citations), LINE_BREAK)
+            for side in contradiction.sides
+        ]
+        return Table(tuple(one_line(side.value) for side in contradiction.sides), (tuple(cells),))
+
+    def numbers(self, names: Iterable[str]) -> Spans:
+        """The numbers of the cited sources, each once, three in a row as `[3–5]`."""
+        spans: list[Span] = []
+        for mark in source_marks(names, self._citations):
+            spans += [*([Span(" ")] if spans else []), Span(f"[{mark.label}]", citation=mark.citations[0].id)]
+            is_range = len(mark.numbers) > 1  # its further passages have no text of their own, but are cited
+            spans += [
+                Span("" if is_range else f"[{letter(n)}]", citation=further.id, is_further=True)
+                for n, further in enumerate(mark.citations[1:], start=1)
+            ]
+        return tuple(spans)
+
+    def marks(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
+        """The numbers behind a sentence, and whether it is disputed, analysis or unsupported."""
+        is_analysis = statement.status is Status.ANALYSIS
+        disputed = not is_analysis and any(name in self._disputed for name in statement.citations)
+        return joined([self.numbers(statement.citations), self._status(statement, disputed, says_analysis)])
+
+    def _status(self, statement: CitedStatement, disputed: bool, says_analysis: bool) -> Spans:
+        is_analysis = statement.status is Status.ANALYSIS
+        return joined(
+            [
+                line(f"({self._labels.disputed})") if disputed else (),
+                line(ANALYSIS) if is_analysis and says_analysis else (),
+                self._unsupported if statement.status is Status.UNSUPPORTED else (),
+            ]
+        )
+
+    @property
+    def _unsupported(self) -> Spans:
+        return line(f"({self._labels.unsupported})", Style.STRONG)
+
+    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
+        text = one_line(statement.text)
+        said = quoted(text, self._labels) if statement.kind is StatementKind.QUOTE else text
+        return joined([(Span(said),) if said else (), self.marks(statement, says_analysis=says_analysis)])
+
+    def _quote(self, statement: CitedStatement) -> Spans:
+        first = self._citations[statement.citations[0]] if statement.citations else None
+        who = self._attribution(first) if first else ()
+        others = also_in(statement, self._citations)
+        also = joined([line(f"; {self._labels.also_in}"), self.numbers(others)]) if others else ()
+        disputed = any(name in self._disputed for name in statement.citations)
+        return joined(
+            [
+                line(quoted(one_line(statement.text), self._labels)),
+                self.numbers(same_source(statement, self._citations)),
+                (*who, *also),
+                self._status(statement, disputed, says_analysis=True),
+            ]
+        )
+
+    def _of_side(self, citation: Citation) -> Spans:
+        said = line(quoted(one_line(citation.quote), self._labels))
+        unproved = () if citation.valid else self._unsupported
+        return joined([said, self.numbers([citation.id]), self._attribution(citation), unproved])
+
+    def _attribution(self, citation: Citation) -> Spans:
+        source = self._sources.get(citation.source_id)
+        return line(attribution(source, self._labels), Style.EMPHASIS) if source else ()

@@ -1,14 +1,21 @@
-"""Reading sources back from the archive, as documents with their blocks and pages."""
+"""The archived texts of a run: read back as documents, and as what every quote is proved against."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import orjson
 
+from graph_research.errors import GraphResearchError
 from graph_research.graph.context import Context
+from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
-from graph_research.text.document import Document
+from graph_research.text.document import Document, text_hash
+from graph_research.text.locators import resolve
+from graph_research.text.wording import shortened
+
+_SHOWN_CHARS = 120
 
 
 async def read_documents(sources: Sequence[Source], ctx: Context) -> dict[str, Document]:
@@ -21,3 +28,60 @@ async def _read(source: Source, ctx: Context) -> Document:
     if source.layout_hash is None:
         return Document(text=text, title=source.title)
     return Document.from_layout(text, orjson.loads(await ctx.get_text(source.layout_hash)))
+
+
+class Proof(Record):
+    """Where a quote stands in its archived text, as offsets of the whole text, or why it does not."""
+
+    start: int = 0
+    end: int = 0
+    problem: str = ""
+
+
+class Archive:
+    """The archived texts by hash, with each text's page table; the judge of every quote.
+
+    `texts` maps `sha256:HEX` to canonical text; a text whose own hash differs from its name is never trusted.
+    `layouts` maps the same hashes to `Document.layout()`.
+    """
+
+    def __init__(self, texts: Mapping[str, str], layouts: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        self._texts = texts
+        self._layouts = layouts or {}
+        self._sound: dict[str, bool] = {}
+
+    def prove(self, quote: str, locator: str, archive_hash: str) -> Proof:
+        """Check `archive[locator] == quote`, to the character."""
+        problem = self.problem_of(archive_hash)
+        if problem:
+            return Proof(problem=problem)
+        text = self._texts[archive_hash]
+        try:
+            start, end = resolve(text, locator, self.pages(archive_hash))
+        except (GraphResearchError, ValueError) as error:
+            return Proof(problem=f"the locator {locator!r} leads nowhere: {error}")
+        if not quote:
+            return Proof(problem="the quote is empty")
+        if text[start:end] != quote:
+            return Proof(problem=f"the archived text has there: {shortened(text[start:end], _SHOWN_CHARS)!r}")
+        return Proof(start=start, end=end)
+
+    def problem_of(self, archive_hash: str) -> str:
+        """Why the text of this hash cannot be trusted, or an empty string."""
+        if archive_hash not in self._texts:
+            return f"the archived text {archive_hash} is missing"
+        if archive_hash not in self._sound:
+            self._sound[archive_hash] = text_hash(self._texts[archive_hash]) == archive_hash
+        return "" if self._sound[archive_hash] else f"the archived text {archive_hash} was changed: its hash differs"
+
+    def text(self, archive_hash: str) -> str:
+        """The archived text; `KeyError` where there is none."""
+        return self._texts[archive_hash]
+
+    def layout(self, archive_hash: str) -> Mapping[str, Any]:
+        """The blocks and pages of a text; an empty mapping where none are known."""
+        return self._layouts.get(archive_hash, {})
+
+    def pages(self, archive_hash: str) -> Sequence[int] | None:
+        """The offset of each page, page 1 first, or None where the text has no page table."""
+        return self.layout(archive_hash).get("pages") or None

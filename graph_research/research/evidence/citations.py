@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
-from graph_research.errors import GraphResearchError
+from graph_research.research.evidence.archive import Archive, Proof
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
 from graph_research.research.models.draft import (
     Block,
+    BlockOf,
     BlockType,
     Draft,
     Statement,
     StatementKind,
     StatementVerdict,
     Writer,
+    statements_of,
 )
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
-from graph_research.text.document import text_hash
-from graph_research.text.locators import resolve
-from graph_research.text.wording import shortened
 
-_SHOWN_CHARS = 120
 _SELECTOR_CHARS = 32
 AROUND_CHARS = 600
 """Of the text on either side of a quote, in which a sentence's names may stand."""
@@ -90,26 +88,11 @@ class CitedStatement(Record):
     fabricated: list[str] = Field(default_factory=list)
 
 
-AnyStatement = TypeVar("AnyStatement", Statement, CitedStatement)
+_Cell = TypeVar("_Cell", Statement, CitedStatement)
 
 
-class CitedBlock(Record):
+class CitedBlock(BlockOf[CitedStatement]):
     """A block of the draft, its sentences cited."""
-
-    type: BlockType
-    sentences: list[CitedStatement] = Field(default_factory=list)
-    items: list[list[CitedStatement]] = Field(default_factory=list)
-    ordered: bool = False
-    header: list[str] = Field(default_factory=list)
-    rows: list[list[CitedStatement]] = Field(default_factory=list)
-    caption: str = ""
-    language: str = ""
-
-    def statements(self) -> Iterator[CitedStatement]:
-        """Every sentence and cell, in reading order."""
-        yield from self.sentences
-        for group in (*self.items, *self.rows):
-            yield from group
 
 
 class CitedSection(Record):
@@ -122,8 +105,7 @@ class CitedSection(Record):
 
     def statements(self) -> Iterator[CitedStatement]:
         """Every sentence and cell, in reading order."""
-        for block in self.blocks:
-            yield from block.statements()
+        return statements_of(self.blocks)
 
 
 class CitedSide(Record):
@@ -156,68 +138,9 @@ class Cited(Record):
 
     def statements(self) -> Iterator[CitedStatement]:
         """Every sentence and cell, in reading order."""
-        for block in (*self.short_answer, *(block for section in self.sections for block in section.blocks)):
-            yield from block.statements()
-        for block in self.conclusions:
-            yield from block.statements()
+        sections = (block for section in self.sections for block in section.blocks)
+        yield from statements_of((*self.short_answer, *sections, *self.conclusions))
         yield from self.more_evidence
-
-
-class Proof(Record):
-    """Where a quote stands in its archived text, as offsets of the whole text, or why it does not."""
-
-    start: int = 0
-    end: int = 0
-    problem: str = ""
-
-
-class Archive:
-    """The archived texts by hash, with each text's page table; the judge of every quote.
-
-    `texts` maps `sha256:HEX` to canonical text; a text whose own hash differs from its name is never trusted.
-    `layouts` maps the same hashes to `Document.layout()`.
-    """
-
-    def __init__(self, texts: Mapping[str, str], layouts: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        self._texts = texts
-        self._layouts = layouts or {}
-        self._sound: dict[str, bool] = {}
-
-    def prove(self, quote: str, locator: str, archive_hash: str) -> Proof:
-        """Check `archive[locator] == quote`, to the character."""
-        problem = self.problem_of(archive_hash)
-        if problem:
-            return Proof(problem=problem)
-        text = self._texts[archive_hash]
-        try:
-            start, end = resolve(text, locator, self.pages(archive_hash))
-        except (GraphResearchError, ValueError) as error:
-            return Proof(problem=f"the locator {locator!r} leads nowhere: {error}")
-        if not quote:
-            return Proof(problem="the quote is empty")
-        if text[start:end] != quote:
-            return Proof(problem=f"the archived text has there: {shortened(text[start:end], _SHOWN_CHARS)!r}")
-        return Proof(start=start, end=end)
-
-    def problem_of(self, archive_hash: str) -> str:
-        """Why the text of this hash cannot be trusted, or an empty string."""
-        if archive_hash not in self._texts:
-            return f"the archived text {archive_hash} is missing"
-        if archive_hash not in self._sound:
-            self._sound[archive_hash] = text_hash(self._texts[archive_hash]) == archive_hash
-        return "" if self._sound[archive_hash] else f"the archived text {archive_hash} was changed: its hash differs"
-
-    def text(self, archive_hash: str) -> str:
-        """The archived text; `KeyError` where there is none."""
-        return self._texts[archive_hash]
-
-    def layout(self, archive_hash: str) -> Mapping[str, Any]:
-        """The blocks and pages of a text; an empty mapping where none are known."""
-        return self._layouts.get(archive_hash, {})
-
-    def pages(self, archive_hash: str) -> Sequence[int] | None:
-        """The offset of each page, page 1 first, or None where the text has no page table."""
-        return self.layout(archive_hash).get("pages") or None
 
 
 def cite(
@@ -402,7 +325,7 @@ def _selectors(text: str, proof: Proof) -> list[QuoteSelector | PositionSelector
     ]
 
 
-def in_context(row: Sequence[AnyStatement], header: Sequence[str], place: int) -> Iterator[tuple[AnyStatement, str]]:
+def in_context(row: Sequence[_Cell], header: Sequence[str], place: int) -> Iterator[tuple[_Cell, str]]:
     """The cells of a table's row, each with the row's label and the column's header, which it is read with. The label
     itself is read with the row's place, from 1, since it may count the rows."""
     for column, cell in enumerate(row):

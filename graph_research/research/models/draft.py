@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import Field
 
@@ -56,24 +56,31 @@ class BlockType(StrEnum):
     CODE = "code"
 
 
-class Block(Record):
-    """A paragraph (`sentences`), a list (`items` of sentences, `ordered` or not), a table (`header` and `rows` of
-    cells, with a `caption`), or a quotation or code (one of `sentences`; code in `language`)."""
+AnyStatement = TypeVar("AnyStatement", bound=Record)
+
+
+class BlockOf(Record, Generic[AnyStatement]):
+    """A block of a draft, or of a report, whose statements are cited."""
 
     type: BlockType = BlockType.PARAGRAPH
-    sentences: list[Statement] = Field(default_factory=list)
-    items: list[list[Statement]] = Field(default_factory=list)
+    sentences: list[AnyStatement] = Field(default_factory=list)
+    items: list[list[AnyStatement]] = Field(default_factory=list)
     ordered: bool = False
     header: list[str] = Field(default_factory=list)
-    rows: list[list[Statement]] = Field(default_factory=list)
+    rows: list[list[AnyStatement]] = Field(default_factory=list)
     caption: str = ""
     language: str = ""
 
-    def statements(self) -> Iterator[Statement]:
+    def statements(self) -> Iterator[AnyStatement]:
         """Every sentence and cell, in reading order."""
         yield from self.sentences
         for group in (*self.items, *self.rows):
             yield from group
+
+
+class Block(BlockOf[Statement]):
+    """A paragraph (`sentences`), a list (`items` of sentences, `ordered` or not), a table (`header` and `rows` of
+    cells, with a `caption`), or a quotation or code (one of `sentences`; code in `language`)."""
 
 
 class Writer(StrEnum):
@@ -169,7 +176,7 @@ class StatementVerdict(Record):
     model: str = ""
 
 
-def statements_of(blocks: Iterable[Block]) -> Iterator[Statement]:
+def statements_of(blocks: Iterable[BlockOf[AnyStatement]]) -> Iterator[AnyStatement]:
     """Every sentence and cell of the blocks, in reading order."""
     for block in blocks:
         yield from block.statements()

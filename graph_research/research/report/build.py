@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 
 from graph_research.graph.statuses import Cause, RunStatus
-from graph_research.research.evidence.citations import Archive, Citation, Cited, cite
+from graph_research.research.evidence.archive import Archive
+from graph_research.research.evidence.citations import Citation, Cited, cite
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft, StatementVerdict, stored_draft

@@ -14,6 +14,7 @@ from graph_research.research.evidence.citations import (
     CitedSection,
     CitedStatement,
 )
+from graph_research.research.models.draft import statements_of
 from graph_research.research.models.record import Record
 
 
@@ -275,10 +276,8 @@ class Report(Record):
 
     def statements(self) -> Iterator[CitedStatement]:
         """Every statement, in reading order."""
-        for block in (*self.short_answer, *(block for section in self.sections for block in section.blocks)):
-            yield from block.statements()
-        for block in self.conclusions:
-            yield from block.statements()
+        sections = (block for section in self.sections for block in section.blocks)
+        yield from statements_of((*self.short_answer, *sections, *self.conclusions))
         yield from self.more_evidence
 
     def disputed(self) -> dict[str, int]:

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from graph_research.research.evidence.citations import Archive, Citation, CitedStatement, in_context, passage_of
+from graph_research.research.evidence.archive import Archive
+from graph_research.research.evidence.citations import Citation, CitedStatement, in_context, passage_of
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
 from graph_research.research.models.draft import BlockType, Statement
 from graph_research.research.models.record import Record

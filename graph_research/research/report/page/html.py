@@ -14,7 +14,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from graph_research.research.evidence.citations import Archive, Citation
+from graph_research.research.evidence.archive import Archive
+from graph_research.research.evidence.citations import Citation
 from graph_research.research.report import formatting, reading
 from graph_research.research.report.basis import basis_of
 from graph_research.research.report.flow import flow_of, flow_svg

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from graph_research.research.evidence.citations import Archive, cite
+from graph_research.research.evidence.archive import Archive
+from graph_research.research.evidence.citations import cite
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import Draft
 from graph_research.research.models.evidence import Contradiction, Evidence

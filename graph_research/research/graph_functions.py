@@ -27,6 +27,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
     return {
         "abort_record": abort_record,
         "analysis_metrics": analysis_metrics,
+        "brought_new": brought_new,
         "count_quality": count_quality,
         "failed": failed,
         "failures_of": failures_of,
@@ -46,6 +47,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "refinement_gate": lambda gaps, now, most: quality_gates.refinement_gate(gaps, now, most).to_json(),
         "refinement_metrics": refinement_metrics,
         "reopened": reopened,
+        "read_whole": read_whole,
         "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
         "results_per_search": results_per_search,
         "sections_to_mend": writing_functions.sections_to_mend,
@@ -203,6 +205,23 @@ def _merged(sources: Rows, outputs: Rows) -> tuple[list[Row], dict[str, str]]:
             seen.add(identity, kept)
         same_as[row["id"]] = kept
     return fresh, same_as
+
+
+def read_whole(topics: Rows, sources: Rows) -> list[str]:
+    """The ids of the sources whose whole text a topic was read for."""
+    read = {name for topic in topics if topic.get("compressed_findings") for name in topic["source_ids"]}
+    return [row["id"] for row in sources if row["id"] in read and row["metadata"].get("shown_share", 1.0) == 1.0]
+
+
+def brought_new(sub_queries: Rows, topics: Rows, iteration: int) -> bool:
+    """Whether this iteration's topics were read for findings, or found a source that no topic was read for."""
+    own = {row["id"] for row in sub_queries if row["iteration"] == iteration}
+    read = {name for topic in topics if topic.get("compressed_findings") for name in topic["source_ids"]}
+    return any(
+        topic.get("compressed_findings") or not read.issuperset(topic["source_ids"])
+        for topic in topics
+        if topic["sub_query_id"] in own
+    )
 
 
 def results_per_search(max_sources: int, max_searches: int) -> int:

@@ -34,11 +34,12 @@ _NUMBERS = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
 def extractor(services: Services) -> Handler:
     """Notes, findings and limits of one topic, in one call. Where no model extracts, or no usable answer comes, there
-    are none, and the analyzer reads the sources itself."""
+    are none, and the analyzer reads the sources itself. Sources in `read_before` are not read again."""
 
     async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         settings = services.settings
-        sources = [Source.model_validate(row) for row in handoff["sources"]]
+        read = set(handoff.get("read_before") or ())
+        sources = [Source.model_validate(row) for row in handoff["sources"] if row["id"] not in read]
         wanted = settings.topic_compression and condenses(services.models, ctx.role or "compression", "gathering")
         if not wanted or not sources:
             return _output()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -29,7 +29,7 @@ def reflector(services: Services) -> Handler:
     agent = Agent(name="reflector", role="reflection", phase="gathering", sections=_SECTIONS)
 
     async def reflect(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        sources = handoff["sources"]
+        sources, read_before = handoff["sources"], handoff.get("read_before") or ()
         searches_left = max(handoff["max_searches"] - len(handoff["queries"]), 0)
         if not searches_left:
             stop = Reflection.model_validate(_stop(len(sources), "No search is left."))
@@ -41,7 +41,7 @@ def reflector(services: Services) -> Handler:
             "queries": list(handoff["queries"]),
             "source_count": len(sources),
             "quality_distribution": dict(sorted(Counter(row["quality"] for row in sources).items())),
-            "found": [_line(row, services.settings.source_chars) for row in sources],
+            "found": [_line(row, services.settings.source_chars, read_before) for row in sources],
             "titles": [row["title"] for row in sources],
             "searches_left": searches_left,
             "enough_sources": ENOUGH_SOURCES,
@@ -64,12 +64,14 @@ def reflector(services: Services) -> Handler:
     return reflect
 
 
-def _line(row: Mapping[str, Any], most_chars: int) -> str:
-    """A source on one line: its title, what was found best in it, and whether its text is too long to be read whole."""
+def _line(row: Mapping[str, Any], most_chars: int, read_before: Collection[str]) -> str:
+    """A source on one line: its title, what was found best in it, and whether its text was read in an earlier round or
+    is too long to be read whole."""
     says = row.get("metadata", {}).get("summary") or row.get("content") or row.get("snippet") or ""
     length = row.get("characters") or 0
     cut = f" [read in passages, {length:,} characters are too long]" if length > most_chars else ""
-    return f"{row['title']}: {shortened(one_line(says), _SHOWN_CHARS)}{cut}"
+    read = " [read in an earlier round]" if row["id"] in read_before else ""
+    return f"{row['title']}: {shortened(one_line(says), _SHOWN_CHARS)}{cut}{read}"
 
 
 def _stop(source_count: int, rationale: str) -> dict[str, Any]:

@@ -88,19 +88,21 @@ def supervisor(services: Services) -> Handler:
 
 
 def iteration_decider(services: Services) -> Handler:
-    """Whether another iteration follows: open gaps, iterations left, and room for it within the limits of the run."""
+    """Whether another iteration follows: open gaps, iterations left, something new in this one, and room for it within
+    the limits of the run."""
 
     async def decide(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         gaps, iteration, most = handoff["gap_count"], handoff["iteration"], handoff["max_iterations"]
+        brought_new = handoff.get("brought_new", True)
         refused = None
         allowance = services.allowance
-        if allowance is not None and gaps > 0 and iteration < most:
+        if allowance is not None and gaps > 0 and iteration < most and brought_new:
 
             async def ask() -> str | None:
                 return allowance.refuses_round()
 
             refused = await ctx.call(CallKind.ALLOWANCE.value, {"for": "round", "run": ctx.run_id}, ask)
-        record = decision_log.iteration_decision(gaps, iteration, most, ctx, refused=refused)
+        record = decision_log.iteration_decision(gaps, iteration, most, ctx, brought_new=brought_new, refused=refused)
         return {**record["outputs"], "decisions": [record]}
 
     return decide
@@ -175,15 +177,12 @@ def _advice(verdict: Mapping[str, Any], gate: Mapping[str, Any]) -> str | None:
 
 def _can_change_something(handoff: Mapping[str, Any], guidance: str | None) -> bool:
     """Whether a model's verdict may change what follows: a failed gate with a retry left is to be mended, searches that
-    failed may be repeated, a hook gave guidance to weigh, or another round may follow."""
+    failed may be repeated, a hook gave guidance to weigh, or the next round may be called off."""
     phase, metrics = handoff["current_phase"], handoff["metrics"]
     if guidance or (handoff["retries_left"] > 0 and (phase == "gathering" or not handoff["gate"]["valid"])):
         return True
-    if handoff["iteration"] >= handoff["max_iterations"]:
-        return False
-    if phase == "analysis":
-        return bool(metrics["gap_count"])
-    return phase == "refinement" and bool(metrics["should_iterate"])
+    rounds_left = handoff["iteration"] < handoff["max_iterations"]
+    return phase == "refinement" and rounds_left and bool(metrics["should_iterate"])
 
 
 def _digest(result: Sequence[str], most_chars: int) -> str:

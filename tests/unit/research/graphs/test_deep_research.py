@@ -141,7 +141,7 @@ async def test_the_supervisor_is_asked_only_where_its_verdict_can_change_somethi
     )
     await rounds.run()
     asked = rounds.model.asked("supervisor")
-    assert [request.material["phase"] for request in asked] == ["analysis", "refinement"]
+    assert [request.material["phase"] for request in asked] == ["refinement"]
     assert all("How fish fare beside the gates" in request.user for request in asked)
 
 

@@ -1,0 +1,89 @@
+"""Rounds of the main graph: what a later one reads, and where the research ends since nothing is left to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graph_research.providers.llm.base import ModelRequest
+from tests.support.research.harness import FISH_GAP, Bench, ask_the_suggestions, research_script, verdict
+
+
+def reads_all(request: ModelRequest) -> dict[str, Any]:
+    """An extractor that quotes the first sentence of each source."""
+    rows = [(row["id"], row["text"].partition(". ")[0].rstrip(".") + ".") for row in request.material["sources"]]
+    return {
+        "notes": [{"text": text, "sources": [n]} for n, (_, text) in enumerate(rows, start=1)],
+        "findings": [
+            {"content": text, "confidence": "high", "evidence": [{"source_id": name, "quote": text}]}
+            for name, text in rows
+        ],
+        "limits": [],
+    }
+
+
+def keeps_asking(query: str, improvements: list[str]) -> Any:
+    def refine(request: ModelRequest) -> dict[str, Any]:
+        answer = ask_the_suggestions(request)
+        answer["gap_analysis"][0]["follow_up_queries"] = [{"query": f"{query} {len(request.material['sub_queries'])}"}]
+        return {**answer, "report_improvements": improvements}
+
+    return refine
+
+
+def bench(query: str, improvements: list[str], **script: Any) -> Bench:
+    script = {
+        "extractor": [reads_all],
+        "analyzer": [{"findings": [], "gaps": [FISH_GAP]}],
+        "refiner": [keeps_asking(query, improvements)],
+        **script,
+    }
+    return Bench(research_script(**script), condensing=True, settings={"fetch_time_summarization": False})
+
+
+async def test_a_round_that_finds_only_what_was_read_is_the_last_and_asks_for_nothing_more() -> None:
+    repeated = bench("cost and opening once more", [])
+    result = await repeated.run(max_iterations=4)
+    assert (result.status, result.state["iteration"]) == ("completed", 2)
+    nodes = await repeated.nodes()
+    assert nodes[nodes.index("next_iteration") :] == ["next_iteration", "gather", "review_gather", "decide"]
+    assert len(repeated.model.asked("extractor")) == 2
+    assert "[read in an earlier round]" in repeated.model.asked("reflector")[-1].user
+    [*_, last] = [row for row in result.state["decisions"] if row["action"] == "decide_iteration"]
+    assert last["outputs"] == {"should_iterate": False, "next_phase": "COMPLETED"}
+    assert "found nothing that was not read before" in last["rationale"]
+    assert result.state["report"]
+
+
+async def test_the_report_is_written_again_where_the_refinement_asked_for_a_better_one() -> None:
+    repeated = bench("cost and opening once more", ["Say more of fish."])
+    result = await repeated.run(max_iterations=4)
+    assert (result.status, result.state["iteration"]) == ("completed", 2)
+    nodes = await repeated.nodes()
+    assert nodes[nodes.index("next_iteration") + 3 :] == ["synthesize", "review_synthesize", "decide"]
+    assert "Say more of fish." in repeated.model.asked("section_writer")[-1].user
+
+
+async def test_a_later_round_reads_only_the_sources_that_were_not_read_before() -> None:
+    more = bench("cost of fish passage", [])
+    state = (await more.run(max_iterations=2)).state
+    *_, last = more.model.asked("extractor")
+    first = {row["id"] for row in state["sources"] if row["iteration"] == 1}
+    assert {row["id"] for row in last.material["sources"]}.isdisjoint(first)
+    [topic] = [row for row in state["topics"] if row["sub_query_id"] == "sq-2-1"]
+    assert first & set(topic["source_ids"])
+    assert (await more.nodes()).count("analyze") == 2
+
+
+async def test_guidance_leads_to_the_analysis_also_where_nothing_new_was_found() -> None:
+    def guides(request: ModelRequest) -> dict[str, Any]:
+        return verdict("proceed", "Look at the fish.")
+
+    class Hints:
+        def on_think_pause(self, state: Any, prompt: str) -> str | None:
+            return "Look at the fish." if state["phase"] == "gathering" else None
+
+    repeated = bench("cost and opening once more", [], supervisor=[guides])
+    repeated.hooks = Hints()
+    result = await repeated.run(max_iterations=4)
+    assert result.state["iteration"] == 2
+    assert (await repeated.nodes()).count("analyze") == 2

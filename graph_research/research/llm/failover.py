@@ -38,10 +38,11 @@ _CHECK_MODELS = "check the keys and addresses of its models"
 
 @dataclass(frozen=True, kw_only=True)
 class Rejection:
-    """A reply that could not be used, and what is wrong with it."""
+    """A reply that is sent back, and what is wrong with it. `is_usable`: it can be used as it is."""
 
     reply: str
     problem: str
+    is_usable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +62,8 @@ class PromptRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The last reply to `prompt`, with its usable `value`, or None and the `problem`. `turns` counts all replies."""
+    """The reply to `prompt` that is used: its `value`, or None and the `problem`. A value may have a `problem`, too.
+    `before` is the value that was sent back for its problem. `turns` counts all replies."""
 
     text: str
     prompt: FittedPrompt
@@ -72,6 +74,7 @@ class Answer:
     model: str = ""
     broke_off: bool = False
     """The model stopped at the limit of its answer; the value is what could be read until there."""
+    before: dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True)
@@ -91,7 +94,9 @@ class ModelSession:
     ) -> Answer:
         """Ask the role's models one after the other, each at most `turns` times, until `read` finds a value in a reply.
 
-        `read` gives the value, or None and what is wrong; a wrong reply is sent back with that. A reply that broke off
+        `read` gives the value, or None and what is wrong; a wrong reply is sent back with that. A value with a problem
+        is sent back once where a turn is left, but not to a model in this process, and kept where no whole value comes
+        of that. A reply that broke off
         is read as complete JSON only (`read`'s second argument), but in the last turn as far as it goes. Where some
         model replied but none usably, the last answer has no value. Where none replied one error is raised for all of
         them: `ProviderUnavailable` where a later try may help, `ContextExceeded` where the prompt fits no window,
@@ -105,6 +110,7 @@ class ModelSession:
                 reason = f"{unusable} gave no usable answer; {model.spec} was asked"
                 self._note(request, DegradationKind.FAILOVER, reason, model=unusable)
             rejection = None
+            kept: Answer | None = None
             for turn in range(1, turns + 1):
                 try:
                     reply, prompt = await self._reply(request, model, turn, rejection)
@@ -114,27 +120,18 @@ class ModelSession:
                 for failed, failure in failures:
                     reason = f"{failed.spec} did not answer ({type(failure).__name__}); {model.spec} did"
                     self._note(request, DegradationKind.FAILOVER, reason, model=failed.spec)
-                text = str(reply["text"])
-                cut = bool(reply.get("cut"))
-                value, problem = read(text, cut)
-                broke_off = cut and value is None
-                if broke_off and turn == turns:
-                    value, problem = read(text, False)
-                elif broke_off:
-                    problem = f"it broke off because it was too long; say the same in a shorter whole ({problem})"
-                answer = Answer(
-                    text=text,
-                    prompt=prompt,
-                    value=value,
-                    problem=problem,
-                    turns=answer.turns + 1 if answer else 1,
-                    in_process=model.in_process,
-                    model=model.spec,
-                    broke_off=broke_off,
-                )
-                if value is not None:
+                count_of_turns = answer.turns + 1 if answer else 1
+                answer = _read_reply(reply, prompt, model, read, turns=count_of_turns, is_last=turn == turns)
+                if kept is not None:
+                    return _better(kept, answer)
+                is_usable = answer.value is not None
+                if is_usable and (not answer.problem or turn == turns or model.in_process):
                     return answer
-                unusable, rejection = model.spec, Rejection(reply=text, problem=problem)
+                kept = answer if is_usable else None
+                unusable = model.spec
+                rejection = Rejection(reply=answer.text, problem=answer.problem, is_usable=is_usable)
+            if kept is not None:
+                return kept
         if answer is None:
             raise _none_answered(request, [error for _, error in failures])
         return answer
@@ -245,6 +242,42 @@ class ModelSession:
         entry = {"node": self.ctx.path, "agent": request.agent, "reason": reason, "kind": kind.value, **more}
         if entry not in self.notes:
             self.notes.append(entry)
+
+
+def _read_reply(
+    reply: Mapping[str, Any],
+    prompt: FittedPrompt,
+    model: Model,
+    read: Callable[[str, bool], tuple[dict[str, Any] | None, str]],
+    *,
+    turns: int,
+    is_last: bool,
+) -> Answer:
+    """A reply, read; one that broke off, in the last turn as far as it goes."""
+    text, cut = str(reply["text"]), bool(reply.get("cut"))
+    value, problem = read(text, cut)
+    broke_off = cut and value is None
+    if broke_off and is_last:
+        value, problem = read(text, False)
+    elif broke_off:
+        problem = f"it broke off because it was too long; say the same in a shorter whole ({problem})"
+    return Answer(
+        text=text,
+        prompt=prompt,
+        value=value,
+        problem=problem,
+        turns=turns,
+        in_process=model.in_process,
+        model=model.spec,
+        broke_off=broke_off,
+    )
+
+
+def _better(kept: Answer, answer: Answer) -> Answer:
+    """The answer to a value that was sent back, or that value where the answer has none or broke off."""
+    if answer.value is None or answer.broke_off:
+        return replace(kept, turns=answer.turns)
+    return replace(answer, before=kept.value)
 
 
 def _too_long(request: PromptRequest, model: Model, retries: int, exceeded: Mapping[str, Any]) -> ContextExceeded:

@@ -34,6 +34,9 @@ _MOST_READINGS = 12
 _REPLY_CHARS = 8_000
 """How much of an answer that does not fit is sent back."""
 
+Review = Callable[[Mapping[str, Any]], str]
+"""Says what must be changed in an answer that fits the schema; empty: nothing."""
+
 Fallback = Callable[[], Mapping[str, Any]]
 """Makes an answer that fits the schema without a model."""
 
@@ -49,7 +52,8 @@ class AgentResult:
     `model` is the spec of the one that answered, empty for the fallback. `shown` is the material as the answered prompt
     showed it, `truncations` what that lacks. `by_code` is true where the answer was computed in this process, so that
     asking again would give the same. `broke_off` is true where the model stopped at the limit of its answer in every
-    turn: the output ends somewhere in the middle."""
+    turn: the output ends somewhere in the middle. `before` is the output that was sent back by the review, `problem`
+    what the review says of `output`."""
 
     output: dict[str, Any]
     degraded: str | None = None
@@ -63,6 +67,8 @@ class AgentResult:
     by_code: bool = False
     model: str = ""
     broke_off: bool = False
+    before: Mapping[str, Any] | None = None
+    problem: str = ""
 
     def shown_shares(self, noun: str) -> dict[str, float]:
         """How much of its text was shown of each row of this noun, 0 to 1, by id; rows shown whole are not in it."""
@@ -109,14 +115,17 @@ class Agent:
         fallback: Fallback | None = None,
         phase: str = "",
         windows: Mapping[str, Any] | None = None,
+        review: Review | None = None,
     ) -> AgentResult:
         """Ask the role's models until an answer fits.
 
         Templates see `material`, which is JSON. Models in this process also get `local` (documents). `windows` is what
-        the run has learned of its models' windows. Raises the models' `ProviderError` when none can be reached. Where
-        no reply fits, the prompt fits no window, the models decline, or the model in this process stands behind one
-        that cannot be reached, the `fallback` answers; without one it is `AnswerUnreadable`, `ContextExceeded` or
-        `AnswerWithheld`.
+        the run has learned of its models' windows. An answer to which `review` objects is sent back once where a repair
+        turn is left; what comes of it is used, also where the review objects again.
+
+        Raises the models' `ProviderError` when none can be reached. Where no reply fits, the prompt fits no window, the
+        models decline, or the model in this process stands behind one that cannot be reached, the `fallback` answers;
+        without one it is `AnswerUnreadable`, `ContextExceeded` or `AnswerWithheld`.
 
         A call makes at most `models * (1 + repairs + TOKEN_LIMIT_RETRIES)` requests, a node at most its
         `retry.attempts` times as many; a provider's client may send each again (`Endpoint.attempts`).
@@ -127,7 +136,9 @@ class Agent:
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
         try:
             answer = await session.ask(
-                request, lambda text, closed: _read(text, contract, ctx, closed=closed), turns=repairs + 1
+                request,
+                lambda text, closed: _reviewed(_read(text, contract, ctx, closed=closed), review),
+                turns=repairs + 1,
             )
         except ProviderError as error:
             if fallback is None or not self._may_fall_back(services, request, error):
@@ -153,6 +164,8 @@ class Agent:
             by_code=answer.in_process,
             model=answer.model,
             broke_off=answer.broke_off,
+            before=answer.before,
+            problem=answer.problem,
         )
 
     async def text(self, services: Services, material: Mapping[str, Any], ctx: Context) -> str:
@@ -249,8 +262,14 @@ class _Prompts:
 
     def _repair(self, rejection: Rejection, limit: PromptLimit, render: Render, material: Mapping[str, Any]) -> str:
         """The prompt with what is wrong with the reply to it, and as much of that as takes a quarter of the limit."""
-        reply = shortened(rejection.reply, min(_REPLY_CHARS, limit.share(rejection.reply, 4)))
-        values = {"reply": reply, "problem": rejection.problem, "user": render(material)}
+        most = len(rejection.reply) if rejection.is_usable else _REPLY_CHARS
+        reply = shortened(rejection.reply, min(most, limit.share(rejection.reply, 4)))
+        values = {
+            "reply": reply,
+            "problem": rejection.problem,
+            "is_usable": rejection.is_usable,
+            "user": render(material),
+        }
         return self._templates.render("_partials/repair", values)
 
 
@@ -280,6 +299,11 @@ def _read(reply: str, contract: Contract, ctx: Context, *, closed: bool) -> tupl
         if isinstance(value, dict) and contract.fits(value):
             return value, ""
     return None, problem
+
+
+def _reviewed(read: tuple[dict[str, Any] | None, str], review: Review | None) -> tuple[dict[str, Any] | None, str]:
+    value, problem = read
+    return value, review(value) if review and value is not None else problem
 
 
 def _candidates(reply: str, *, closed: bool) -> Iterator[Any]:

@@ -13,3 +13,4 @@ class DegradationKind(StrEnum):
     CUT = "cut"
     FAILOVER = "failover"
     BUDGET = "budget"
+    LENGTH = "length"

@@ -129,6 +129,12 @@ class Draft(Record):
         yield from self.more
 
 
+def words_of(blocks: Iterable[Block]) -> int:
+    """How many words the blocks have; a language without spaces counts two characters a word."""
+    texts = [statement.text for statement in statements_of(blocks)]
+    return sum(len(text.split()) if text.isascii() or " " in text else len(text) // 2 for text in texts)
+
+
 def stored_draft(row: Mapping[str, Any]) -> Draft:
     """The draft of a stored run. One of a run before version 2 of the report has lists of statements in place of
     blocks, and calls a transition `connective`."""

@@ -10,8 +10,10 @@ from graph_research.providers.search.base import provider_name
 from graph_research.research.decision_log import EVALUATE_PHASE
 from graph_research.research.evidence.citations import Cited
 from graph_research.research.models.degradation import DegradationKind
+from graph_research.research.models.draft import Writer, stored_draft, words_of
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
+from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.formatting import model_name, without_addresses
 from graph_research.research.report.labels.languages import has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
@@ -49,6 +51,7 @@ def limitations_of(
         *_those_that_apply((skipped, labels.limit_skipped.format(names=", ".join(skipped)))),
         *about_the_gathering(gathered, labels),
         *_about_the_writing(cited, degraded, labels),
+        *_about_the_length(state, labels),
         *_about_the_windows(degraded, labels),
         *_about_the_models(degraded, labels),
         *_those_that_apply(
@@ -139,6 +142,16 @@ def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]], labe
         (fallen, labels.limit_fallback.format(steps=_steps(fallen, labels))),
         (reduced, labels.limit_reduced.format(steps=_steps(reduced, labels))),
     )
+
+
+def _about_the_length(state: Mapping[str, Any], labels: Labels) -> list[str]:
+    """Where a model wrote more words than were asked for."""
+    draft = stored_draft(state.get("draft") or {})
+    most = ReportOptions.model_validate(state.get("report_options") or {}).words[1]
+    blocks = [*draft.summary, *(block for section in draft.sections for block in section.blocks), *draft.conclusions]
+    words = words_of(blocks)
+    is_written = any(section.writer is Writer.MODEL and section.id for section in draft.sections)
+    return _those_that_apply((is_written and words > most, labels.limit_length.format(n=words, most=most)))
 
 
 def _steps(agents: Sequence[str], labels: Labels) -> str:

@@ -8,13 +8,20 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.section_material import latest_limits
-from graph_research.research.agents.writing.section_text import answered_blocks, section_text, sentences_of
+from graph_research.research.agents.writing.section_text import (
+    answered_blocks,
+    is_shortened,
+    length_note,
+    section_text,
+    sentences_of,
+    too_long,
+)
 from graph_research.research.evidence.citations import without_markers
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
-from graph_research.research.llm.structured_call import Agent
-from graph_research.research.models.draft import DraftSection, Statement, StatementKind
+from graph_research.research.llm.structured_call import Agent, AgentResult
+from graph_research.research.models.draft import Block, DraftSection, Statement, StatementKind
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
 
@@ -36,16 +43,18 @@ def editor(services: Services) -> Handler:
         sections = [DraftSection.model_validate(row) for row in handoff["sections"]]
         if not sections:
             return {**_nothing(), "fabricated": 0, "degraded": []}
+        words = _summary_words(handoff)
         result = await agent.call(
             services,
             _material(handoff, sections, ctx),
             ctx,
             fallback=_nothing,
             windows=handoff.get("model_windows"),
+            review=lambda answer: _too_long(answer, words),
         )
         known = {row["id"] for row in handoff["evidence"]}
-        summary, made_up = cited_only(answered_blocks(result.output["summary"]), known)
-        conclusions, more_made_up = cited_only(answered_blocks(result.output.get("conclusions") or []), known)
+        summary, made_up = cited_only(_blocks(result, "summary", words), known)
+        conclusions, more_made_up = cited_only(_blocks(result, "conclusions", words), known)
         return {
             "found": result.output.get("found", True),
             "summary": [block.to_json() for block in summary],
@@ -53,7 +62,11 @@ def editor(services: Services) -> Handler:
             "openings": _openings(result.output.get("openings") or [], sections),
             "repeated": _repeated(result.output.get("repeated") or [], sections),
             "fabricated": made_up + more_made_up,
-            "degraded": result.degradations(agent.name, ctx),
+            "degraded": [
+                *result.degradations(agent.name, ctx),
+                *([] if result.by_code else length_note("summary", summary, words, agent.name, ctx)),
+                *([] if result.by_code else length_note("conclusions", conclusions, words, agent.name, ctx)),
+            ],
         }
 
     return edit
@@ -61,6 +74,24 @@ def editor(services: Services) -> Handler:
 
 def _nothing() -> dict[str, Any]:
     return {"found": True, "summary": [], "conclusions": [], "openings": [], "repeated": []}
+
+
+def _summary_words(handoff: Mapping[str, Any]) -> int:
+    options = ReportOptions.model_validate(handoff.get("report_options") or {})
+    return round(_SHARE_OF_SUMMARY * sum(options.words) / 2 / 10) * 10 + 40
+
+
+def _too_long(answer: Mapping[str, Any], words: int) -> str:
+    """What to change where the summary or the conclusions have many more words than they should."""
+    problems = {name: too_long(answered_blocks(answer.get(name) or []), words) for name in ("summary", "conclusions")}
+    return " ".join(f"{name}: {problem}" for name, problem in problems.items() if problem)
+
+
+def _blocks(result: AgentResult, name: str, words: int) -> list[Block]:
+    """The answer's blocks of this name, or those that were sent back where these are not what they were sent for."""
+    blocks = answered_blocks(result.output.get(name) or [])
+    before = answered_blocks((result.before or {}).get(name) or [])
+    return before if too_long(before, words) and not is_shortened(before, blocks, words) else blocks
 
 
 def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx: Context) -> dict[str, Any]:
@@ -71,7 +102,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "system_prompt": handoff.get("system_prompt"),
         "guidance": handoff.get("guidance"),
         "type": options.type.value,
-        "summary_words": round(_SHARE_OF_SUMMARY * sum(options.words) / 2 / 10) * 10 + 40,
+        "summary_words": _summary_words(handoff),
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "not_answered": list(handoff.get("not_answered") or []),
         "gaps": [row["description"] for row in handoff.get("gaps") or [] if not row["addressed"]],

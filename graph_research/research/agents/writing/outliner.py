@@ -9,12 +9,11 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.section_material import latest_limits
-from graph_research.research.agents.writing.section_text import words_of
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
-from graph_research.research.models.draft import DraftSection, Writer
+from graph_research.research.models.draft import DraftSection, Writer, words_of
 from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.text.language.words import language_of, terms

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from graph_research.graph.context import Context
 from graph_research.research.evidence.citations import without_markers
+from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.draft import (
     EMPTY_CELL,
     Block,
@@ -14,16 +16,37 @@ from graph_research.research.models.draft import (
     DraftSection,
     Statement,
     StatementKind,
-    statements_of,
+    words_of,
 )
 
+_MOST_OF_WORDS = 1.4
+"""Blocks with so many times the words that they should have are sent back to be shortened."""
 _NUMBER = re.compile(r"\d+")
 
 
-def words_of(blocks: Iterable[Block]) -> int:
-    """How many words the blocks have; a language without spaces counts two characters a word."""
-    texts = [statement.text for statement in statements_of(blocks)]
-    return sum(len(text.split()) if text.isascii() or " " in text else len(text) // 2 for text in texts)
+def too_long(blocks: Iterable[Block], words: int) -> str:
+    """What to change in blocks that have many more words than they should; empty where they do not."""
+    written = words_of(blocks)
+    if written <= _MOST_OF_WORDS * words:
+        return ""
+    return (
+        f"it has {written} words: shorten it to {words} words. Drop the least useful rows and sentences, and keep the "
+        "evidence of the rest."
+    )
+
+
+def is_shortened(before: Iterable[Block], blocks: Iterable[Block], words: int) -> bool:
+    """Whether the blocks are an answer to `too_long`: not longer than those before them, and with most of the words."""
+    return words / 2 <= words_of(blocks) <= words_of(before)
+
+
+def length_note(name: str, blocks: Iterable[Block], words: int, agent: str, ctx: Context) -> list[dict[str, Any]]:
+    """The entry for the state's `degraded` channel where the blocks are too long."""
+    written = words_of(blocks)
+    if written <= _MOST_OF_WORDS * words:
+        return []
+    reason = f"{name}: {written} words, and {words} were asked for"
+    return [{"node": ctx.path, "agent": agent, "reason": reason, "kind": DegradationKind.LENGTH.value}]
 
 
 def answered_blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:

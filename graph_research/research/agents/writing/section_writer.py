@@ -14,13 +14,19 @@ from graph_research.research.agents.writing.section_material import (
     section_material,
     sources_of_section,
 )
-from graph_research.research.agents.writing.section_text import answered_blocks, section_text
+from graph_research.research.agents.writing.section_text import (
+    answered_blocks,
+    is_shortened,
+    length_note,
+    section_text,
+    too_long,
+)
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import QuoteFinder, attributed
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
-from graph_research.research.llm.structured_call import Agent
+from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.draft import (
     Block,
     DraftSection,
@@ -73,10 +79,12 @@ def section_writer(services: Services) -> Handler:
             ctx,
             fallback=lambda: {"blocks": [], "quotes": []},
             windows=handoff.get("model_windows"),
+            review=lambda answer: too_long(answered_blocks(answer["blocks"]), section.words),
         )
+        answer = _shortened(result, section.words)
         order = [row["id"] for row in material.rows["sources"]]
         finder = QuoteFinder(handoff["question"], sources, documents)
-        blocks, asked = _with_quotes(answered_blocks(result.output["blocks"]), result.output, order, finder)
+        blocks, asked = _with_quotes(answered_blocks(answer["blocks"]), answer, order, finder)
         if result.broke_off:
             blocks = _without_the_last(blocks)
         known = {**material.evidence, **asked}
@@ -91,7 +99,10 @@ def section_writer(services: Services) -> Handler:
             "evidence": [row.to_json() for name, row in fresh.items() if name in cited],
             "quotes_dropped": finder.dropped,
             "fabricated": fabricated,
-            "degraded": result.degradations(agent.name, ctx),
+            "degraded": [
+                *result.degradations(agent.name, ctx),
+                *([] if result.by_code else length_note(section.heading, blocks, section.words, agent.name, ctx)),
+            ],
         }
 
     return write
@@ -113,6 +124,14 @@ def _about(handoff: Mapping[str, Any], section: OutlineSection, ctx: Context) ->
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "previous": next((section_text(row) for row in before if row.id == section.id), ""),
     }
+
+
+def _shortened(result: AgentResult, words: int) -> Mapping[str, Any]:
+    """The answer, or the one that was sent back as too long where this is not what it was sent back for."""
+    if result.before is None:
+        return result.output
+    before, after = (answered_blocks(answer["blocks"]) for answer in (result.before, result.output))
+    return result.output if is_shortened(before, after, words) else result.before
 
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:

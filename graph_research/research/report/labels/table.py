@@ -203,6 +203,7 @@ class Labels:
     limit_citations: str
     limit_fallback: str
     limit_reduced: str
+    limit_length: str
     limit_window: str
     limit_window_full: str
     limit_cut: str

@@ -358,6 +358,68 @@ async def test_with_a_weak_model_the_report_holds_no_less_than_without_one(fault
     assert re.search("quot", report.notice)
 
 
+NOBODY = {"text": "nobody says so here " * 12, "kind": "limit"}
+LONG_TABLE = {"type": "table", "header": ["Row", "What"], "rows": [{"label": "A row", "cells": [NOBODY]}] * 9}
+
+
+def with_a_long_table(request: ModelRequest) -> dict[str, Any]:
+    """A section writer whose sections are too long until they are sent back."""
+    answer = STORES.section(request)
+    return answer if request.attempt > 1 else {**answer, "blocks": [*answer["blocks"], LONG_TABLE]}
+
+
+async def test_a_section_much_longer_than_planned_is_sent_back_once_to_be_shortened() -> None:
+    bench = bench_of(section_writer=[with_a_long_table])
+    report, state = await report_of(bench, report_options={"length": "300"})
+    again = [row for row in bench.model.asked("section_writer") if row.attempt == 2]
+    assert len(again) == 3
+    words = again[0].material["section"]["words"]
+    assert f"shorten it to {words} words. Drop the least useful rows and sentences" in again[0].user
+    assert "nobody says so here" not in render_markdown(report)
+    assert [row for row in state["degraded"] if row.get("kind") == "length"] == []
+
+
+async def test_a_section_that_stays_too_long_is_kept_and_reported() -> None:
+    def insists(request: ModelRequest) -> dict[str, Any]:
+        answer = STORES.section(request)
+        return {**answer, "blocks": [*answer["blocks"], LONG_TABLE]}
+
+    bench = bench_of(section_writer=[insists])
+    report, state = await report_of(bench, report_options={"length": "400"})
+    assert len(bench.model.asked("section_writer")) == 6
+    notes = [row["reason"] for row in state["degraded"] if row.get("kind") == "length"]
+    assert len(notes) == 3
+    assert re.fullmatch(r"Who waits for whom: \d+ words, and \d+ were asked for", notes[0])
+    [said] = [row for row in report.limitations if "words" in row]
+    assert re.fullmatch(r"The report has [\d,]+ words; at most 480 were asked for\.", said)
+
+
+async def test_a_shortened_section_that_lost_most_of_its_words_does_not_take_the_place_of_the_long_one() -> None:
+    def gives_up(request: ModelRequest) -> dict[str, Any]:
+        answer = with_a_long_table(request)
+        return answer if request.attempt == 1 else {**answer, "blocks": answer["blocks"][:1]}
+
+    bench = bench_of(section_writer=[gives_up])
+    report, _ = await report_of(bench, report_options={"length": "600"})
+    assert "nobody says so here" in render_markdown(report)
+
+
+async def test_a_summary_much_longer_than_planned_is_sent_back_once_to_be_shortened() -> None:
+    def edits(request: ModelRequest) -> dict[str, Any]:
+        answer = STORES.edit(request)
+        known = {"text": "Something is known of this here. " * 20, "kind": "limit"}
+        more = {"text": "Nothing more is known of this. " * 40, "kind": "limit"}
+        said = [known] if request.attempt > 1 else [known, more]
+        return {**answer, "summary": [*answer["summary"], paragraph(*said)]}
+
+    bench = bench_of(editor=[edits])
+    report, _ = await report_of(bench)
+    first, second = bench.model.asked("editor")
+    assert "summary: it has" not in first.user
+    assert "summary: it has" in second.user
+    assert "Nothing more is known" not in render_markdown(report)
+
+
 async def test_a_section_that_broke_off_twice_ends_with_its_last_whole_sentence() -> None:
     def breaks_off(request: ModelRequest) -> dict[str, Any]:
         text = (

@@ -10,6 +10,7 @@ import pytest
 
 from graph_research.providers.errors import AnswerWithheld, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AnswerUnreadable
 from tests.support.research.harness import PlainContext, make_services
@@ -64,6 +65,40 @@ async def test_after_the_repair_turn_the_fallback_answers_and_says_so(context: P
             "kind": "fallback",
         }
     ]
+
+
+def wants_two(answer: Mapping[str, Any]) -> str:
+    return "" if len(answer["sub_queries"]) == 2 else "it has too few sub-queries."
+
+
+async def test_an_answer_that_a_review_objects_to_is_sent_back_whole_once(context: PlainContext) -> None:
+    long = {**PLAN, "research_brief": "b " * 9_000}
+    two = {**PLAN, "sub_queries": [*PLAN["sub_queries"], {"query": "another query"}]}
+    services = make_services({"planner": [long, two]})
+    result = await AGENT.call(services, MATERIAL, context, review=wants_two)
+    assert (result.output, result.before, result.attempts, result.problem) == (two, long, 2, "")
+    sent = scripted(services).requests[1].user
+    assert "but it has too few sub-queries." in sent
+    assert json.dumps(long) in sent
+
+
+@pytest.mark.parametrize("second", ["Sorry.", {"error": "unavailable"}, {"text": json.dumps(PLAN)[:-2], "cut": True}])
+async def test_an_answer_that_was_sent_back_in_vain_is_kept(context: PlainContext, second: Any) -> None:
+    kept = {**PLAN, "research_brief": "kept"}
+    services = make_services([ScriptedModel({"planner": [kept, second]}), ScriptedModel({"planner": [PLAN]})])
+    result = await AGENT.call(services, MATERIAL, context, review=wants_two)
+    assert (result.output, result.degraded) == (kept, None)
+    assert result.problem == "it has too few sub-queries."
+
+
+async def test_what_a_review_still_objects_to_is_used_and_a_model_in_this_process_is_not_asked_again(
+    context: PlainContext,
+) -> None:
+    services = make_services({"planner": [PLAN, PLAN, PLAN]}, repair_turns=3)
+    result = await AGENT.call(services, MATERIAL, context, review=wants_two)
+    assert (result.output, result.attempts) == (PLAN, 2)
+    by_code = make_services([ExtractiveModel()])
+    assert (await AGENT.call(by_code, MATERIAL, context, review=lambda _: "never good")).attempts == 1
 
 
 async def test_a_reply_that_breaks_off_is_asked_for_again_in_a_shorter_whole(context: PlainContext) -> None:

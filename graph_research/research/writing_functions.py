@@ -68,15 +68,31 @@ def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
 
 
 def sections_to_mend(outline: Rows, sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
-    """`{section, failing: [{id, reason, where}]}` for each section of this round with statements that code or the
-    verifier objects to."""
+    """`parts_to_mend` of the sections of this round."""
+    written = {row["id"] for row in sections_to_write(outline)}
+    return parts_to_mend([row for row in sections if row["id"] in written], checks, verdicts)
+
+
+def edited_parts(summary: Rows, conclusions: Rows) -> list[Row]:
+    """What the editor wrote as sections, so that it is verified and mended like them."""
+    parts = {"summary": summary, "conclusions": conclusions}
+    return [{"id": name, "heading": name.capitalize(), "blocks": blocks} for name, blocks in parts.items() if blocks]
+
+
+def edited_blocks(name: str, blocks: Rows, mended: Rows) -> Rows:
+    """The blocks of the part `name`, as they were mended where they were."""
+    return next((row["section"]["blocks"] for row in mended if row["section"]["id"] == name), blocks)
+
+
+def parts_to_mend(sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
+    """`{section, failing: [{id, reason, where}]}` for each section with statements that code or the verifier objects
+    to."""
     reasons = {row["id"]: row["problem"] for row in checks if row["problem"]}
     reasons |= {
         row["id"]: f"{row['verdict']} supported: {row['reason']}"
         for row in verdicts
         if row["verdict"] != VerdictWord.SUPPORTED
     }
-    written = {row["id"] for row in sections_to_write(outline)}
     mending: list[Row] = []
     for row in sections:
         places = {statement.id: place for statement, place in _with_places(DraftSection.model_validate(row))}
@@ -85,6 +101,6 @@ def sections_to_mend(outline: Rows, sections: Rows, checks: Rows, verdicts: Rows
             for name, place in places.items()
             if name in reasons
         ]
-        if failing and row["id"] in written:
+        if failing:
             mending.append({"section": row, "failing": failing})
     return mending

@@ -83,14 +83,15 @@ class Study:
         return {"found": True, "summary": self.summary(Writer(self._cited(request), {})), "conclusions": []}
 
     def _cited(self, request: ModelRequest) -> dict[str, str]:
-        """Evidence ids by the sentences before them, as the editor is shown them."""
-        cited = {}
+        """The sentences before each evidence id, as the editor is shown them."""
+        cited: dict[str, str] = {}
         for section in request.material["sections"]:
             for line in section["text"].splitlines():
                 for sentence in line.split("("):
                     text, _, rest = sentence.partition(" [ev-")
                     if rest:
-                        cited["ev-" + rest[:10]] = text
+                        name = "ev-" + rest[:10]
+                        cited[name] = f"{cited.get(name, '')} {text}"
         return cited
 
     def _texts(self) -> list[tuple[str, str]]:

@@ -27,6 +27,7 @@ from tests.support.research.strong_model import (
     STANDBY,
     STORES,
     STUDIES,
+    Row,
     Study,
     Writer,
     paragraph,
@@ -175,6 +176,53 @@ async def test_a_fact_that_stays_wrong_after_mending_is_shown_as_unsupported_wit
     assert row.text == DROPPED_HEDGE
     assert "drops 'typically'" in row.problem
     assert {verdict["model"] for verdict in state["statement_verdicts"]} == {"scripted"}
+
+
+HURRIED = "A standby of Alder follows at once."
+
+
+def edits_with(*sentences: Row) -> Any:
+    """An editor whose summary has further sentences, with the evidence of the first sentence that it cites."""
+
+    def edit(request: ModelRequest) -> Row:
+        answer = STORES.edit(request)
+        [cited, *_] = [row for block in answer["summary"] for row in block.get("sentences", []) if row["evidence_ids"]]
+        added = [{**row, "evidence_ids": cited["evidence_ids"]} for row in sentences]
+        return {**answer, "summary": [*answer["summary"], paragraph(*added)], "conclusions": [paragraph(*added)]}
+
+    return edit
+
+
+async def test_a_failing_sentence_of_summary_and_conclusions_is_mended_like_one_of_a_section() -> None:
+    mended = "Alder locks single rows, which suits many writers."
+
+    def mends(request: ModelRequest) -> Row:
+        assert len(request.material["failing"]) == 1
+        return {"sentences": [{"n": 1, "action": "rewrite", "text": mended, "kind": "analysis"}]}
+
+    bench = bench_of(
+        editor=[edits_with({"text": HURRIED, "kind": "fact"})],
+        verifier=[objects_to(HURRIED)],
+        section_mender=[mends],
+    )
+    report, _ = await report_of(bench)
+    texts = [row.text for blocks in (report.short_answer, report.conclusions) for b in blocks for row in b.statements()]
+    assert texts.count(mended) == 2
+    assert HURRIED not in texts
+    asked = bench.model.asked("section_mender")
+    assert [row.material["heading"] for row in asked] == ["Summary", "Conclusions"]
+    again = [row["text"] for row in bench.model.asked("verifier")[-1].material["statements"]]
+    assert again == [mended]
+
+
+async def test_a_sentence_of_the_summary_that_fails_again_is_left_out() -> None:
+    bench = bench_of(
+        editor=[edits_with({"text": HURRIED, "kind": "fact"})],
+        verifier=[objects_to(HURRIED)],
+        section_mender=["No."],
+    )
+    report, _ = await report_of(bench)
+    assert HURRIED not in render_markdown(report)
 
 
 async def test_the_verifier_sees_the_text_around_a_quote_and_a_cells_row_and_column() -> None:
@@ -455,14 +503,15 @@ async def test_wishes_language_audience_and_the_date_reach_every_prompt() -> Non
     assert "400 to 900 words" in bench.model.asked("outliner")[0].user
 
 
-async def test_the_report_takes_at_most_five_calls_in_a_row() -> None:
+async def test_the_sections_are_mended_while_the_summary_is_verified() -> None:
     planted = with_more(lambda write: write.fact(DROPPED_HEDGE, STANDBY))
     bench = bench_of(section_writer=[planted], verifier=[objects_to(DROPPED_HEDGE)])
     await report_of(bench)
     steps = await bench.store.steps("run-1")
-    nodes = list(dict.fromkeys(step.node for step in steps if step.path.startswith("synthesize/")))
-    writing = [name for name in nodes if name not in ("baseline", "assemble", "done")]
-    assert set(writing) == {"outline", "write_section", "edit", "verify", "mend", "verify_mended"}
+    at = {step.node: step.step for step in reversed(steps) if step.path.startswith("synthesize/")}
+    order = sorted(at, key=lambda name: at[name])
+    assert order.index("mend") < order.index("mend_summary") < order.index("assemble")
+    assert order.index("verify_summary") < order.index("verify_mended")
 
 
 @pytest.mark.parametrize("language", STUDIES)

@@ -18,6 +18,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from graph_research.errors import UserMistake
 from graph_research.graph.registry import Resolver
+from graph_research.research.llm.answer_type import answer_type
 
 _T = TypeVar("_T")
 
@@ -62,7 +63,7 @@ class PromptRenderer:
         )
         self._environment.globals = {"quoted": quoted}
         allowed = {name: self._environment.filters[name] for name in sorted(_FILTERS)}
-        self._environment.filters = {**allowed, "json": _as_json, "format": _formatted}
+        self._environment.filters = {**allowed, "json": _as_json, "format": _formatted, "type": answer_type}
 
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         """The text of template `name`. `PromptInvalid` names the template and, where it is known, the line."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,11 +30,16 @@ def schema_of(request: Mapping[str, Any], prompt: str) -> Mapping[str, Any]:
     wanted = request.get("response_format") or {}
     if wanted.get("type") == "json_schema":
         return wanted["json_schema"]["schema"]
-    place = prompt.find('{"', prompt.find("JSON Schema"))
-    try:
-        return json.JSONDecoder().raw_decode(prompt, place)[0] if place >= 0 else {}
-    except ValueError:
-        return {}
+    declared = re.search(r"^type answer = \{(.*)\}$", prompt, re.MULTILINE)
+    return {"properties": {name: {} for name in _members(declared[1])}} if declared else {}
+
+
+def _members(declared: str) -> list[str]:
+    """The names of an object type's own members."""
+    shallow = re.sub(r"/\*.*?\*/", "", declared)
+    while "{" in shallow:
+        shallow = re.sub(r"\{[^{}]*\}", "", shallow)
+    return re.findall(r'"(\w+)"\??:', shallow)
 
 
 def agent_of(schema: Mapping[str, Any]) -> str:

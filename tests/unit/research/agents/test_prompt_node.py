@@ -67,7 +67,7 @@ async def test_a_template_and_a_schema_are_a_whole_step(tmp_path: Path) -> None:
     [request] = model.requests
     assert request.role == "summarization"
     assert request.user.startswith("Give a title to:\n[QUOTED-")
-    assert '"required": ["title"]' in request.system
+    assert 'type answer = {"title": string}' in request.system
 
 
 async def test_an_answer_that_never_fits_is_the_nodes_error(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ async def test_without_a_schema_the_answer_is_the_text(context: PlainContext, tm
     assert output["text"] == "Waves."
     assert [(row["role"], row["calls"]) for row in output["usage"]] == [("research", 1)]
     assert model.requests[0].user == "Write about the sea."
-    assert "JSON Schema" not in model.requests[0].system
+    assert "type answer" not in model.requests[0].system
 
 
 async def test_a_schema_that_allows_no_other_properties_gets_no_usage(context: PlainContext, tmp_path: Path) -> None:

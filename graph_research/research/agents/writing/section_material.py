@@ -10,7 +10,7 @@ from typing import Any
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Evidence
-from graph_research.research.models.outline import OutlineSection
+from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, terms
@@ -58,15 +58,21 @@ def sources_of_section(handoff: Row, sources: Mapping[str, Source]) -> list[Sour
 
 
 def section_material(handoff: Row, sources: Mapping[str, Source], documents: Mapping[str, Document]) -> SectionMaterial:
-    """The material of the handoff's `section`. `documents` are those of `sources_of_section`."""
+    """The material of the handoff's `section`. `documents` are those of `sources_of_section`. Where only what is new is
+    to be added to the last round's section, passages and notes of earlier rounds, which it was written from, are left
+    out."""
     section = OutlineSection.model_validate(handoff["section"])
     own = _evidence(handoff, section)
-    passages = _passages(section, own, sources, documents)
+    all_topics = handoff.get("topics") or []
+    offered = _latest(all_topics) if _only_adds(handoff, section) else all_topics
+    before = {name for topic in all_topics if topic not in offered for name in topic["source_ids"]}
+    texts = {name: document for name, document in documents.items() if name not in before}
+    passages = _passages(section, own, sources, texts)
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
     findings = {row["id"]: row for row in handoff["findings"]}
-    topics = [topic for topic in handoff.get("topics") or [] if set(topic["source_ids"]) & numbers.keys()]
+    topics = [topic for topic in offered if set(topic["source_ids"]) & numbers.keys()]
     evidence_ids = {row.id for row in own}
     return SectionMaterial(
         rows={
@@ -159,9 +165,20 @@ def _rows(
 
 def latest_limits(topics: Sequence[Row]) -> list[str]:
     """What the reading of the latest round lacked: what earlier ones lacked was searched for since."""
+    return list(dict.fromkeys(limit for topic in _latest(topics) for limit in topic.get("limits") or []))
+
+
+def _only_adds(handoff: Row, section: OutlineSection) -> bool:
+    """Whether a section of the last round gets what is new, and nobody said what else it should do better."""
+    return section.action is SectionAction.REVISE and not (
+        handoff.get("report_improvements") or handoff.get("guidance")
+    )
+
+
+def _latest(topics: Sequence[Row]) -> list[Row]:
+    """The topics of the latest round."""
     rounds = [int(topic["sub_query_id"].split("-")[1]) for topic in topics]
-    latest = [topic for topic, own in zip(topics, rounds, strict=True) if own == max(rounds)]
-    return list(dict.fromkeys(limit for topic in latest for limit in topic.get("limits") or []))
+    return [topic for topic, own in zip(topics, rounds, strict=True) if own == max(rounds)]
 
 
 def _source(source: Source, n: int) -> dict[str, Any]:

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from graph_research.providers.llm.base import ModelRequest
-from tests.support.research.harness import FISH_GAP, Bench, ask_the_suggestions, research_script, verdict
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from tests.support.research.harness import (
+    FISH_GAP,
+    Bench,
+    ask_the_suggestions,
+    hit,
+    research_script,
+    small_web,
+    verdict,
+)
 
 
 def reads_all(request: ModelRequest) -> dict[str, Any]:
@@ -87,3 +98,26 @@ async def test_guidance_leads_to_the_analysis_also_where_nothing_new_was_found()
     result = await repeated.run(max_iterations=4)
     assert result.state["iteration"] == 2
     assert (await repeated.nodes()).count("analyze") == 2
+
+
+@pytest.mark.parametrize(("improvements", "rounds_shown"), [([], {2}), (["Say more of the cost."], {1, 2})])
+async def test_a_section_to_which_only_news_is_added_is_shown_the_passages_of_new_sources(
+    improvements: list[str], rounds_shown: set[int]
+) -> None:
+    more = bench("cost of fish passage", improvements)
+    more.web.answer = long_web
+    state = (await more.run(max_iterations=2)).state
+    material = more.model.asked("section_writer")[-1].material
+    found_in = {row["id"]: row["iteration"] for row in state["sources"]}
+    ids = {row["n"]: row["id"] for row in material["sources"]}
+    assert {found_in[ids[row["source"]]] for row in material["passages"]} == rounds_shown
+    assert material["previous"]
+    assert {1, 2} <= {row["iteration"] for row in material["findings"]}
+
+
+def long_web(request: SearchRequest) -> list[SearchHit]:
+    """The small web, its documents with two more sentences of their own."""
+    return [
+        hit(f"{found.document.text} What is known of it stands here. What is not known of it, too.", url=found.url)
+        for found in small_web(request)
+    ]

@@ -1,4 +1,7 @@
-"""Ranking of sentences: the share of the judged evidence among the first five units, with each part switched off."""
+"""Ranking of sentences: the share of the judged evidence among the first five units, with each part switched off.
+
+What a report quotes is measured too, since it is chosen from this ranking: its first quotations, and all of them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from dataclasses import dataclass, fields, replace
 from benchmarks.quality.plain import BM25, best, mean
 from benchmarks.quality.sets import Row, Set
 from benchmarks.quality.table import Line
+from graph_research.research.extractive.analysis import analyze
+from graph_research.research.models.source import Source, Tier
 from graph_research.text.relevance.embedding import Embedder
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import STANDARD, Pool, Weights, rank
@@ -47,6 +52,13 @@ def lines(sets: list[Set], embedder: Embedder | None = None) -> Iterator[Line[Ca
                     bound=0.05 if found else None,
                     over_plain=True,
                 )
+        reported = measure.reported()
+        for what, number, bound in (("the first 5", 0, 0.05), ("all", 1, None)):
+            cases = _cases(asked, [recalls[number] for recalls in reported], measure.plain(True))
+            for split in ("check", "tune"):
+                kept = [case for case in cases if case.split == split]
+                name = f"{one.name}, {split}: evidence in {what} quotations of a report"
+                yield Line(name, kept, _ours, _plain, bound, over_plain=True)
         right, standard = measure.ours(STANDARD, False), measure.ours(STANDARD, True)
         if embedder:
             cases = _cases(asked, measure.ours(STANDARD, True, embedder), standard)
@@ -99,6 +111,29 @@ class _Measure:
             recalls.append(_recall(hit, self._set.gold(query)))
         return recalls
 
+    def reported(self) -> list[tuple[float, float]]:
+        """Recall in the first five quotations of a report about the ten documents, and in all of them."""
+        recalls = []
+        for query in self._asked:
+            texts = {str(number): self._set.texts[number] for number in self.texts(query, found=True)}
+            sources = [
+                Source(id=name, title=t.title, tier=Tier.SECONDARY, archive_hash=name) for name, t in texts.items()
+            ]
+            analysis = analyze(
+                {
+                    "question": query["text"],
+                    "sources": [source.to_json() for source in sources],
+                    "documents": {name: text.document for name, text in texts.items()},
+                }
+            )
+            hit = [
+                {place for quote in group.quotes for place in self._hit(int(quote.source_id), quote.start, quote.end)}
+                for group in analysis.groups
+            ]
+            gold = self._set.gold(query)
+            recalls.append((_recall(set().union(*hit[:_FIRST]), gold), _recall(set().union(*hit), gold)))
+        return recalls
+
     def _hit(self, number: int, start: int, end: int) -> Iterator[tuple[int, int]]:
         for i, (low, high) in enumerate(self._set.texts[number].spans):
             if min(high, end) - max(low, start) >= _LEAST_SHARED * min(high - low, end - start):
@@ -106,7 +141,7 @@ class _Measure:
 
 
 def _recall(hit: set[tuple[int, int]], gold: set[tuple[int, int]]) -> float:
-    return len(hit & gold) / min(_FIRST, len(gold))
+    return min(1.0, len(hit & gold) / min(_FIRST, len(gold)))
 
 
 def _cases(asked: Sequence[Row], ours: Sequence[float], plain: Sequence[float]) -> list[Case]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from graph_research.research.extractive.analysis import analyze
+from graph_research.research.models.source import Source, Tier
 from graph_research.text.readers import MEDIA_TYPES, READERS
 from graph_research.text.relevance.answerability import FOUND, features
 from graph_research.text.relevance.conflicts import find_contradictions
@@ -179,6 +181,18 @@ def share_in_first_five(question: dict[str, Any]) -> float:
     )
 
 
+def share_in_report(question: dict[str, Any]) -> float:
+    """The share of an answer's marked strings, of the set that is best found, in the quotations of a report."""
+    documents = whole_library().documents
+    sources = [Source(id=name, title=name, tier=Tier.SECONDARY, archive_hash=name).to_json() for name in documents]
+    analysis = analyze({"question": question["question"], "sources": sources, "documents": documents})
+    quotes = [" ".join(quote.text.split()) for group in analysis.groups for quote in group.quotes]
+    return max(
+        sum(any(shares(marked, text) for text in quotes) for marked in answer) / len(answer)
+        for answer in question["answers"]
+    )
+
+
 def shares(marked: str, unit: str) -> bool:
     cells = BETWEEN_CELLS.join(re.escape(" ".join(cell.split())) for cell in marked.split(" | "))
     return re.search(cells, unit) is not None or (len(unit) > 15 and unit in " ".join(marked.split()))
@@ -193,6 +207,12 @@ def is_found(question: dict[str, Any]) -> bool:
 def test_marked_sentences_are_among_the_first_five_of_the_library(split: str, least: float) -> None:
     found = [share_in_first_five(question) for question in ANSWERABLE if question["split"] == split]
     assert sum(found) / len(found) >= least
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_marked_sentences_are_quoted_in_a_report(split: str) -> None:
+    found = [share_in_report(question) for question in ANSWERABLE if question["split"] == split]
+    assert sum(found) / len(found) >= 0.75
 
 
 def test_questions_are_answered_in_each_language() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 from rapidfuzz import fuzz
@@ -21,14 +21,15 @@ from graph_research.text.relevance.statements import SourceSentence
 from graph_research.text.relevance.units import MOST_CHARS
 
 MOST_FINDINGS = 30
-_LEAST_OF_BEST = 0.55
-_MOST_PER_SOURCE = 7
-_MOST_CANDIDATES = 240
+_MOST_CANDIDATES = 60
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
 _ALIKE = 88.0
 _CONTAINED = 0.9
 _NEEDED_BEFORE = 0.15
+
+_Place = tuple[str, int]
+"""Source and position of a unit."""
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -142,88 +143,63 @@ def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *,
 
 
 def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: Pool) -> list[Quote]:
-    """The best of each part, then the second of each, so that no part crowds out another; of a source only some.
+    """The best of each part, then the second of each, so that no part crowds out another.
 
-    A quotation belongs to the part for which it ranks highest. One that holds much less of its part than another one is
-    left out: its document is about the question, but it is not.
+    A unit belongs to the part for which it ranks highest, and to one quotation.
     """
-    shares = [_shares(items) for items in ranked]
-    queues: list[list[Quote]] = []
-    for number, items in enumerate(ranked):
-        least = _LEAST_OF_BEST * max((item.covered for item in items), default=0.0)
-        fit = [
-            item
-            for item in items[:_MOST_CANDIDATES]
-            if item.covered >= least and not _is_of_namesake(item.unit.text, parts[number])
-        ]
-        quotes = [quoted(i, parts[number], pool, tuple(share.get(_place(i), 0.0) for share in shares)) for i in fit]
-        queues.append([quote for quote in quotes if quote.part == number])
-    return _capped([queue[turn] for turn in range(_MOST_CANDIDATES) for queue in queues if turn < len(queue)])
+    scores = [{_place(item): round(item.score / items[0].score, 4) for item in items} for items in ranked]
+    taken: set[_Place] = set()
+    quotes = []
+    for items in zip_longest(*(items[:_MOST_CANDIDATES] for items in ranked)):
+        for number, item in enumerate(items):
+            if item is None or _place(item) in taken:
+                continue
+            shares = tuple(share.get(_place(item), 0.0) for share in scores)
+            if shares.index(max(shares)) == number:
+                first = _first_position(item, parts[number], pool, taken)
+                taken |= {(item.source, position) for position in range(first, item.position + 1)}
+                quotes.append(_quote(pool, item.source, first, item.position, shares, item.covered))
+    return quotes
 
 
 def _openings(pool: Pool) -> list[Quote]:
     """The first unit of each source, for a question that shares no word with any."""
-    firsts = [(source, doc.units[0]) for source, doc in pool.read.items() if doc.units][:_MOST_OPENINGS]
-    return [
-        Quote(
-            source_id=source,
-            start=unit.start,
-            end=unit.end,
-            text=unit.text,
-            heading=unit.heading,
-            title=pool.documents[source].title,
-        )
-        for source, unit in firsts
-    ]
+    sources = [source for source, doc in pool.read.items() if doc.units]
+    return [_quote(pool, source, 0, 0) for source in sources[:_MOST_OPENINGS]]
 
 
-def _is_of_namesake(text: str, query: Query) -> bool:
-    """Whether a text speaks of another thing of the subject's kind, such as another lagoon than the one asked for."""
-    name = query.names[0] if query.names else ""
-    kind = query.subject[len(name) :].strip()
-    return bool(kind) and name not in text and re.search(rf"\b[A-Z]\w+ {re.escape(kind)}", text) is not None
-
-
-def _place(item: Ranked) -> tuple[str, int]:
+def _place(item: Ranked) -> _Place:
     return item.source, item.position
 
 
-def _shares(items: Sequence[Ranked]) -> dict[tuple[str, int], float]:
-    """The score of each unit as a part of the best."""
-    return {_place(item): round(item.score / items[0].score, 4) for item in items}
+def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_Place]) -> int:
+    """The position of the sentence before the unit where that has words of the query that the unit lacks, and is not
+    quoted yet; else the unit's own."""
+    doc, unit, earlier = pool.read[item.source], item.unit, item.position - 1
+    if earlier < 0 or (item.source, earlier) in taken:
+        return item.position
+    before, weights = doc.units[earlier], query.weights(doc.language)
+    gain = sum(w for term, w in weights.items() if doc.counts[earlier][term] and not doc.counts[item.position][term])
+    fits = (
+        before.block == unit.block and unit.kind == before.kind == "sentence" and unit.end - before.start <= MOST_CHARS
+    )
+    return earlier if fits and gain >= _NEEDED_BEFORE * sum(weights.values()) else item.position
 
 
-def _capped(quotes: Sequence[Quote]) -> list[Quote]:
-    most = max(_MOST_PER_SOURCE, MOST_FINDINGS // max(1, len({quote.source_id for quote in quotes})))
-    used: Counter[str] = Counter()
-    kept = []
-    for quote in quotes:
-        used[quote.source_id] += 1
-        if used[quote.source_id] <= most:
-            kept.append(quote)
-    return kept
-
-
-def quoted(item: Ranked, query: Query, pool: Pool, shares: tuple[float, ...]) -> Quote:
-    """The unit, with the sentence before it where that adds what the query names and the unit does not."""
-    doc, unit, start = pool.read[item.source], item.unit, item.unit.start
-    weights = query.weights(doc.language)
-    before = doc.units[item.position - 1] if item.position else None
-    if before is not None and before.block == unit.block and unit.kind == before.kind == "sentence":
-        held, earlier = doc.counts[item.position], doc.counts[item.position - 1]
-        gain = sum(weight for term, weight in weights.items() if earlier[term] and not held[term])
-        if gain >= _NEEDED_BEFORE * sum(weights.values()) and unit.end - before.start <= MOST_CHARS:
-            start = before.start
-    document = pool.documents[item.source]
+def _quote(
+    pool: Pool, source: str, first: int, last: int, shares: tuple[float, ...] = (0.0,), covered: float = 0.0
+) -> Quote:
+    units, document = pool.read[source].units, pool.documents[source]
+    start, end = units[first].start, units[last].end
     return Quote(
-        source_id=item.source,
+        source_id=source,
         start=start,
-        end=unit.end,
-        text=document.text[start : unit.end],
-        heading=unit.heading,
+        end=end,
+        text=document.text[start:end],
+        heading=units[last].heading,
         title=document.title,
         shares=shares,
-        covered=item.covered,
+        covered=covered,
     )
 
 
@@ -246,9 +222,7 @@ def _group(members: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> Grou
 
 
 def _alike(one: Quote, other: Quote) -> bool:
-    """Whether two quotations overlap, are nearly the same, or give the same numbers in the words of the shorter."""
-    if one.source_id == other.source_id:
-        return one.start < other.end and other.start < one.end
+    """Whether two quotations are nearly the same, or give the same numbers in the words of the shorter."""
     numbers = _NUMBERS.findall(one.text)
     if numbers != _NUMBERS.findall(other.text):
         return False

@@ -1,4 +1,4 @@
-"""Words that turn a statement round: what denies, by language; and in English what counts and what compares."""
+"""Words that turn or bind a statement: what denies, compares or limits it, by language; in English what counts."""
 
 from __future__ import annotations
 
@@ -51,6 +51,21 @@ COMPARING = {
     }.items()
 }
 """Stems of words whose two sides may not change places: "A opened before B"."""
+
+SCOPES = {
+    language: frozenset(listed.split())
+    for language, listed in {
+        "de": "je pro jeder jede jedes jährlich täglich monatlich durchschnittlich mittlere geplant geplante geplanten "
+        "erwartet vorgesehen soll sollte würde könnte netto brutto einschließlich",
+        "en": "each every per annual annually yearly daily monthly weekly hourly average mean median maximum minimum "
+        "peak net gross planned plans plan scheduled expected proposed projected projection target targeted forecast "
+        "predicted would could might may should will shall aim intended assumed originally initially goal hoped denied "
+        "if excluding including except second third another compared versus instead than",
+        "es": "cada por anual diario mensual promedio medio mediana máximo mínimo neto bruto previsto salvo incluido",
+        "fr": "chaque par annuel annuelle quotidien mensuel moyen moyenne médian maximum minimum net brut prévu prévue",
+    }.items()
+}
+"""Words that bind a value to a part, a rate, a plan or a kind of figure."""
 
 _QUANTIFIERS = (
     "all every each always entire completely whole everyone everybody",

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS
+from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, SCOPES
 from graph_research.text.language.quantities import Value, agree, values
-from graph_research.text.language.scope import SCOPES
 from graph_research.text.language.words import Word, language_of, words
 
 

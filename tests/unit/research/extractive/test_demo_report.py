@@ -104,8 +104,8 @@ def test_no_sentence_stands_on_the_page_twice(draft: dict[str, Any]) -> None:
     assert len(texts) == len(set(texts))
 
 
-def test_another_lagoon_is_not_quoted_for_this_one(draft: dict[str, Any]) -> None:
-    assert not [s for s in in_sections(draft) if "Skerrow" in s["text"]]
+def test_another_lagoon_is_not_quoted_in_the_short_answer(draft: dict[str, Any]) -> None:
+    assert not [s for s in statements_of(draft["summary"]) if "Skerrow" in s["text"]]
 
 
 def test_what_two_authorities_agree_on_is_high_and_one_origin_never_is(analysis: dict[str, Any]) -> None:

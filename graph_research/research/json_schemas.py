@@ -10,8 +10,10 @@ from typing import Any
 
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.decision import Decision, Verdict
+from graph_research.research.models.digest import DigestPayload
 from graph_research.research.models.draft import Draft, StatementVerdict
 from graph_research.research.models.evidence import Contradiction, Evidence
+from graph_research.research.models.fidelity import FidelityRecord
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.plan import ChecklistItem, Reflection, SubQuery, TopicResult
@@ -26,8 +28,10 @@ MODELS: Mapping[str, type[Record]] = {
     "confidence": JobConfidence,
     "contradiction": Contradiction,
     "decision": Decision,
+    "digest": DigestPayload,
     "draft": Draft,
     "evidence": Evidence,
+    "fidelity_record": FidelityRecord,
     "finding": Finding,
     "gap": Gap,
     "outline_section": OutlineSection,

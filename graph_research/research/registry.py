@@ -14,6 +14,7 @@ from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
 from graph_research.research.agents.clarifier import clarifier
 from graph_research.research.agents.decomposer import decomposer
+from graph_research.research.agents.digestor import digestor
 from graph_research.research.agents.extractor import extractor
 from graph_research.research.agents.gatherer import gatherer
 from graph_research.research.agents.plan_adopter import plan_adopter
@@ -44,6 +45,7 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "clarifier": clarifier,
     "decide_iteration": iteration_decider,
     "decomposer": decomposer,
+    "digestor": digestor,
     "editor": editor,
     "outliner": outliner,
     "extractor": extractor,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from graph_research.research.digest.eligibility import DigestOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,5 +58,7 @@ class ResearchSettings:
     topic_compression: bool = True
     compression_chars: int = 40_000
     """How much material of one topic is read for notes and findings; its sources share it."""
+    digest: DigestOptions = field(default_factory=DigestOptions)
+    """Which sources are digested before the analysis, and how."""
     folders: tuple[str, ...] = ()
     """Confines `local` search to these added folders; empty: the whole index."""

@@ -240,6 +240,28 @@ class Settings(BaseModel):
         True,
         description="have what each topic researcher found read for findings and notes; off: the analyzer reads it",
     )
+    deep_research_digest_policy: Literal["off", "auto", "always"] = Field(
+        "auto", description="digests before the analysis: off, auto (long good sources that do not fit), always"
+    )
+    deep_research_digest_min_chars: Whole = Field(
+        10_000, ge=0, description="characters from which on `auto` digests a source"
+    )
+    deep_research_digest_max_sources: Whole = Field(8, ge=1, le=100, description="sources digested a round at most")
+    deep_research_digest_timeout: Seconds = Field(120.0, gt=0, le=3600, description="seconds that one digest may take")
+    deep_research_digest_max_concurrent: Whole = Field(3, ge=1, le=64, description="digests made at the same time")
+    deep_research_digest_include_evidence: bool = Field(
+        True, description="give a digest the best passages of its source, word for word"
+    )
+    deep_research_digest_evidence_max_chars: Whole = Field(
+        400, ge=50, le=500, description="characters of one such passage at most"
+    )
+    deep_research_digest_max_evidence_snippets: Whole = Field(
+        5, ge=1, le=10, description="such passages of one source at most"
+    )
+    deep_research_digest_provider: str | None = Field(
+        None, min_length=1, description="model spec that makes digests; unset: the analysis's models"
+    )
+    deep_research_digest_providers: Specs = Field((), description="model specs tried after that one, in order")
     task_timeout: Seconds | None = Field(
         None, gt=0, allow_inf_nan=False, description="seconds for a whole run; unset: the graph's limit"
     )
@@ -283,3 +305,10 @@ class Settings(BaseModel):
     system_prompt: str | None = Field(
         None, max_length=20_000, description="standing wishes for clarifying, planning and writing"
     )
+
+
+ALIASES: Mapping[str, str] = {
+    "deep_research_digest_fetch_pdfs": "fetch_pdfs",
+    "deep_research_follow_links": "follow_links",
+}
+"""Other names of settings, accepted wherever a setting is given."""

@@ -31,6 +31,14 @@ _MAY = frozenset(
         "summarization_min_chars",
         "summarization_timeout",
         "topic_compression",
+        "deep_research_digest_policy",
+        "deep_research_digest_min_chars",
+        "deep_research_digest_max_sources",
+        "deep_research_digest_timeout",
+        "deep_research_digest_max_concurrent",
+        "deep_research_digest_include_evidence",
+        "deep_research_digest_evidence_max_chars",
+        "deep_research_digest_max_evidence_snippets",
         "task_timeout",
         "deep_research_archive_content",
         "tavily_search_depth",
@@ -52,6 +60,8 @@ _MAY = frozenset(
 _SPECS = frozenset(
     {
         "default_provider",
+        "deep_research_digest_provider",
+        "deep_research_digest_providers",
         "search_providers",
         *(f"{role}_model" for role in ("research", "summarization", "compression", "reflection")),
         *(f"{role}_model" for role in ("report", "verification")),

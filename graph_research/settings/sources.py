@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from graph_research.errors import Action, Hint, suggestion, why_unreadable
-from graph_research.settings.config import SettingInvalid, Settings
+from graph_research.settings.config import ALIASES, SettingInvalid, Settings
 from graph_research.settings.folder_policy import why_not
 
 ENV_PREFIX = "GRAPH_RESEARCH_"
@@ -37,6 +37,8 @@ class Configuration:
         """The model specs of each role, and of each phase, that has its own."""
         suffix = "_model"
         named = {field.removesuffix(suffix): specs for field, specs in self.settings if field.endswith(suffix)}
+        first = self.settings.deep_research_digest_provider
+        named["digest"] = (*((first,) if first else ()), *self.settings.deep_research_digest_providers)
         return {name: specs for name, specs in named.items() if specs and name != "embedding"}
 
     def rows(self) -> list[dict[str, Any]]:
@@ -75,16 +77,22 @@ def load_configuration(
     `GRAPH_RESEARCH_<NAME>`, `options`; the later wins. `SettingInvalid` names the first value that does not fit.
     """
     given: dict[str, _Given] = {}
-    given.update(_from_file(home_file))
+    given.update(_by_setting(_from_file(home_file)))
     if folder_file is not None:
-        given.update(_allowed_in_folder(_from_file(folder_file)))
-    given.update(_from_environment(environ))
-    for name, value in (options or {}).items():
+        given.update(_allowed_in_folder(_by_setting(_from_file(folder_file))))
+    given.update(_by_setting(_from_environment(environ)))
+    for alias, value in (options or {}).items():
+        name = ALIASES.get(alias, alias)
         if value is not None:
             parameter = _PARAMETERS.get(name, name)
             hint = Hint(Action.SET_OPTION, options={parameter: ""})
             given[name] = _Given(value=value, place=f"option {parameter}", hint=hint)
     return Configuration(settings=_build(given), origins={name: source.place for name, source in given.items()})
+
+
+def _by_setting(given: Mapping[str, _Given]) -> dict[str, _Given]:
+    """The values by the names of the settings, where some are given under other names."""
+    return {ALIASES.get(name, name): value for name, value in given.items()}
 
 
 def _build(given: Mapping[str, _Given]) -> Settings:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+CHARS_PER_TOKEN = 4
+"""Of English; what a prompt takes is counted by `count_tokens`."""
+
 
 def count_tokens(text: str) -> int:
     """About how many tokens a text takes, rounded up: four characters each in English, fewer in other scripts."""

@@ -10,6 +10,7 @@ from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.allowance import Allowance
+from graph_research.research.digest.eligibility import DigestOptions, DigestPolicy
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.instructions import InstructionReader
@@ -38,6 +39,9 @@ def build_services(
     `instructions` reads what the user told it meanwhile, `allowance` says what its limits leave room for."""
     names = {field.name for field in fields(ResearchSettings)} & Settings.model_fields.keys()
     configured = {name: getattr(workspace.settings, name) for name in names}
+    digest = {
+        field.name: getattr(workspace.settings, f"deep_research_digest_{field.name}") for field in fields(DigestOptions)
+    }
     return Services(
         models=models,
         search=tuple(search),
@@ -48,7 +52,11 @@ def build_services(
         allowance=allowance,
         prompts=PromptRenderer(workspace.definitions.prompts),
         schemas=AnswerSchemas(workspace.definitions.schemas),
-        settings=ResearchSettings(**configured, folders=tuple(folders)),
+        settings=ResearchSettings(
+            **configured,
+            digest=DigestOptions(**{**digest, "policy": DigestPolicy(digest["policy"])}),
+            folders=tuple(folders),
+        ),
     )
 
 

@@ -131,7 +131,10 @@ def _rows(
     the first ones with their short contents."""
     settings = services.settings
     if not fitted:
-        return [source.to_json() for source in read[: settings.analysis_sources]]
+        return [
+            {**source.to_json(), "content": reading_of(source, {}, settings.content_chars)}
+            for source in read[: settings.analysis_sources]
+        ]
     return [
         {**source.to_json(), "content": reading_of(source, documents, settings.source_chars, to_quote=True)}
         for source in read

@@ -7,11 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from graph_research.providers.llm.base import Model
 from graph_research.research.models.degradation import DegradationKind
+from graph_research.research.research_settings import ResearchSettings
 from graph_research.text.tokens import count_tokens
 
 SHORTER = 0.9
 """The share of a refused user prompt that is sent next."""
+
+_LARGE_WINDOW_TOKENS = 128_000
+"""The assumed window of a hosted model that is not in the table: it is newer than the table."""
 
 _LEAST_TOKENS = 2_000
 """No model in use has a smaller window (2,048 tokens): a server that refuses a shorter prompt has failed otherwise."""
@@ -38,6 +43,17 @@ class LearnedWindow:
             return self
         shorter = max(len(system) + int(len(user) * SHORTER), chars * _LEAST_TOKENS // tokens)
         return replace(self, prompt_chars=min(shorter, self.prompt_chars or shorter))
+
+
+def window_tokens(settings: ResearchSettings, model: Model, learned: LearnedWindow) -> int | None:
+    """A model's window in tokens: as its server reported it, as it is configured, else an assumption; None where
+    prompts are not fitted."""
+    if model.in_process:
+        return None
+    if learned.tokens is not None or not settings.token_management_enabled:
+        return learned.tokens
+    assumed = settings.default_context_tokens if "@" in model.spec else _LARGE_WINDOW_TOKENS
+    return model.window_tokens or assumed
 
 
 def learned_windows(given: Mapping[str, Any] | None) -> defaultdict[str, LearnedWindow]:

@@ -19,7 +19,7 @@ from graph_research.providers.errors import (
 )
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.llm.base import Model, ModelRequest
-from graph_research.research.llm.context_windows import SHORTER, LearnedWindow
+from graph_research.research.llm.context_windows import SHORTER, LearnedWindow, window_tokens
 from graph_research.research.llm.prompt_fitting import FittedPrompt, PromptLimit
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.usage import count
@@ -28,9 +28,6 @@ from graph_research.text.tokens import WindowBudget, count_tokens
 
 TOKEN_LIMIT_RETRIES = 3
 """How often a prompt that is too long is shortened and sent again to one model in one call of an agent."""
-
-_LARGE_WINDOW_TOKENS = 128_000
-"""The assumed window of a hosted model that is not in the table: it is newer than the table."""
 
 _SHOWN_EVERY_CHARS = 200
 _CHECK_MODELS = "check the keys and addresses of its models"
@@ -187,16 +184,7 @@ class ModelSession:
         return prompt(limit), budget.output_tokens
 
     def _window(self, model: Model) -> int | None:
-        """A model's window in tokens: as its server reported it, as it is configured, else an assumption; None where
-        prompts are not fitted."""
-        settings = self.services.settings
-        if model.in_process:
-            return None
-        reported = self.windows[model.spec].tokens
-        if reported is not None or not settings.token_management_enabled:
-            return reported
-        assumed = settings.default_context_tokens if "@" in model.spec else _LARGE_WINDOW_TOKENS
-        return model.window_tokens or assumed
+        return window_tokens(self.services.settings, model, self.windows[model.spec])
 
     async def _call(
         self, request: PromptRequest, model: Model, user: str, output_tokens: int, turn: int

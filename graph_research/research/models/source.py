@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from graph_research.research.models.digest import DIGEST_CONTENT_TYPE
 from graph_research.research.models.record import Record, schema_field
 
 
@@ -45,7 +46,7 @@ class Source(Record):
     `archive_hash` names its canonical text in the run's store, `layout_hash` the side table of its blocks and pages
     (`text.document.Document.layout`). `id` is `src-` and 10 hex digits derived from the URL, or from the text where
     there is none, so that the same document has the same id in every run. `content` is what a model is shown of
-    it, at most `CONTENT_CHARS` characters; quotes are taken from the archive, never from it.
+    it, a digest as JSON where `is_digest`; quotes are taken from the archive, never from it.
     """
 
     id: str = schema_field(pattern="^src-[0-9a-f]{10}$")
@@ -70,3 +71,13 @@ class Source(Record):
     characters: int = 0
     fidelity: str = "full"
     metadata: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def is_digest(self) -> bool:
+        """Whether `content` is a digest as JSON instead of the source's own words."""
+        return self.content_type == DIGEST_CONTENT_TYPE
+
+    @property
+    def media_type(self) -> str:
+        """The media type of the document, also where `content` is a digest."""
+        return str(self.metadata["media_type"]) if self.is_digest else self.content_type

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from graph_research.providers.search.base import Passage, SearchHit
+from graph_research.research.digest.payload import digest_of, rendered
 from graph_research.research.llm.prompt_fitting import MARK, shortened
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
@@ -31,9 +32,13 @@ def reading_of(
     queries: Sequence[str] = (),
     to_quote: bool = False,
 ) -> str:
-    """At most `most_chars` characters of a source: its archived text where that fits; else its summary with excerpts,
-    where one was made; else the passages that its searches and `queries` find in it, with headings and surroundings.
-    `to_quote` leaves out the summary where there is no room for all, since only the rest can be quoted."""
+    """At most `most_chars` characters of a source: its digest where it has one; else its archived text where that fits;
+    else its summary with excerpts, where one was made; else the passages that its searches and `queries` find in it,
+    with headings and surroundings. `to_quote` leaves out the summary where there is no room for all, and puts a
+    digest's quotations first, since only the rest can be quoted."""
+    digest = digest_of(source)
+    if digest is not None:
+        return shortened(rendered(digest, to_quote=to_quote), most_chars)
     document = documents.get(source.id)
     content = source.content or source.snippet
     if document is None:

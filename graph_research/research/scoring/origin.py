@@ -56,7 +56,7 @@ def origins(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, st
 
 def _is_local_page(source: Source) -> bool:
     stated = source.publisher or source.authors
-    return not stated and source.content_type in _PAGES and bool(source.metadata.get(_LIBRARY))
+    return not stated and source.media_type in _PAGES and bool(source.metadata.get(_LIBRARY))
 
 
 def _local_site(source: Source, flat: Collection[str]) -> str:

@@ -111,6 +111,16 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "summarization_min_chars": {2: None},
     "summarization_timeout": {2: None},
     "topic_compression": {False: None},
+    "deep_research_digest_policy": {"off": None},
+    "deep_research_digest_min_chars": {2: None},
+    "deep_research_digest_max_sources": {2: None},
+    "deep_research_digest_timeout": {2: None},
+    "deep_research_digest_max_concurrent": {2: None},
+    "deep_research_digest_include_evidence": {False: None},
+    "deep_research_digest_evidence_max_chars": {200: None},
+    "deep_research_digest_max_evidence_snippets": {2: None},
+    "deep_research_digest_provider": MODELS,
+    "deep_research_digest_providers": MODELS,
     "task_timeout": {60: None},
     "deep_research_archive_content": {True: None},
     "deep_research_archive_retention_days": {0: "what is removed from your data home"},
@@ -139,6 +149,17 @@ DECIDED: dict[str, dict[Any, str | None]] = {
 def test_the_embedding_model_is_no_model_of_a_role() -> None:
     settings = Settings(embedding_model="wordllama", report_model=("extractive",))
     assert Configuration(settings=settings, origins={}).role_specs() == {"report": ("extractive",)}
+
+
+def test_a_setting_is_known_by_its_other_name_too(tmp_path: Path) -> None:
+    configuration = load(tmp_path, home="[research]\ndeep_research_digest_fetch_pdfs = true\n")
+    assert configuration.settings.fetch_pdfs
+    assert configuration.origins["fetch_pdfs"].endswith("config.toml:2")
+
+
+def test_the_models_of_digests_are_tried_in_order() -> None:
+    settings = Settings(deep_research_digest_provider="extractive", deep_research_digest_providers=("openai:m",))
+    assert Configuration(settings=settings, origins={}).role_specs() == {"digest": ("extractive", "openai:m")}
 
 
 def test_of_every_setting_it_is_decided_whether_a_folder_may_set_it() -> None:

@@ -14,12 +14,14 @@ from graph_research.graph.loader import check_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.base import ModelRequest
+from graph_research.research.digest.payload import make_payload
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.json_schemas import FOLDER, MODELS, generated_schemas
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.decision import Decision, QualityAssessment, Verdict
 from graph_research.research.models.draft import Block, Draft, DraftSection, Statement, StatementVerdict
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
+from graph_research.research.models.fidelity import FidelityLevel, fidelity_record
 from graph_research.research.models.finding import Claim, Confidence, Finding, Gap
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.plan import ChecklistItem, Reflection, SubQuery, TopicResult
@@ -44,12 +46,14 @@ SAMPLES: dict[str, Record] = {
         sides=[Side(value="1", evidence_ids=["ev-1"]), Side(value="2", evidence_ids=["ev-2"])],
     ),
     "decision": Decision(agent="planner", action="execute_planning", rationale="r", timestamp="2024-01-01T00:00:00Z"),
+    "digest": make_payload("s", ["p"], [], question="q", original_chars=10_000, source_text_hash=HASH),
     "draft": Draft(
         sections=[DraftSection(heading="h", blocks=[Block(sentences=[Statement(text="t", evidence_ids=["ev-1"])])])]
     ),
     "evidence": Evidence(
         id="ev-0123456789", source_id="src-1", quote="q", locator="page:2:char:0-1", archive_hash=HASH
     ),
+    "fidelity_record": fidelity_record("src-1", "digest", 10_000, 900, FidelityLevel.DIGEST, reason="r"),
     "finding": Finding(id="find-0123456789", content="c", confidence=Confidence.CONFIRMED),
     "gap": Gap(id="gap-0123456789", description="d", severity="critical"),
     "outline_section": OutlineSection(id="sec-1", heading="h", finding_ids=["find-0123456789"]),

@@ -1,0 +1,30 @@
+"""How much of a model's window each phase may fill with material."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph_research.research.llm.context_windows import learned_windows, window_tokens
+from graph_research.research.llm.services import Services
+from graph_research.text.tokens import CHARS_PER_TOKEN, WindowBudget
+
+PHASE_SHARES: Mapping[str, float] = {"planning": 0.10, "analysis": 0.40, "synthesis": 0.35, "refinement": 0.15}
+"""The share of the usable window by phase; gathering shows no material."""
+
+
+def material_chars(services: Services, role: str, phase: str, windows: Mapping[str, Any] | None) -> int | None:
+    """How many characters of material the role's first model is shown in a phase; None where prompts are not fitted.
+    `windows` is what the run has learned of its models' windows."""
+    models = services.models.models(role, phase)
+    if not models:
+        return None
+    window = window_tokens(services.settings, models[0], learned_windows(windows)[models[0].spec])
+    if window is None:
+        return None
+    budget = WindowBudget.of(
+        window,
+        wanted_output_tokens=services.settings.report_output_tokens,
+        safety_margin=services.settings.token_safety_margin,
+    )
+    return int(budget.prompt_tokens() * PHASE_SHARES[phase]) * CHARS_PER_TOKEN

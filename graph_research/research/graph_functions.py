@@ -65,6 +65,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "topic_results": topic_results,
         "unaddressed": unaddressed,
         "upserted": upserted,
+        "with_open_limits": with_open_limits,
         "written_sections": writing_functions.written_sections,
     }
 
@@ -87,6 +88,13 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 def _cell(value: Any) -> str:
     return " ".join(str(value).replace("\\", "\\\\").replace("|", "\\|").split())
+
+
+def with_open_limits(topics: Rows, answered: Sequence[str]) -> list[Row]:
+    """The topics without the limits that findings answer."""
+    return [
+        {**topic, "limits": [limit for limit in topic.get("limits") or [] if limit not in answered]} for topic in topics
+    ]
 
 
 def pending(sub_queries: Rows) -> list[Row]:

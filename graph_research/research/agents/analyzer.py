@@ -84,6 +84,7 @@ def analyzer(services: Services) -> Handler:
         analysed = analyse(result.output, known, documents)
         return {
             **_output(analysed),
+            "answered_limits": _answered_limits(result),
             "sources": [source.to_json() for source in _with_fidelity(analysed.requalified, known, reading, result)],
             "degraded": result.degradations("analyzer", ctx),
             "decisions": [
@@ -148,9 +149,11 @@ def _notes(topic: Mapping[str, Any]) -> str:
 def _material(
     handoff: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], listed: Sequence[Source], known: Known
 ) -> dict[str, Any]:
-    """What the prompt shows. Of earlier rounds it lists the findings, with the quotes only of this round's."""
+    """What the prompt shows. Of earlier rounds it lists the findings and the limits that are open, with the quotes only
+    of this round's."""
     own = {row["id"] for row in handoff["sub_queries"] if row["iteration"] == known.iteration}
-    topics = [topic for topic in handoff.get("topics") or [] if topic["sub_query_id"] in own]
+    all_topics = handoff.get("topics") or []
+    topics = [topic for topic in all_topics if topic["sub_query_id"] in own]
     gaps = handoff.get("gaps") or []
     return {
         "question": handoff["original_query"],
@@ -160,13 +163,20 @@ def _material(
         "sources": list(rows),
         "listed": [_title(source) for source in listed],
         "topics": [{"id": topic["sub_query_id"], "found": _notes(topic)} for topic in topics if _notes(topic)],
-        "limits": [limit for topic in topics for limit in topic.get("limits") or []],
+        "limits": list(dict.fromkeys(limit for topic in all_topics for limit in topic.get("limits") or [])),
         "findings": [_listed(row, known) for row in handoff.get("findings") or []],
         "previous_gaps": [row for row in gaps if not row["addressed"]],
         "closed_gaps": [row for row in gaps if row["addressed"]],
         "iteration": known.iteration,
         "guidance": handoff.get("guidance"),
     }
+
+
+def _answered_limits(result: AgentResult) -> list[str]:
+    """The limits that the answer names by their numbers in the prompt."""
+    limits = result.shown.get("limits") or []
+    numbers = dict.fromkeys(result.output.get("answered_limits") or [])
+    return [limits[number - 1] for number in numbers if 0 < number <= len(limits)]
 
 
 def _listed(row: Mapping[str, Any], known: Known) -> dict[str, Any]:

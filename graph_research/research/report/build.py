@@ -248,11 +248,12 @@ def _decision(decision: Decision) -> ReportDecision:
 
 def _outcomes(state: Mapping[str, Any]) -> list[SubQueryOutcome]:
     topics = {topic["sub_query_id"]: topic for topic in state.get("topics") or []}
+    answered = set(state.get("answered_limits") or [])
     return [
         SubQueryOutcome(
             **sub_query.model_dump(include={"id", "query", "status", "iteration", "error"}),
             sources=len(topics.get(sub_query.id, {}).get("source_ids") or []),
-            limits=topics.get(sub_query.id, {}).get("limits") or [],
+            limits=[limit for limit in topics.get(sub_query.id, {}).get("limits") or [] if limit not in answered],
         )
         for sub_query in map(SubQuery.model_validate, state.get("sub_queries") or [])
     ]

@@ -8,6 +8,8 @@ import pytest
 
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.report.build import build_report
+from graph_research.research.report.run_metadata import RunFacts
 from tests.support.research.harness import (
     FISH_GAP,
     Bench,
@@ -121,3 +123,24 @@ def long_web(request: SearchRequest) -> list[SearchHit]:
         hit(f"{found.document.text} What is known of it stands here. What is not known of it, too.", url=found.url)
         for found in small_web(request)
     ]
+
+
+async def test_a_limit_that_another_topic_answers_leaves_outline_summary_and_report() -> None:
+    answered, stays = "No page says when the plant opened.", "No page says who built it."
+
+    def limited(request: ModelRequest) -> dict[str, Any]:
+        return {**reads_all(request), "limits": [answered, stays]}
+
+    def analyze(request: ModelRequest) -> dict[str, Any]:
+        shown = request.material["limits"]
+        assert f"{shown.index(answered) + 1}. {answered}" in request.user
+        return {"findings": [], "gaps": [], "answered_limits": [shown.index(answered) + 1, 99]}
+
+    run = bench("cost", [], extractor=[limited], analyzer=[analyze])
+    result = await run.run(max_iterations=1)
+    assert result.state["answered_limits"] == [answered]
+    for agent in ("outliner", "editor"):
+        assert [request.material["limits"] for request in run.model.asked(agent)] == [[stays]]
+    texts = {row["archive_hash"]: "" for row in result.state["sources"]}
+    report = build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
+    assert {limit for row in report.sub_queries for limit in row.limits} == {stays}

@@ -83,7 +83,7 @@ def judge(
     they state must be there: numbers in the quotes or computed, dates in the quotes or the titles, names and their
     numbers ("Zone 5") anywhere in the passages, the question or the context. An analysis may state a number of the
     question and count in words what it lists. A transition and a limit have no numbers but those of the question, the
-    quotes and the titles, and nothing that a `verdict` objects to.
+    quotes and the titles, and nothing that a `verdict` objects to; a table's label may have those around the quotes.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
@@ -97,6 +97,8 @@ def judge(
         return Judgement(Status.TRANSITION)
     if kind in (StatementKind.TRANSITION, StatementKind.LIMIT):
         known = [question, context, *(passage.quote for passage in passages), *(passage.title for passage in passages)]
+        if context and kind is StatementKind.TRANSITION:  # a label only names what the cells of its row state
+            known += [passage.surroundings for passage in passages]
         new = _written(text, [figure for figure in unstated(text, known) if not _counts(figure, text)])
         if new:
             return _failed(f"states what it may not: {_listed(new)}")

@@ -13,8 +13,13 @@ from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.evidence import EvidenceScorer
 from graph_research.text.locators import make_locator
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
+from graph_research.text.relevance.support import SUPPORTED, support
 
 _MOST_QUOTE_CHARS = 2_000
+_NEAREST = 3
+"""So many of the units of a source that rank best for a text are compared with it."""
 _NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
 _MARKS: Mapping[str, str] = {
     "'": "['‘’ʼ]",
@@ -57,7 +62,8 @@ def attributed(
     rows: Sequence[Mapping[str, Any]], order: Sequence[str], documents: Mapping[str, Document]
 ) -> list[dict[str, Any]]:
     """The rows with each quote of their `evidence` under the id of its source, where a model wrote a number or a wrong
-    id: the source of that number in `order`, the ids shown, or the only one in which the quote stands."""
+    id: the source of that number in `order`, the ids shown, or the only one in which the quote stands where it does not
+    stand there."""
 
     def mend(quote: Mapping[str, Any]) -> Mapping[str, Any]:
         if quote["source_id"] in documents:
@@ -66,7 +72,7 @@ def attributed(
         meant = order[int(number[1]) - 1] if number and 0 < int(number[1]) <= len(order) else None
         if meant is None or find_quote(documents[meant].text, quote["quote"]) is None:
             holding = [name for name in documents if find_quote(documents[name].text, quote["quote"]) is not None]
-            meant = holding[0] if len(holding) == 1 else None
+            meant = holding[0] if len(holding) == 1 else meant
         return quote if meant is None else {**quote, "source_id": meant}
 
     return [{**row, "evidence": [mend(quote) for quote in row["evidence"]]} for row in rows]
@@ -74,6 +80,20 @@ def attributed(
 
 def _forgiving(quote: str) -> str:
     return r"\s+".join("".join(_MARKS.get(char, re.escape(char)) for char in word) for word in quote.split())
+
+
+def nearest_quote(text: str, source_id: str, documents: Mapping[str, Document]) -> dict[str, Any] | None:
+    """The quote of the source that says what `text` says in other words; None where the words of none support it, or no
+    two of them stand side by side there."""
+    document = documents.get(source_id)
+    if document is None or not text.strip():
+        return None
+    for item in rank(Pool({source_id: document}), parse(text))[:_NEAREST]:
+        quote = document.text[item.unit.start : item.unit.end]
+        found = support(text, [quote])
+        if found.score >= SUPPORTED and found.features["nearness"] > 0.0:
+            return {"source_id": source_id, "quote": quote, "start": item.unit.start}
+    return None
 
 
 @dataclass
@@ -96,6 +116,11 @@ class QuoteFinder:
             else:
                 found.setdefault(one.id, one)
         return list(found.values())
+
+    def holds(self, quote: Mapping[str, Any]) -> bool:
+        """Whether the quote stands in its source."""
+        document = self.documents.get(quote["source_id"])
+        return document is not None and find_quote(document.text, quote["quote"]) is not None
 
     def _one(self, quote: Mapping[str, Any]) -> Evidence | None:
         source = self.sources.get(quote["source_id"])

@@ -42,8 +42,8 @@ class SectionMaterial:
 
 
 def sources_of_section(handoff: Row, sources: Mapping[str, Source]) -> list[Source]:
-    """The sources whose texts a section is written from: those of its evidence, then the others that its topics read,
-    the best first."""
+    """The sources whose texts a section is written from: those of its evidence, those of the notes that its writer
+    sees, then the others that its topics read, the best first."""
     section = OutlineSection.model_validate(handoff["section"])
     cited = [row.source_id for row in _evidence(handoff, section)]
     topics = [topic for topic in handoff.get("topics") or [] if set(topic["source_ids"]) & set(cited)]
@@ -52,7 +52,8 @@ def sources_of_section(handoff: Row, sources: Mapping[str, Source]) -> list[Sour
         (source for source in sources.values() if source.id in near or not near),
         key=lambda source: (-source.score.composite, source.id),
     )
-    own = [name for name in dict.fromkeys(cited) if name in sources]
+    noted = [name for note in _nearest_notes(section, topics) for name in note["source_ids"]]
+    own = [name for name in dict.fromkeys([*cited, *noted]) if name in sources]
     chosen = dict.fromkeys([*own, *(source.id for source in others[:_MOST_SOURCES])])
     return [sources[name] for name in chosen]
 
@@ -193,19 +194,29 @@ def _source(source: Source, n: int) -> dict[str, Any]:
 
 
 def _notes(section: OutlineSection, topics: Iterable[Row], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Statements of the researchers' notes that share most words with the section, in their order, each with the
-    numbers of its sources in this prompt."""
+    """The nearest notes, each with the numbers of its sources in this prompt, the ids of those that have none."""
+    return [
+        {
+            "text": note["text"],
+            "sources": [f"source {numbers[name]}" if name in numbers else name for name in note["source_ids"]],
+        }
+        for note in _nearest_notes(section, topics)
+    ]
+
+
+def _nearest_notes(section: OutlineSection, topics: Iterable[Row]) -> list[dict[str, Any]]:
+    """Statements of the researchers' notes that share most words with the section, in their order, with their
+    sources."""
     query = parse(f"{section.heading}. {section.answers}")
     notes: dict[str, dict[str, Any]] = {}
     for topic in topics:
         text = topic.get("compressed_findings") or ""
         names = {int(n): name for n, name in _SOURCE.findall(text)}
         for said, marks in _NOTE.findall(text):
-            read = [names.get(int(n), "") for n in re.findall(r"\d+", marks)]
+            read = [names[int(n)] for n in re.findall(r"\d+", marks) if int(n) in names]
             weights = query.weights(language_of(said))
             score = sum(weights.get(term, 0.0) for term in set(terms(said, language_of(said))))
-            shown = [f"source {numbers[name]}" if name in numbers else name for name in read if name]
-            notes.setdefault(said, {"text": said, "sources": shown, "score": score})
+            notes.setdefault(said, {"text": said, "source_ids": read, "score": score})
     ordered = sorted(notes.values(), key=lambda note: -float(note["score"]))[:_MOST_NOTES]
     kept = {note["text"] for note in ordered if note["score"] > 0.0}
-    return [{"text": note["text"], "sources": note["sources"]} for note in notes.values() if note["text"] in kept]
+    return [note for note in notes.values() if note["text"] in kept]

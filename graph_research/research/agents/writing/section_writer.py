@@ -22,7 +22,7 @@ from graph_research.research.agents.writing.section_text import (
     too_long,
 )
 from graph_research.research.evidence.archive import read_documents
-from graph_research.research.evidence.quotes import QuoteFinder, attributed
+from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quote
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -146,13 +146,17 @@ def _settled(material: dict[str, Any]) -> dict[str, Any]:
 def _with_quotes(
     blocks: Sequence[Block], answer: Mapping[str, Any], order: Sequence[str], finder: QuoteFinder
 ) -> tuple[list[Block], dict[str, Evidence]]:
-    """The blocks with the evidence of the asked quotes in place of their keys, and that evidence by id. A key whose
-    quote stands in no source is taken out."""
+    """The blocks with the evidence of the asked quotes in place of their keys, and that evidence by id. A quote that
+    does not stand in its source, such as the words of a note, is the nearest one there that supports it; the key of one
+    that has none is taken out."""
     keys: dict[str, str | None] = {}
     asked: dict[str, Evidence] = {}
     for row in answer.get("quotes") or []:
         [named] = attributed([{"evidence": [row]}], order, finder.documents)
-        found = finder.evidence(named["evidence"])
+        [quote] = named["evidence"]
+        if not finder.holds(quote):
+            quote = nearest_quote(quote["quote"], quote["source_id"], finder.documents) or quote
+        found = finder.evidence([quote])
         keys[row["key"]] = found[0].id if found else None
         asked.update({evidence.id: evidence for evidence in found})
 

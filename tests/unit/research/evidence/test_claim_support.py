@@ -121,3 +121,11 @@ def test_a_transition_and_a_limit_may_repeat_a_figure_of_the_question_and_bring_
     text = "Of the 16 turbines, this is left."
     assert judged(text, kind=kind, question="What of the 16 turbines?") == (Status(kind), 1.0, "")
     assert judged(text, kind=kind).problem == "states what it may not: 16"
+
+
+def test_a_rows_label_may_have_a_number_that_stands_around_the_quotes_of_its_row():
+    near = passage("It holds each commit.", around="With level 3 the disks mirror each other. It holds each commit.")
+    label = StatementKind.TRANSITION
+    assert judge("Level 3", label, [near], context="1, Setting").status is Status.TRANSITION
+    assert judge("Level 4", label, [near], context="1, Setting").problem == "states what it may not: 4"
+    assert judge("Level 3 comes next.", label, [near]).problem == "states what it may not: 3"

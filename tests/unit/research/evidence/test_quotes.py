@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.evidence.quotes import QuoteFinder, find_quote
+from graph_research.research.evidence.quotes import QuoteFinder, find_quote, nearest_quote
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
@@ -87,3 +87,19 @@ def test_the_same_place_is_evidence_once() -> None:
 def test_evidence_that_shares_terms_with_the_question_scores_higher() -> None:
     opened, cost = finder().evidence([quote("The plant opened in 2016."), quote("It cost 4.1 million.")])
     assert opened.score > cost.score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("words", "quoted"),
+    [
+        ("The opening of the plant was in 2016", "The plant opened in 2016."),
+        ("The plant's cost was 4.1 million", "It cost 4.1 million."),
+        ("The plant opened in 2017", None),
+        ("The plant never opened in 2016", None),
+        ("The plant is large", None),
+    ],
+)
+def test_the_nearest_quote_says_the_same_in_other_words_or_there_is_none(words: str, quoted: str | None) -> None:
+    found = nearest_quote(words, "src-0000000001", finder().documents)
+    assert (found and found["quote"]) == quoted
+    assert nearest_quote(words, "src-0000000002", finder().documents) is None

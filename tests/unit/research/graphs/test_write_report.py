@@ -92,6 +92,26 @@ async def test_quotes_that_the_writer_asks_for_become_evidence_and_others_are_dr
     assert state["quotes_dropped"] >= 1
 
 
+async def test_the_passage_of_a_note_is_found_by_the_notes_own_words() -> None:
+    note = "At one time Larch allows just one write transaction for each database file"
+
+    def asks(request: ModelRequest) -> dict[str, Any]:
+        sources = request.material["sources"]
+        number = next(row["n"] for row in sources if row["title"] == "Locks of Larch")
+        asked = {"key": "q9", "source_id": f"source {number}", "quote": note}
+        said = {
+            "text": "Larch allows each file one write transaction at a time.",
+            "kind": "fact",
+            "evidence_ids": ["q9"],
+        }
+        return {"blocks": [paragraph(said)], "quotes": [asked]}
+
+    report, state = await report_of(bench_of(section_writer=[asks], section_mender=["No."]))
+    assert state["quotes_dropped"] == 0
+    assert unsupported(report) == []
+    assert LOCK in {citation.quote for citation in report.citations}
+
+
 def with_more(*sentences: Any) -> Any:
     """A section writer that adds sentences, made by functions of a `Writer`, to the section on figures."""
 

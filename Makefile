@@ -44,6 +44,9 @@ imports: $(VENV)/.dev
 schemas: $(VENV)/.dev ## write the JSON Schemas that are generated from models
 	@$(BIN)/python -m graph_research.research.json_schemas
 
+requirements: $(VENV)/.dev ## write docs/reference/requirements.md from the tests' marks
+	@$(BIN)/python -m tests.support.requirements
+
 docs: $(VENV)/.dev ## check that every example and link of the docs holds
 	@$(BIN)/python -m pytest -q tests/docs
 

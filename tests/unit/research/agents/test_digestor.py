@@ -75,6 +75,7 @@ def events(ctx: PlainContext, name: str) -> list[dict[str, Any]]:
     return [data for event, data in ctx.events if event == name]
 
 
+@pytest.mark.requirement("11.6", "11.8", "11.18", "11.19", "B18")
 def test_a_long_source_becomes_a_digest_with_provable_evidence() -> None:
     ctx = PlainContext()
     given = archived(ctx, 1)
@@ -95,6 +96,7 @@ def test_a_long_source_becomes_a_digest_with_provable_evidence() -> None:
     assert "_raw_content" not in json.dumps(output)
 
 
+@pytest.mark.requirement("11.24", "22.1")
 def test_events_and_record_tell_sizes_but_never_the_text() -> None:
     ctx = PlainContext()
     given = archived(ctx, 1)
@@ -119,6 +121,7 @@ def test_events_and_record_tell_sizes_but_never_the_text() -> None:
     assert FILLER not in json.dumps(ctx.events)
 
 
+@pytest.mark.requirement("B40")
 def test_a_text_that_the_analyzer_can_be_shown_whole_is_left_alone() -> None:
     ctx = PlainContext()
     given = archived(ctx, 1, sentences=140)
@@ -129,6 +132,7 @@ def test_a_text_that_the_analyzer_can_be_shown_whole_is_left_alone() -> None:
     assert run(ctx, [given], Condenser(window=128_000), options=options)["sources"] != []
 
 
+@pytest.mark.requirement("B32", "B40")
 def test_a_source_that_a_topic_was_read_for_is_not_read_again() -> None:
     ctx = PlainContext()
     first, second = archived(ctx, 1), archived(ctx, 2)
@@ -137,6 +141,7 @@ def test_a_source_that_a_topic_was_read_for_is_not_read_again() -> None:
     assert [row["id"] for row in output["sources"]] == [second.id]
 
 
+@pytest.mark.requirement("11.23", "11.2")
 def test_so_many_are_digested_at_the_same_time_and_in_all() -> None:
     ctx, model = PlainContext(), Condenser(seconds=0.01)
     sources = [archived(ctx, number) for number in range(6)]
@@ -146,6 +151,7 @@ def test_so_many_are_digested_at_the_same_time_and_in_all() -> None:
     assert [event["reason"] for event in events(ctx, "digest.skipped")] == ["not_eligible"]
 
 
+@pytest.mark.requirement("11.20", "5.5")
 def test_the_same_text_and_question_are_condensed_once() -> None:
     ctx, model = PlainContext(), Condenser()
     given = archived(ctx, 1)
@@ -160,6 +166,7 @@ def test_the_same_text_and_question_are_condensed_once() -> None:
     assert again["sources"][0]["metadata"]["_digest_cache_hit"]
 
 
+@pytest.mark.requirement("11.22")
 @pytest.mark.parametrize(
     ("error", "kind"), [(ProviderUnavailable("down sk-12345678901", provider="x"), "ProviderUnavailable")]
 )
@@ -177,6 +184,7 @@ def test_a_source_keeps_its_text_where_its_digest_fails(error: Exception, kind: 
     assert output["degraded"][0]["agent"] == "digestor"
 
 
+@pytest.mark.requirement("11.23", "11.22", "B2")
 def test_a_digest_that_takes_too_long_leaves_nothing_behind() -> None:
     ctx = PlainContext()
     given = archived(ctx, 1)
@@ -186,6 +194,7 @@ def test_a_digest_that_takes_too_long_leaves_nothing_behind() -> None:
     assert output["content_fidelity"][0]["warnings"] == ["digest_failed: it took too long"]
 
 
+@pytest.mark.requirement("11.21", "B20")
 def test_after_many_failures_the_others_are_not_tried() -> None:
     ctx, error = PlainContext(), ProviderUnavailable("down", provider="x")
     model = Condenser({"Text": error})
@@ -195,6 +204,7 @@ def test_after_many_failures_the_others_are_not_tried() -> None:
     assert [event["reason"] for event in events(ctx, "digest.skipped")] == ["breaker_open"] * 3
 
 
+@pytest.mark.requirement("11.21", "23.1")
 def test_cached_digests_are_served_while_the_breaker_is_open() -> None:
     ctx = PlainContext()
     known = archived(ctx, 1, title="Known", quality=Quality.MEDIUM)
@@ -210,6 +220,7 @@ def test_cached_digests_are_served_while_the_breaker_is_open() -> None:
     assert [row["id"] for row in output["sources"]] == [known.id]
 
 
+@pytest.mark.requirement("11.22")
 def test_a_cancelled_digest_passes_the_cancellation_on() -> None:
     async def cancelled() -> None:
         ctx = PlainContext()
@@ -233,6 +244,7 @@ def test_without_a_language_model_the_best_sentences_are_the_digest() -> None:
     assert ANSWER.strip() in payload.summary
 
 
+@pytest.mark.requirement("11.9")
 def test_a_prompt_shows_the_digest_in_place_of_the_text() -> None:
     ctx = PlainContext()
     source = Source.model_validate(run(ctx, [archived(ctx, 1)])["sources"][0])

@@ -27,6 +27,7 @@ def source(number: int = 1, *, relevance: float = 0.5, **more: Any) -> Source:
     )
 
 
+@pytest.mark.requirement("11.1", "23.1")
 @pytest.mark.parametrize("quality", list(Quality))
 @pytest.mark.parametrize("characters", [9_999, 10_000])
 @pytest.mark.parametrize("policy", list(DigestPolicy))
@@ -41,6 +42,7 @@ def test_policy_size_and_quality_decide(policy: DigestPolicy, characters: int, q
         assert given is (None if good else SkipReason.NOT_ELIGIBLE)
 
 
+@pytest.mark.requirement("11.1", "11.4")
 @pytest.mark.parametrize("policy", [DigestPolicy.AUTO, DigestPolicy.ALWAYS])
 def test_a_digest_is_not_digested_again_and_a_snippet_not_at_all(policy: DigestPolicy) -> None:
     options = DigestOptions(policy=policy)
@@ -49,6 +51,7 @@ def test_a_digest_is_not_digested_again_and_a_snippet_not_at_all(policy: DigestP
     assert skip_reason(source(characters=0), options) is SkipReason.NOT_ELIGIBLE
 
 
+@pytest.mark.requirement("11.4")
 def test_the_order_is_quality_relevance_length_and_id() -> None:
     rows = [
         source(5, quality=Quality.LOW, relevance=1.0),
@@ -62,6 +65,7 @@ def test_the_order_is_quality_relevance_length_and_id() -> None:
     assert [int(row.id[4:], 16) for row in in_digest_order(rows)] == [1, 6, 7, 2, 3, 4, 5]
 
 
+@pytest.mark.requirement("11.20")
 def test_the_cache_drops_its_older_half_when_it_is_full() -> None:
     cache, made = (
         DigestCache(),
@@ -77,6 +81,7 @@ def test_the_cache_drops_its_older_half_when_it_is_full() -> None:
     assert cache.get("50") == cache.get("new") == made
 
 
+@pytest.mark.requirement("11.20", "B5")
 def test_the_key_names_all_that_a_digest_depends_on() -> None:
     first = source()
     key = digest_key(first, "Which gates?", DigestOptions(), "models and prompt")
@@ -86,6 +91,7 @@ def test_the_key_names_all_that_a_digest_depends_on() -> None:
     assert (len(question), len(config)) == (8, 8)
 
 
+@pytest.mark.requirement("11.20", "23.1")
 @pytest.mark.parametrize(
     "change",
     [
@@ -101,6 +107,7 @@ def test_another_setting_another_digest(change: dict[str, Any]) -> None:
     assert digest_key(source(), "q", DigestOptions(**change), "m") != digest_key(source(), "q", DigestOptions(), "m")
 
 
+@pytest.mark.requirement("11.20", "B5")
 def test_another_text_question_or_summarizer_another_digest_but_not_another_time_limit() -> None:
     key = digest_key(source(), "q", DigestOptions(), "m")
     assert digest_key(source(2), "q", DigestOptions(), "m") != key

@@ -34,6 +34,7 @@ def payload(**changes: Any) -> DigestPayload:
     return make_payload("The gates are new.", ["Renewed in 2019."], [SNIPPET], **given)
 
 
+@pytest.mark.requirement("11.7", "23.1")
 def test_a_digest_fits_its_schema_and_is_read_back_as_it_was() -> None:
     schema = json.loads((schema_resolver().find("digest") or ("", ""))[0])
     text = serialize_payload(payload())
@@ -43,6 +44,7 @@ def test_a_digest_fits_its_schema_and_is_read_back_as_it_was() -> None:
     assert len(schema["required"]) == 10
 
 
+@pytest.mark.requirement("11.7", "23.1")
 @pytest.mark.parametrize(
     "change",
     [
@@ -85,6 +87,7 @@ def test_what_is_too_long_loses_its_end_but_no_snippet_is_changed() -> None:
     assert long.evidence_snippets == [SNIPPET]
 
 
+@pytest.mark.requirement("11.7", "B12")
 def test_the_characters_of_a_digest_are_those_of_its_parts() -> None:
     made = payload()
     assert made.digest_chars == len("The gates are new.") + len("Renewed in 2019.") + len(SNIPPET.text)
@@ -98,6 +101,7 @@ def test_the_hash_of_a_question_ignores_white_space_only() -> None:
     assert len(query_hash("")) == 8
 
 
+@pytest.mark.requirement("11.9")
 def test_a_prompt_shows_which_words_can_be_quoted() -> None:
     told = rendered(payload())
     assert told.index("not to be quoted: The gates are new.") < told.index("word for word")

@@ -9,7 +9,7 @@ from graph_research.research.evidence.citations import in_context
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, VerdictWord
 from graph_research.research.models.outline import SectionAction
 
-_STATEMENTS_OF_A_BATCH = 40  # at most; a smaller window shows fewer passages of a batch
+STATEMENTS_OF_A_BATCH = 40  # at most; a smaller window shows fewer passages of a batch
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -49,7 +49,7 @@ def statement_batches(sections: Rows, checks: Rows, verdicts: Rows) -> list[list
 def _batches(statements: Mapping[str, Mapping[str, Row]]) -> list[list[Row]]:
     """The rows of each statement side by side."""
     rows = [row for places in statements.values() for row in places.values()]
-    count = -(-len(rows) // _STATEMENTS_OF_A_BATCH)
+    count = -(-len(rows) // STATEMENTS_OF_A_BATCH)
     size = -(-len(rows) // count) if count else 1
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 

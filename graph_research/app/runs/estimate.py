@@ -3,13 +3,14 @@
 With S sub-queries, Q searches of a topic, N sources of a topic, R rounds, and a report of W words in K sections:
 
     Q = min(max_searches, 2)            N = min(max_sources_per_query, 5 Q)
-    R = min(max_iterations, 2)          K = max(3, W / 300)
+    R = min(max_iterations, 2)          K = max(3, W / 300)         B = W / 400
     planning      clarify + plan
     gathering     S (Q reflections + 1 extraction that reads N sources)
-    analysis      1 analysis of 8 findings a sub-query + 1 review
+    analysis      1 analysis of 8 findings a sub-query
     writing       outline + K sections + 1 edit
-    verification  K checks of a section + 1 round of mending
-    a later round refinement + gathering of 2 sub-queries + analysis + half of writing and verification
+    verification  B batches of the sections' statements (10 words each, 40 a batch) + 1 of the summary's
+                  + mending of K sections + 1 batch of what was mended
+    a later round refinement + its review + gathering of 2 sub-queries + analysis + half of writing and verification
 
 The tokens of each call stand at `_WORK`: those of its prompt with what it shows, and those of its answer. They are
 round numbers, good for an order of magnitude; `statistics` of a finished run has what it really took. A call of a
@@ -31,6 +32,7 @@ from typing import Any
 
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.models.report_options import ReportOptions
+from graph_research.research.writing_functions import STATEMENTS_OF_A_BATCH
 
 LEAST_CALLS, LEAST_CALL_TOKENS = 8, 3_000
 LEAST_SECONDS = 3.0
@@ -39,6 +41,8 @@ _LATER_SUB_QUERIES = 2
 _FINDINGS = 8
 _SOURCE_TOKENS, _FINDING_TOKENS, _TOKENS_A_WORD = 1_200, 120, 3
 _WORDS_A_SECTION, _LEAST_SECTIONS = 300, 3
+_WORDS_A_STATEMENT, _STATEMENT_TOKENS, _VERDICT_TOKENS = 10, 200, 12
+"""A cell of a table is a statement, too."""
 _CALL_SECONDS, _TOKENS_A_SECOND = 2.0, 50
 _OWN_CALL_SECONDS, _SEARCH_SECONDS = 0.5, 3.0
 
@@ -148,7 +152,8 @@ class Shape:
         if self.rounds == 1:
             return first
         later = replace(self, sub_queries=min(_LATER_SUB_QUERIES, self.sub_queries))
-        again = self._taken(_Work("research", 3_000, 600)) + later.stage(Stage.GATHERING) + later.stage(Stage.ANALYSIS)
+        refined = self._taken(_Work("research", 3_000, 600)) + self._taken(_Work("research", 2_200, 300))
+        again = refined + later.stage(Stage.GATHERING) + later.stage(Stage.ANALYSIS)
         revised = (self.stage(Stage.WRITING) + self.stage(Stage.VERIFICATION)).times(0.5)
         return first + (again + revised).times(self.rounds - 1)
 
@@ -200,7 +205,7 @@ def _gathering(shape: Shape) -> list[_Work]:
 
 
 def _analysis(shape: Shape) -> list[_Work]:
-    return [_Work("research", 2_000 + _findings(shape), 1_500), _Work("research", 2_200, 300)]
+    return [_Work("research", 2_000 + _findings(shape), 1_500)]
 
 
 def _writing(shape: Shape) -> list[_Work]:
@@ -214,11 +219,19 @@ def _writing(shape: Shape) -> list[_Work]:
 
 
 def _verification(shape: Shape) -> list[_Work]:
-    each = shape.words * _TOKENS_A_WORD // shape.sections
+    statements = shape.words // _WORDS_A_STATEMENT
+    batches = math.ceil(statements / STATEMENTS_OF_A_BATCH)
     return [
-        _Work("verification", 1_500 + 3 * each, each // 2, shape.sections, side_by_side=True),
-        _Work("report", 2_500, 800),
+        _batch(statements // batches, batches + 1),
+        _Work("report", 4_000, 250, shape.sections, side_by_side=True),
+        _batch(STATEMENTS_OF_A_BATCH // 2, 1),
     ]
+
+
+def _batch(statements: int, calls: int) -> _Work:
+    """Calls that verify so many statements each, shown with their passages."""
+    tokens = 1_500 + statements * _STATEMENT_TOKENS
+    return _Work("verification", tokens, statements * _VERDICT_TOKENS, calls, side_by_side=True)
 
 
 def _findings(shape: Shape) -> int:

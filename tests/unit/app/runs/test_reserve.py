@@ -85,6 +85,14 @@ def test_a_large_budget_changes_nothing() -> None:
     assert said == ()
 
 
+def test_statements_are_verified_in_batches_and_each_section_is_mended_at_most_once() -> None:
+    standard, long = (shape_of(report_options={"length": length}) for length in ("standard", "long"))
+    assert standard.words == 1_850
+    assert standard.sections == 6
+    assert standard.stage(Stage.VERIFICATION).calls == 5 + 1 + 6 + 1
+    assert long.stage(Stage.VERIFICATION).calls == -(-long.words // 400) + 1 + long.sections + 1
+
+
 @pytest.mark.parametrize(
     ("agent", "role", "stage"),
     [

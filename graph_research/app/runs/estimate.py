@@ -39,7 +39,7 @@ LEAST_SECONDS = 3.0
 
 _LATER_SUB_QUERIES = 2
 _FINDINGS = 8
-_SOURCE_TOKENS, _FINDING_TOKENS, _TOKENS_A_WORD = 1_200, 120, 3
+_SOURCE_TOKENS, _FINDING_TOKENS, _NOTES_TOKENS, _TOKENS_A_WORD = 1_200, 120, 2_500, 3
 _WORDS_A_SECTION, _LEAST_SECTIONS = 300, 3
 _WORDS_A_STATEMENT, _STATEMENT_TOKENS, _VERDICT_TOKENS = 10, 200, 12
 """A cell of a table is a statement, too."""
@@ -205,12 +205,12 @@ def _gathering(shape: Shape) -> list[_Work]:
 
 
 def _analysis(shape: Shape) -> list[_Work]:
-    return [_Work("research", 2_000 + _findings(shape), 1_500)]
+    return [_Work("research", 2_000 + _findings(shape) + shape.sub_queries * _NOTES_TOKENS, 1_500)]
 
 
 def _writing(shape: Shape) -> list[_Work]:
     each = shape.words * _TOKENS_A_WORD // shape.sections
-    shown = 2_000 + 2 * _findings(shape) // shape.sections
+    shown = 6_500 + 2 * _findings(shape) // shape.sections
     return [
         _Work("report", 2_000 + _findings(shape), 900),
         _Work("report", shown, each, shape.sections, side_by_side=True),

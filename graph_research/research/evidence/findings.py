@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.research.evidence.claims import Ground, claim_of, levelled
-from graph_research.research.evidence.contradictions import by_place, disagreements, from_answer
+from graph_research.research.evidence.contradictions import Place, by_place, disagreements, from_answer
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.evidence import Contradiction, Evidence
@@ -20,13 +20,13 @@ from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origins
 from graph_research.text.document import Document
 from graph_research.text.language.opposites import NEGATIONS
-from graph_research.text.language.words import terms
+from graph_research.text.language.quantities import unstated
 
 CONFIDENCE_RANK: Mapping[str, int] = {level.value: rank for rank, level in enumerate(Confidence)}
 """From 0 for speculation to 4 for confirmed."""
 
-_SHARED = 0.6
-"""Which share of their content words two statements on the same quotes have in common (Jaccard) to be the same."""
+_LEAST_MOVED = 2
+"""So many words at least change places together in a statement that says the same: a lone "only" says otherwise."""
 
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 _WORDS = re.compile(r"\w+")
@@ -92,14 +92,16 @@ def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Doc
     named, more = from_answer(answer.get("contradictions") or [], finder)
     all_evidence = {**known.evidence, **{one.id: one for one in [*evidence, *more]}}
     by_origin = origins(list(known.sources.values()), {key: document.text for key, document in documents.items()})
+    places = by_place(all_evidence.values(), documents)
     contradictions = disagreements(
         [*known.contradictions, *named],
-        by_place(all_evidence.values(), documents),
+        places,
         sources=known.sources,
         documents=documents,
     )
     ground = Ground(sources=known.sources, evidence=all_evidence, contradictions=contradictions, origins=by_origin)
-    findings = _thinned(_joined(_restated(known.findings, answer.get("confidences") or []), fresh))
+    place_of = {one.id: place for place, one in places.items()}
+    findings = _thinned(_joined(_restated(known.findings, answer.get("confidences") or []), fresh), place_of)
     claims = [claim_of(finding, ground) for finding in findings]
     counted = [
         claim for finding, claim in zip(findings, claims, strict=True) if finding.stated is not Confidence.SPECULATION
@@ -175,11 +177,11 @@ def _restated(findings: Sequence[Finding], confidences: Sequence[Mapping[str, An
     ]
 
 
-def _thinned(findings: Sequence[Finding]) -> list[Finding]:
+def _thinned(findings: Sequence[Finding], places: Mapping[str, Place]) -> list[Finding]:
     """The findings, those that say the same joined to the first of them, whose id stays."""
     kept: list[Finding] = []
     for finding in findings:
-        place = next((place for place, other in enumerate(kept) if _alike(other, finding)), None)
+        place = next((place for place, other in enumerate(kept) if _alike(other, finding, places)), None)
         if place is None:
             kept.append(finding)
         else:
@@ -190,25 +192,63 @@ def _thinned(findings: Sequence[Finding]) -> list[Finding]:
     return kept
 
 
-def _alike(one: Finding, other: Finding) -> bool:
-    """Whether two findings say the same: in the same words, or of the same quotes in mostly the same content words;
-    with the same numbers and negations in either case."""
+def _alike(one: Finding, other: Finding, places: Mapping[str, Place]) -> bool:
+    """Whether the other finding adds nothing: it says the same in the same words, or of the same passage with a part of
+    the sentence in another place, or in some of the words, with the same numbers and negations. Other words count as
+    another statement: no score of words tells a paraphrase from another scope or role."""
     if _same_words(one.content, other.content):
         return True
-    quoted, quoted_too = set(one.evidence_ids), set(other.evidence_ids)
-    if not (quoted <= quoted_too or quoted_too <= quoted) or _turns(one.content) != _turns(other.content):
+    if not _share_a_passage(one, other, places) or _turns(one.content) != _turns(other.content):
         return False
-    mine, theirs = set(terms(one.content)), set(terms(other.content))
-    return len(mine & theirs) >= _SHARED * len(mine | theirs)
+    if unstated(one.content, [other.content]) or unstated(other.content, [one.content]):  # another unit
+        return False
+    mine, theirs = _words(one.content), _words(other.content)
+    return _is_moved(mine, theirs) or _is_within(theirs, mine)
+
+
+def _share_a_passage(one: Finding, other: Finding, places: Mapping[str, Place]) -> bool:
+    """Whether they have a quote in common, or quotes that overlap in the text of a source."""
+    if set(one.evidence_ids) & set(other.evidence_ids):
+        return True
+    mine, theirs = ([places[name] for name in row.evidence_ids if name in places] for row in (one, other))
+    return any(
+        source == source_too and max(start, start_too) < min(end, end_too)
+        for source, start, end in mine
+        for source_too, start_too, end_too in theirs
+    )
+
+
+def _is_moved(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether the others are the same words with two neighbouring runs of them in each other's place."""
+    if sorted(words) != sorted(others):
+        return False
+    start, end = _common(words, others), len(words) - _common(words[::-1], others[::-1])
+    mine, theirs = list(words[start:end]), list(others[start:end])
+    return any(mine[cut:] + mine[:cut] == theirs for cut in range(_LEAST_MOVED, len(mine) - _LEAST_MOVED + 1))
+
+
+def _common(words: Sequence[str], others: Sequence[str]) -> int:
+    """How many words both begin with."""
+    return next((place for place, (one, two) in enumerate(zip(words, others, strict=False)) if one != two), len(words))
+
+
+def _is_within(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether the words stand in this order in the others."""
+    rest = iter(others)
+    return all(word in rest for word in words)
 
 
 def _same_words(one: str, other: str) -> bool:
-    return _WORDS.findall(one.casefold()) == _WORDS.findall(other.casefold())
+    return _words(one) == _words(other)
+
+
+def _words(text: str) -> list[str]:
+    return _WORDS.findall(text.casefold())
 
 
 def _turns(text: str) -> tuple[list[str], list[str]]:
     """The numbers and the negations of a text: what makes another statement of nearly the same words."""
-    return sorted(_NUMBERS.findall(text)), [word for word in _WORDS.findall(text.casefold()) if word in _NEGATIONS]
+    return sorted(_NUMBERS.findall(text)), [word for word in _words(text) if word in _NEGATIONS]
 
 
 def _joined(known: Sequence[Finding], fresh: Sequence[Finding]) -> list[Finding]:

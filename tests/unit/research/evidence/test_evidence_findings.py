@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from graph_research.research.evidence.findings import Analysed, Known, analyse
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.finding import Finding, Gap
@@ -217,7 +219,7 @@ def test_findings_that_say_the_same_are_one_with_the_evidence_of_all_and_the_fir
     told = known(findings=first.findings, evidence={one.id: one for one in first.evidence})
     result = analysed(
         finding("In March 2016 the Tarn plant opened.", OPENED_2016, FISH),
-        finding("The plant at Tarn opened in March 2016.", OPENED_2016),
+        finding("The plant opened in March 2016.", OPENED_2016),
         to=told,
     )
     [joined] = result.findings
@@ -276,3 +278,36 @@ def test_findings_whose_things_change_places_stay_apart() -> None:
     said = ["The Tarn plant is older than the Alder plant.", "The Alder plant is older than the Tarn plant."]
     result = analysed(*(finding(text, quote) for text, quote in zip(said, (OPENED_2016, FISH), strict=True)))
     assert [one.content for one in result.findings] == said
+
+
+PART = {**OPENED_2016, "quote": OPENED_2016["quote"][4:]}
+
+
+def test_findings_of_overlapping_quotes_that_say_the_same_are_one() -> None:
+    said = ["In March 2016 the Tarn plant opened.", "The Tarn plant opened in March 2016.", "The plant opened in 2016."]
+    quotes = (OPENED_2016, PART, PART)
+    joined = analysed(*(finding(text, quote) for text, quote in zip(said, quotes, strict=True))).findings
+    assert [(one.content, len(one.evidence_ids)) for one in joined] == [(said[0], 2), (said[2], 1)]
+    assert len(analysed(finding(said[0], OPENED_2016), finding(said[1], FISH)).findings) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "other"),
+    [
+        ("Larch wrote 3,400 tons in 2021.", "Larch wrote 3,400 kilograms in 2021."),
+        ("Larch has many readers, but one writer.", "Larch has many writers, but one reader."),
+        ("Alder was acquired by Larch in June.", "In June Alder acquired Larch."),
+        ("The drug cut it by 7.4 and the placebo by 2.1.", "The drug cut it by 2.1 and the placebo by 7.4."),
+        ("Pupils of the fourth grade read on paper.", "Pupils of the eighth grade read on paper."),
+        ("Larch sends rows from Alder to Birch.", "Larch sends rows to Alder from Birch."),
+        ("The office may impose a fine of 20,000 euros.", "The office must impose a fine of 20,000 euros."),
+        ("Larch took over 60 of the 85 employees.", "Larch took over the 85 employees."),
+        ("Only Larch allows one writer.", "Larch allows only one writer."),
+        ("Larch took over Alder for $4.5 million in cash.", "Larch took over Alder for 4.5 million euros in cash."),
+        ("Larch never blocks readers.", "Larch blocks readers."),
+        ("Larch allows one writer.", "Larch allows one writer a file."),
+    ],
+)
+def test_findings_of_the_same_quote_that_say_something_else_stay_apart(said: str, other: str) -> None:
+    result = analysed(finding(said, OPENED_2016), finding(other, PART))
+    assert [one.content for one in result.findings] == [said, other]

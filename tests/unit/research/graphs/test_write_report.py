@@ -539,3 +539,21 @@ async def test_without_a_usable_summary_the_answer_is_drawn_from_the_sections(la
     report, _ = await report_of(bench_of(STUDIES[language], editor=["No."]), STUDIES[language])
     assert report.found
     assert any(row.citations for block in report.short_answer for row in block.statements())
+
+
+ASKED = {
+    "outliner": ["a last row for the case asked", "the versions and dates that the sources describe"],
+    "section_writer": ["from which share of the bound to act", "look among all quotes", "A row is read as a whole"],
+    "editor": ["decides the case as asked", "names the versions and dates"],
+    "verifier": ["A table's row is read as a whole", "in another passage shown"],
+}
+
+
+async def test_the_prompts_ask_for_bounds_rules_of_choice_versions_and_whole_rows() -> None:
+    bench = bench_of()
+    await report_of(bench)
+    missing = {
+        agent: [words for words in rows if words not in bench.model.asked(agent)[0].system]
+        for agent, rows in ASKED.items()
+    }
+    assert not any(missing.values()), missing

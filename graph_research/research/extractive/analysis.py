@@ -245,8 +245,8 @@ def sentence(item: Ranked, pool: Pool) -> SourceSentence:
     )
 
 
-def shared_phrases(texts: Sequence[str]) -> list[tuple[str, int]]:
-    """Runs of two or three neighbouring words that say something, with the number of texts that hold them, most first.
+def shared_phrases(texts: Sequence[str]) -> list[str]:
+    """Runs of two or three neighbouring words that say something, of those in several texts; most first.
 
     Inflected forms count together; the form that was seen first is given.
     """
@@ -257,8 +257,8 @@ def shared_phrases(texts: Sequence[str]) -> list[tuple[str, int]]:
         for stems, phrase in here.items():
             counts[stems] = counts.get(stems, 0) + 1
             written.setdefault(stems, phrase)
-    shared = [(written[stems], count) for stems, count in counts.items() if count > 1]
-    return sorted(shared, key=lambda pair: (-pair[1], -len(pair[0]), pair[0]))
+    shared = [stems for stems, count in counts.items() if count > 1]
+    return [written[stems] for stems in sorted(shared, key=lambda stems: (-counts[stems], -len(written[stems])))]
 
 
 def _runs(text: str) -> Iterable[tuple[tuple[str, ...], str]]:

@@ -26,7 +26,7 @@ _ASK = (
 
 
 def plan(material: Mapping[str, Any]) -> dict[str, Any]:
-    """The question itself, then its parts, the sides of a comparison, and phrases of a first look; two to eight."""
+    """The question itself, then its parts in words of a first look, or the sides of a comparison; two to eight."""
     query = parse(question_of(material))
     overview = labels_of(material).overview
     most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), _MOST_QUESTIONS))
@@ -34,8 +34,6 @@ def plan(material: Mapping[str, Any]) -> dict[str, Any]:
     shared = shared_phrases(texts)
     parts = [(_in_their_words(text, query, shared), why) for text, why in _of_parts(query, most - 1)]
     rows = [(query.text, "The question as it was asked."), *parts]
-    if len(rows) < 3:
-        rows += _nearby(query, shared)[: 3 - len(rows)]
     if len(rows) < _FEWEST:
         rows.append((f"{_subject(query)} {overview}", f"What the sources say of {_subject(query)} in general."))
     return {
@@ -78,31 +76,17 @@ def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:
     return [(f"{name} {common}", f"The question names “{name}”.") for name in query.names]
 
 
-def _in_their_words(text: str, query: Query, shared: Sequence[tuple[str, int]]) -> str:
+def _in_their_words(text: str, query: Query, shared: Sequence[str]) -> str:
     """The query with the phrase of a first look that goes on from the rarest of its words, such as "bulb turbines"."""
     known = query.weights(query.language)
     subject = set(terms(query.subject, query.language))
     asked = {term: known.get(term, 0.0) for term in terms(text, query.language) if term not in subject}
     fit = []
-    for phrase, _ in shared:
+    for phrase in shared:
         own = set(terms(phrase, query.language))
         if own & asked.keys() and own - known.keys() and not own & (known.keys() - asked.keys()):
             fit.append((max(asked[term] for term in own & asked.keys()), phrase))
     return f"{text}, {max(fit, key=lambda pair: pair[0])[1]}" if fit else text
-
-
-def _nearby(query: Query, shared: Sequence[tuple[str, int]]) -> list[tuple[str, str]]:
-    """Phrases that stand in most of the passages of a first look, with words that the question does not have."""
-    known = set(query.weights(query.language))
-    found = []
-    for phrase, count in shared:
-        own = set(terms(phrase, query.language))
-        if own and not own & known:
-            known |= own
-            found.append(
-                (f"{_subject(query)} {phrase}", f"“{phrase}” stands in {count} of the passages found in a first look.")
-            )
-    return found
 
 
 def _subject(query: Query) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph_research.research.extractive.analysis import shared_phrases
 from graph_research.research.extractive.gaps import new_queries
 from graph_research.research.extractive.sources import question_of
 from graph_research.text.document import Document
@@ -16,6 +15,7 @@ from graph_research.text.relevance.ranking import Pool, rank
 _ENOUGH_SOURCES = 3
 _ENOUGH_COVERAGE = 0.7
 _MOST_NAMES = 2
+_BEST = 3
 
 
 def reflect(material: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,23 +84,20 @@ def _searches_left(material: Mapping[str, Any]) -> bool:
 
 
 def _refined(query: str, missing: frozenset[str], texts: Sequence[str], material: Mapping[str, Any]) -> str | None:
-    """The uncovered words beside the question's subject, else a name in the best passage found, which a question of
-    two steps does not give, else a phrase that several of the texts share."""
+    """The uncovered words beside the question's subject, else a name in the best sentences found, which a question of
+    two steps does not give."""
     asked = parse(question_of(material))
     opening = asked.subject
     uncovered = " ".join(dict.fromkeys(query[w.start : w.end] for w in words(query) if w.term in missing))
-    known = set(terms(query))
-    phrases = [phrase for phrase, _ in shared_phrases(texts) if known.isdisjoint(terms(phrase))]
     candidates = [f"{opening} {uncovered}".strip(), uncovered] if uncovered else []
     candidates += [f"{name} {uncovered or query}" for name in _new_names(asked, texts)]
-    candidates += [f"{query} {phrase}" for phrase in phrases[:2]]
     return next(iter(new_queries(candidates, [query, *_asked(material)])), None)
 
 
 def _new_names(query: Query, texts: Sequence[str]) -> list[str]:
-    """The names in the passage that ranks best for the question, without those that the question has."""
+    """The names in the sentences that rank best for the question, without those that the question has."""
     ranked = rank(Pool({str(number): Document(text) for number, text in enumerate(texts) if text.strip()}), query)
-    names = parse(ranked[0].unit.text).names if ranked else ()
+    names = [name for item in ranked[:_BEST] for name in parse(item.unit.text).names]
     known = query.weights(query.language).keys()
     return [name for name in names if not known & set(terms(name, query.language))][:_MOST_NAMES]
 

@@ -98,7 +98,7 @@ def _candidates(groups: Sequence[Group]) -> Iterator[str]:
         ):
             yield group.lead.heading
     texts = [group.lead.text for group in groups]
-    yield from (phrase for phrase, _ in shared_phrases(texts))
+    yield from shared_phrases(texts)
     yield from _shared_runs(texts)
     stems = Counter(term for group in groups for term in set(_terms(group)))
     for text in texts:

@@ -112,12 +112,6 @@ def test_the_plan_has_the_question_then_its_parts_and_no_overlap() -> None:
     assert 2 <= plan["research_brief"].count(". ") + 1 <= 3
 
 
-def test_a_question_of_one_facet_is_widened_by_the_sources_own_phrases() -> None:
-    background = [{"title": "Dam", "text": "The steel gates leak."}, {"title": "Dam", "text": "New steel gates came."}]
-    plan = planner.plan({"question": "What about the Alder Dam?", "max_sub_queries": 4, "background": background})
-    assert "Alder Dam steel gates" in [row["query"] for row in plan["sub_queries"]]
-
-
 @pytest.mark.parametrize("question", ["x", "?", "CO2", "z" * 50_000, "wort " * 9_000])
 def test_a_plan_is_made_for_any_question(question: str) -> None:
     rows = planner.plan({"question": question, "max_sub_queries": 5})["sub_queries"]

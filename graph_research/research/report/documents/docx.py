@@ -13,7 +13,7 @@ from docx.document import Document as WordDocument
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
-from docx.shared import Pt
+from docx.shared import Length, Pt
 from docx.text.paragraph import Paragraph as WordParagraph
 
 from graph_research.research.report.documents.elements import (
@@ -35,6 +35,8 @@ from graph_research.text.language.tags import primary
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CODE_FONT, _CODE_SIZE = "Courier New", Pt(9)
 _LONG_TITLE = Pt(15)
+_AFTER_ITEM = Pt(3)
+_LONGEST_CELL, _CELL_MARGINS = 40, 7  # characters
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of the ZIP file, so that the same report gives the same bytes."""
 
@@ -88,11 +90,8 @@ class _Writer:
                     heading.runs[0].font.size = _LONG_TITLE
             case Paragraph(spans, is_quoted):
                 self._spans(self._document.add_paragraph(style="Quote" if is_quoted else None), spans)
-            case Items(items, ordered):
-                style = "List Number" if ordered else "List Bullet"
-                for item in items:
-                    below = f" {min(item.level, 2) + 1}" if item.level else ""
-                    self._spans(self._document.add_paragraph(style=style + below), item.spans)
+            case Items():
+                self._items(element)
             case Table():
                 self._table(element)
             case Code(text, _, marks):
@@ -103,16 +102,44 @@ class _Writer:
             case Passage():
                 self._passage(element)
 
+    def _items(self, items: Items) -> None:
+        style = "List Number" if items.ordered else "List Bullet"
+        number = self._new_numbering(style) if items.ordered else None
+        for item in items.items:
+            paragraph = self._document.add_paragraph(style=f"{style} {min(item.level, 2) + 1}" if item.level else style)
+            paragraph.paragraph_format.space_after = _AFTER_ITEM
+            if number is not None:
+                paragraph._p.get_or_add_pPr().get_or_add_numPr().get_or_add_numId().val = number
+            self._spans(paragraph, item.spans)
+
+    def _new_numbering(self, style: str) -> int:
+        """A numbering of the style's form that begins with 1; without one, a list goes on where the last one ended."""
+        numbering = self._document.part.numbering_part.element
+        own = self._document.styles[style].element.pPr.numPr.numId.val
+        added = numbering.add_num(numbering.num_having_numId(own).abstractNumId.val)
+        added.add_lvlOverride(ilvl=0).add_startOverride(1)
+        return int(added.numId)
+
     def _table(self, table: Table) -> None:
         if table.caption:
-            self._document.add_paragraph(_text(table.caption), style="Caption")
+            self._document.add_paragraph(_text(table.caption), style="Caption").paragraph_format.keep_with_next = True
         grid = self._document.add_table(rows=0, cols=len(table.header), style="Table Grid")
+        grid.autofit = False
         if any(table.header):
-            for cell, head in zip(grid.add_row().cells, table.header, strict=True):
+            row = grid.add_row()
+            row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+            for cell, head in zip(row.cells, table.header, strict=True):
                 cell.paragraphs[0].add_run(_text(head)).bold = True
-        for row in table.rows:
-            for cell, spans in zip(grid.add_row().cells, row, strict=True):
+        for spans_of_row in table.rows:
+            for cell, spans in zip(grid.add_row().cells, spans_of_row, strict=True):
                 self._spans(cell.paragraphs[0], spans)
+        widths = _widths(table, sum(column.width or 0 for column in grid.columns))
+        for row in grid.rows:
+            row._tr.get_or_add_trPr().insert(0, OxmlElement("w:cantSplit"))
+            for cell, width in zip(row.cells, widths, strict=True):
+                cell.width = width
+        for column, width in zip(grid.columns, widths, strict=True):
+            column.width = width
         self._document.add_paragraph()
 
     def _passage(self, passage: Passage) -> None:
@@ -141,6 +168,18 @@ class _Writer:
                     link.set(qn("r:id"), target)
                 link.append(run._r)
                 paragraph._p.append(link)
+
+
+def _widths(table: Table, whole: int) -> list[Length]:
+    """The width of the page, shared by the longest cell of each column; a long one wraps and counts no further."""
+    columns = zip(table.header, *([_plain(cell) for cell in row] for row in table.rows), strict=True)
+    needed = [min(max(map(len, cells)), _LONGEST_CELL) + _CELL_MARGINS for cells in columns]
+    return [Length(whole * share // sum(needed)) for share in needed]
+
+
+def _plain(spans: Iterable[Span]) -> str:
+    """The longest line of a cell."""
+    return max("".join(span.text for span in spans).split("\n"), key=len)
 
 
 def _bookmark(citation: str) -> str:

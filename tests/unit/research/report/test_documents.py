@@ -102,6 +102,25 @@ def test_analysis_has_one_mark_and_one_word_of_what_it_means_in_every_format() -
         assert "° Analysis: what the writer infers from the cited passages" in text
 
 
+def test_each_numbered_list_of_a_word_file_begins_with_one() -> None:
+    steps = {"type": "list", "ordered": True, "items": [[fact(TURBINES["quote"], TURBINES)] * 2]}
+    document = Document(io.BytesIO(rendered("docx", report(conclusions=[steps, steps]))))
+    numbered = [row for row in document.paragraphs if row.style and row.style.name == "List Number"]
+    lists = {row._p.pPr.numPr.numId.val for row in numbered}
+    assert len(lists) == 3, "one in the sections, two in the conclusions"
+    numbering = document.part.numbering_part.element
+    assert all(numbering.num_having_numId(name).lvlOverride_lst[0].startOverride.val == 1 for name in lists)
+
+
+def test_the_columns_of_a_word_table_are_as_wide_as_what_stands_in_them() -> None:
+    document = Document(io.BytesIO(rendered("docx")))
+    sources = next(table for table in document.tables if table.cell(0, 0).text == "No.")
+    number, title = (sources.cell(0, place).width for place in (0, 1))
+    assert number * 2 < title
+    assert "w:tblHeader" in sources.rows[0]._tr.xml
+    assert all("w:cantSplit" in row._tr.xml for row in sources.rows)
+
+
 def test_a_long_question_is_set_in_a_smaller_type() -> None:
     def size(question: str) -> Any:
         whole = report().model_copy(update={"question": question})

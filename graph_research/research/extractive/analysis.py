@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 from rapidfuzz import fuzz
 
-from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, question_of, read_sources
-from graph_research.text.language.words import language_of, term_weights, words
+from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
+from graph_research.research.models.report_options import LENGTHS
+from graph_research.text.language.words import language_of, term_weights, terms, words
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
@@ -20,8 +22,10 @@ from graph_research.text.relevance.ranking import Pool, Ranked, rank
 from graph_research.text.relevance.statements import SourceSentence
 from graph_research.text.relevance.units import MOST_CHARS
 
-MOST_FINDINGS = 30
-_MOST_CANDIDATES = 60
+_ALWAYS = 30
+_WORDS_OF_A_QUOTE = 20
+_LEAST_OF_BEST = 0.55
+_USUAL_WORDS = sum(LENGTHS["standard"])
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
 _ALIKE = 88.0
@@ -89,7 +93,8 @@ class Part:
 class Analysis:
     """Everything that the analyzer, the writer of the report and the steps of a user's own graph share.
 
-    `groups` are best first, at most 30; where the question is not answered they are the passages nearest to it.
+    `groups` are best first, as many as a report of the asked length can hold; where the question is not answered they
+    are the passages nearest to it.
     `sentences` are what `conflicts` are looked for in, the best ranked units.
     """
 
@@ -109,6 +114,16 @@ class Analysis:
         return any(part.found for part in self.parts)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Depth:
+    """How many quotations are wanted at most. The first of a part are `always` quoted; a further one must hold a share
+    of the part, as much of what the best one holds, which is less the longer the report is."""
+
+    most: int
+    always: int
+    least_of_best: float
+
+
 def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     """Ranks what the handoff's documents say to its question, or to `question`; flagged sources are left out."""
     query = parse(question or question_of(material))
@@ -119,12 +134,16 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     parts = [Part(query=p, score=features(pool, p).score, absent=absent_words(pool, p)) for p in query.parts]
     whole = rank(pool, query)
     ranked = [rank(pool, part.query) if len(parts) > 1 else whole for part in parts]
-    candidates = _in_turn(ranked, [part.query for part in parts], pool) or _openings(pool)
+    words_asked = options_of(material).words
+    most = words_asked[1] // _WORDS_OF_A_QUOTE
+    least_of_best = _LEAST_OF_BEST * min(1.0, math.sqrt(_USUAL_WORDS / sum(words_asked)))
+    depth = _Depth(most=most, always=_ALWAYS // len(parts), least_of_best=least_of_best)
+    candidates = _in_turn(ranked, [part.query for part in parts], pool, depth) or _openings(pool)
     return Analysis(
         query=query,
         sources=sources,
         parts=parts,
-        groups=grouped(candidates, sources)[:MOST_FINDINGS],
+        groups=grouped(candidates, sources)[:most],
         sentences=[sentence(item, pool) for item in whole[:_MOST_COMPARED]],
     )
 
@@ -142,7 +161,7 @@ def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *,
     return "medium" if len(behind) > 1 or authoritative else "low"
 
 
-def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: Pool) -> list[Quote]:
+def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: Pool, depth: _Depth) -> list[Quote]:
     """The best of each part, then the second of each, so that no part crowds out another.
 
     A unit belongs to the part for which it ranks highest, and to one quotation.
@@ -150,7 +169,7 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
     scores = [{_place(item): round(item.score / items[0].score, 4) for item in items} for items in ranked]
     taken: set[_Place] = set()
     quotes = []
-    for items in zip_longest(*(items[:_MOST_CANDIDATES] for items in ranked)):
+    for items in zip_longest(*(_fit(items, part, pool, depth) for items, part in zip(ranked, parts, strict=True))):
         for number, item in enumerate(items):
             if item is None or _place(item) in taken:
                 continue
@@ -162,6 +181,14 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
     return quotes
 
 
+def _fit(items: Sequence[Ranked], part: Query, pool: Pool, depth: _Depth) -> list[Ranked]:
+    """The units that rank best for a part, and of those that follow the ones that hold enough of it, so that a long
+    report is not filled up; twice as many as a report can show."""
+    least = depth.least_of_best * max((item.covered for item in items), default=0.0)
+    further = (row for row in items[depth.always :] if row.covered >= least and _says_more_than_names(row, part, pool))
+    return [*items[: depth.always], *islice(further, 2 * depth.most)]
+
+
 def _openings(pool: Pool) -> list[Quote]:
     """The first unit of each source, for a question that shares no word with any."""
     sources = [source for source, doc in pool.read.items() if doc.units]
@@ -170,6 +197,15 @@ def _openings(pool: Pool) -> list[Quote]:
 
 def _place(item: Ranked) -> _Place:
     return item.source, item.position
+
+
+def _says_more_than_names(item: Ranked, part: Query, pool: Pool) -> bool:
+    """Whether a unit, its heading or its table's header has a word of the part that is not of a name."""
+    doc = pool.read[item.source]
+    if doc.language != part.language:
+        return True
+    asked = part.own_terms - set(terms(" ".join(part.names), part.language))
+    return not asked or any(doc.counts[item.position][term] or term in doc.around[item.position] for term in asked)
 
 
 def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_Place]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from graph_research.research.extractive.analysis import Analysis, Group, Quote, analyze, confidence
 from graph_research.research.extractive.gaps import find_gaps
 from graph_research.research.extractive.sections import outline
-from graph_research.research.extractive.sources import SourceFacts, labels_of
+from graph_research.research.extractive.sources import SourceFacts, labels_of, options_of
 from graph_research.text.relevance.conflicts import Conflict
 from graph_research.text.relevance.statements import SourceSentence
 
@@ -16,7 +16,8 @@ from graph_research.text.relevance.statements import SourceSentence
 def find(material: Mapping[str, Any]) -> dict[str, Any]:
     """Findings, gaps, quality updates and contradictions as the analyzer's schema has them."""
     analysis = analyze(material)
-    headings = {group: section.heading for section in outline(analysis).sections for group in section.groups}
+    sections = outline(analysis, options_of(material).words[1]).sections
+    headings = {group: section.heading for section in sections for group in section.groups}
     cited = {quote.source_id for group in analysis.groups for quote in group.quotes} if analysis.found else set()
     asked = [str(row.get("query", "")) for row in material.get("sub_queries") or ()]
     gaps = find_gaps(analysis, asked, labels_of(material))

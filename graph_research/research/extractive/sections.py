@@ -12,51 +12,70 @@ from graph_research.research.extractive.analysis import Analysis, Group, shared_
 from graph_research.text.language.words import language_of, terms, unspaced_runs, words
 from graph_research.text.wording import shortened
 
-_MOST_SECTIONS = 6
 _FEWEST_SECTIONS = 3
-_LARGEST = 5
-_MOST_ON_PAGE = 22
+_LARGEST, _LARGEST_OF_MANY = 5, 10
+_MANY = 30
 _LEAST_SIMILARITY = 0.12
 _SAME_PART = 1.0
 _MOST_HEADING_WORDS = 6
 _MOST_HEADING_CHARS = 80
 _UNSPACED_PHRASE = (3, 8)  # characters
+_CHARS_OF_AN_UNSPACED_WORD = 2
 
 Vector = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """Groups in reading order: part of the question, tier, date, then place in the document."""
+    """Groups in reading order: part of the question, tier, date, then place in the document. `part` is the number of
+    the part that most of them belong to."""
 
     heading: str
     groups: tuple[Group, ...]
+    part: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outline:
-    """At most six sections of two to five groups, and what did not fit, best first."""
+    """Sections of two and more groups by the parts of the question, and what did not fit, best first."""
 
     sections: tuple[Section, ...]
     rest: tuple[Group, ...]
 
 
-def outline(analysis: Analysis) -> Outline:
-    """Sections by likeness. A quotation that stands alone goes to the rest, unless that leaves too few sections."""
-    page = list(analysis.groups[:_MOST_ON_PAGE])
+def outline(analysis: Analysis, words_left: int) -> Outline:
+    """Sections by likeness of the best quotations, as many words of them as asked for. A quotation that stands alone
+    goes to the rest, unless that leaves too few sections."""
+    page = _on_page(analysis.groups, words_left)
     subject = frozenset(terms(analysis.query.subject, analysis.query.language))
     vectors = [_vector(group, subject) for group in page]
-    clusters = cluster(vectors, largest=_LARGEST, least_similarity=_LEAST_SIMILARITY)
+    largest = _LARGEST if len(page) <= _MANY else _LARGEST_OF_MANY
+    clusters = cluster(vectors, largest=largest, least_similarity=_LEAST_SIMILARITY)
     several = [[page[index] for index in members] for members in clusters if len(members) > 1]
-    kept = sorted(several, key=lambda groups: -max(group.lead.score for group in groups))[:_MOST_SECTIONS]
     alone = [[page[members[0]]] for members in clusters if len(members) == 1]
-    kept += alone[: max(0, _FEWEST_SECTIONS - len(kept))]
+    kept = several + alone[: max(0, _FEWEST_SECTIONS - len(several))]
     sections: list[Section] = []
     for groups in sorted(kept, key=_place):
         heading = _heading(groups, analysis, subject, [section.heading for section in sections])
-        sections.append(Section(heading=heading, groups=tuple(sorted(groups, key=lambda g: _order(g, analysis)))))
+        ordered = tuple(sorted(groups, key=lambda group: _order(group, analysis)))
+        sections.append(Section(heading=heading, groups=ordered, part=_place(groups)[0]))
     on_page = {group for section in sections for group in section.groups}
     return Outline(sections=tuple(sections), rest=tuple(group for group in analysis.groups if group not in on_page))
+
+
+def _on_page(groups: Sequence[Group], words_left: int) -> list[Group]:
+    """The first groups whose quotations come to so many words; a script without spaces counts by characters."""
+    page: list[Group] = []
+    for group in groups:
+        words_left -= _words_in(group.lead.text)
+        if words_left < 0 and page:
+            break
+        page.append(group)
+    return page
+
+
+def _words_in(text: str) -> int:
+    return len(text.split()) + sum(map(len, unspaced_runs(text))) // _CHARS_OF_AN_UNSPACED_WORD
 
 
 def _place(groups: Sequence[Group]) -> tuple[int, float]:

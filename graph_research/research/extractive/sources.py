@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.research.models.report_options import report_language
+from graph_research.research.models.report_options import ReportOptions, report_language
 from graph_research.research.models.source import Source, Tier
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
@@ -49,6 +49,11 @@ class SourceFacts:
 def question_of(material: Mapping[str, Any]) -> str:
     """The user's question, under either of its two names."""
     return str(material.get("question") or material.get("original_query") or "")
+
+
+def options_of(material: Mapping[str, Any]) -> ReportOptions:
+    """What the user wishes of the report."""
+    return ReportOptions.model_validate(material.get("report_options") or {})
 
 
 def labels_of(material: Mapping[str, Any]) -> Labels:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from graph_research.research.extractive.analysis import Analysis, Group, Quote, analyze
 from graph_research.research.extractive.gaps import description
-from graph_research.research.extractive.sections import outline
+from graph_research.research.extractive.sections import Outline, outline
 from graph_research.research.extractive.short_answer import short_answer
-from graph_research.research.extractive.sources import labels_of, question_of
+from graph_research.research.extractive.sources import labels_of, options_of, question_of
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind, Writer, paragraphs_of
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
@@ -18,6 +18,7 @@ from graph_research.text.locators import resolve
 
 _MOST_MORE = 12
 _MOST_NEAREST = 4
+_MOST_OF_ONE_LEVEL = 8
 
 _Ids = Mapping[Group, Sequence[str]]
 
@@ -45,22 +46,32 @@ def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Map
     disputed = _disputed_evidence(material)
     if any(disputed.intersection(statement.evidence_ids) for statement in summary):
         summary.append(Statement(text=labels.disputed_values, kind=StatementKind.TRANSITION))
-    laid_out = outline(analysis)
+    laid_out = outline(analysis, sum(options_of(material).words) // 2)
     return Draft(
         notice=labels.selected_by_code,
         found=True,
         searched=_searched(material),
         summary=paragraphs_of(summary),
-        sections=[
-            DraftSection(
-                heading=section.heading,
-                blocks=paragraphs_of([_quote(group, ids) for group in section.groups]),
-                writer=Writer.EXTRACTIVE,
-            )
-            for section in laid_out.sections
-        ],
+        sections=list(_sections(laid_out, analysis, ids)),
         more=[_quote(group, ids) for group in laid_out.rest[:_MOST_MORE]],
     )
+
+
+def _sections(laid_out: Outline, analysis: Analysis, ids: _Ids) -> Iterator[DraftSection]:
+    """The sections; of many those of one part of the question under a heading of their own."""
+    by_part = len(laid_out.sections) > _MOST_OF_ONE_LEVEL and len(analysis.parts) > 1
+    part = -1
+    for section in laid_out.sections:
+        if by_part and section.part != part:
+            part = section.part
+            asked = analysis.parts[part].query.own
+            yield DraftSection(heading=asked[:1].upper() + asked[1:], writer=Writer.EXTRACTIVE)
+        yield DraftSection(
+            heading=section.heading,
+            level=2 if by_part else 1,
+            blocks=paragraphs_of([_quote(group, ids) for group in section.groups]),
+            writer=Writer.EXTRACTIVE,
+        )
 
 
 def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Draft:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from graph_research.text.document import Block, BlockKind, Document
 from graph_research.text.errors import DocumentUnreadable
@@ -34,6 +35,19 @@ class DocumentBuilder:
         self._texts: list[str] = []
         self._blocks: list[Block] = []
         self._length = 0
+        self._cells: list[tuple[int, ...]] = []
+
+    def add_row(self, cells: Sequence[str]) -> None:
+        """Append a table's row as one block that knows its cells."""
+        texts = [canonical_text(cell) for cell in cells]
+        before = self._length
+        self.add("table", " ".join(filter(None, texts)))
+        if self._length == before:
+            return
+        starts = [self._blocks[-1].start]
+        for text in texts:
+            starts.append(starts[-1] + len(text) + (1 if text else 0))
+        self._cells.append((*starts[:-1], self._length))
 
     def add(self, kind: BlockKind, text: str, *, level: int = 0) -> None:
         """Append one block; text without a visible character is left out."""
@@ -68,5 +82,8 @@ class DocumentBuilder:
     def document(self, title: str = "") -> Document:
         """The finished document; without a `title` it takes its first heading's."""
         return Document(
-            text=self.text(), blocks=tuple(self._blocks), title=canonical_text(title) or self.first_heading()
+            text=self.text(),
+            blocks=tuple(self._blocks),
+            title=canonical_text(title) or self.first_heading(),
+            cells=tuple(self._cells),
         )

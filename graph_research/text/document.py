@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 MAX_TITLE_CHARS = 500
@@ -28,7 +29,8 @@ class Document:
     Blocks do not overlap and are sorted by `start`. `pages` holds the offset of each page's first character,
     page 1 first; it is empty for a text without pages. A locator's offsets refer to `text`. A longer title than
     `MAX_TITLE_CHARS` is cut: it goes with every passage. `date` is the date that the document gives itself, as ISO
-    8601, empty where it gives none.
+    8601, empty where it gives none. `cells` are the table rows whose cells are known: where each cell starts, the end
+    of the row last; an empty cell starts where the next one does.
     """
 
     text: str
@@ -36,6 +38,7 @@ class Document:
     pages: tuple[int, ...] = ()
     title: str = ""
     date: str = ""
+    cells: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title[:MAX_TITLE_CHARS])
@@ -46,10 +49,15 @@ class Document:
         return text_hash(self.text)
 
     def layout(self) -> dict[str, Any]:
-        """The side tables as JSON: `{title, blocks: [[kind, start, end, level]], pages}`, and the date where there is
-        one; the text is not in it."""
-        layout = {"title": self.title, "blocks": list(map(list, self.blocks)), "pages": list(self.pages)}
-        return {**layout, "date": self.date} if self.date else layout
+        """The side tables as JSON: `{title, blocks: [[kind, start, end, level]], pages}`, and date and cells where
+        there are any; the text is not in it."""
+        layout: dict[str, Any] = {
+            "title": self.title,
+            "blocks": list(map(list, self.blocks)),
+            "pages": list(self.pages),
+        }
+        more = {"date": self.date, "cells": list(map(list, self.cells))}
+        return layout | {name: value for name, value in more.items() if value}
 
     @classmethod
     def from_layout(cls, text: str, layout: dict[str, Any]) -> Document:
@@ -60,7 +68,13 @@ class Document:
             pages=tuple(layout["pages"]),
             title=layout["title"],
             date=layout.get("date", ""),
+            cells=tuple(map(tuple, layout.get("cells", ()))),
         )
+
+    @cached_property
+    def rows(self) -> dict[int, tuple[str, ...]]:
+        """The cells of each table row whose cells are known, by where the row starts."""
+        return {cells[0]: tuple(self.text[start:end].strip() for start, end in pairwise(cells)) for cells in self.cells}
 
 
 def text_hash(text: str) -> str:

@@ -91,7 +91,7 @@ def judge(
     writer chose the value. A cell without a letter or digit asserts nothing.
     """
     if kind is StatementKind.QUOTE:
-        problem = _why_not_the_quote(text, passages)
+        problem = _why_not_the_quote(text, passages, is_cell=bool(context))
         return _failed(problem) if problem else Judgement(Status.PROVED)
     if not any(character.isalnum() for character in text):
         return Judgement(Status.TRANSITION)
@@ -244,12 +244,15 @@ def _failed(problem: str, score: float = 0.0) -> Judgement:
     return Judgement(Status.UNSUPPORTED, score, problem)
 
 
-def _why_not_the_quote(text: str, passages: Sequence[CitedPassage]) -> str:
+def _why_not_the_quote(text: str, passages: Sequence[CitedPassage], *, is_cell: bool) -> str:
+    """A table's cell may quote a piece of the cited row; anything else quotes the whole passage."""
     if not passages:
         return "no citation"
     if not passages[0].valid:
         return f"citation [{passages[0].number}] is not valid"
-    return "" if passages[0].quote == text else f"not word for word what [{passages[0].number}] quotes"
+    quote = passages[0].quote
+    stands = quote == text or (is_cell and bool(text) and f" {text} " in f" {quote} ")
+    return "" if stands else f"not word for word what [{passages[0].number}] quotes"
 
 
 def _why_not_supported(found: Support) -> str:

@@ -11,6 +11,7 @@ from graph_research.research.extractive.gaps import description
 from graph_research.research.extractive.sections import Outline, outline
 from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.sources import labels_of, options_of, question_of
+from graph_research.research.extractive.tables import quotations, quote
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind, Writer, paragraphs_of
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
@@ -40,7 +41,7 @@ def no_outline(material: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -
 
 
 def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Mapping[str, Any]) -> Draft:
-    summary = [_quote(group, ids) for group in picked]
+    summary = [quote(group, ids) for group in picked]
     labels = labels_of(material)
     summary += [_limit(description(part, labels)) for part in analysis.parts if not part.found or part.absent]
     disputed = _disputed_evidence(material)
@@ -52,12 +53,14 @@ def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Map
         found=True,
         searched=_searched(material),
         summary=paragraphs_of(summary),
-        sections=list(_sections(laid_out, analysis, ids)),
-        more=[_quote(group, ids) for group in laid_out.rest[:_MOST_MORE]],
+        sections=list(_sections(laid_out, analysis, ids, material.get("documents") or {})),
+        more=[quote(group, ids) for group in laid_out.rest[:_MOST_MORE]],
     )
 
 
-def _sections(laid_out: Outline, analysis: Analysis, ids: _Ids) -> Iterator[DraftSection]:
+def _sections(
+    laid_out: Outline, analysis: Analysis, ids: _Ids, documents: Mapping[str, Document]
+) -> Iterator[DraftSection]:
     """The sections; of many those of one part of the question under a heading of their own."""
     by_part = len(laid_out.sections) > _MOST_OF_ONE_LEVEL and len(analysis.parts) > 1
     part = -1
@@ -69,7 +72,7 @@ def _sections(laid_out: Outline, analysis: Analysis, ids: _Ids) -> Iterator[Draf
         yield DraftSection(
             heading=section.heading,
             level=2 if by_part else 1,
-            blocks=paragraphs_of([_quote(group, ids) for group in section.groups]),
+            blocks=quotations(section.groups, ids, documents),
             writer=Writer.EXTRACTIVE,
         )
 
@@ -83,13 +86,9 @@ def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Dr
         notice=labels.selected_by_code,
         found=False,
         searched=_searched(material),
-        summary=paragraphs_of([_limit(opening), *(_quote(group, ids) for group in nearest)]),
-        more=[_quote(group, ids) for group in analysis.groups[_MOST_NEAREST : _MOST_NEAREST + _MOST_MORE]],
+        summary=paragraphs_of([_limit(opening), *(quote(group, ids) for group in nearest)]),
+        more=[quote(group, ids) for group in analysis.groups[_MOST_NEAREST : _MOST_NEAREST + _MOST_MORE]],
     )
-
-
-def _quote(group: Group, ids: _Ids) -> Statement:
-    return Statement(text=group.lead.text, evidence_ids=list(ids[group]), kind=StatementKind.QUOTE)
 
 
 def _limit(text: str) -> Statement:

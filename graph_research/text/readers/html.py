@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -104,6 +105,7 @@ class _Reader:
         self._builder = builder
         self._main_id = main.mem_id if main is not None else None
         self._pieces: list[str] = []
+        self._cell_starts: list[int] = []
         self._place = _Place()
         self._link_chars = 0
         self._after_break = False
@@ -131,6 +133,10 @@ class _Reader:
         if tag in BLOCK_TAGS:
             self._boundary(place)
             steps.append((node, inside, True))
+            if tag == "tr":
+                self._cell_starts.clear()
+            elif tag in ("td", "th") and place.row:
+                self._cell_starts.append(len(self._pieces))
         steps.extend((child, inside, False) for child in reversed(list(node.iter(include_text=True))))
         return steps
 
@@ -178,11 +184,22 @@ class _Reader:
             kind = place.kind
             if place.furniture or (kind in ("paragraph", "item", "table") and self._is_links(text)):
                 kind = "boilerplate"
-            self._builder.add(kind, text, level=place.level if kind == "heading" else 0)
+            cells = self._cells()
+            if kind == "table" and len(cells) > 1 and " ".join(filter(None, cells)) == text:
+                self._builder.add_row(cells)
+            else:
+                self._builder.add(kind, text, level=place.level if kind == "heading" else 0)
         self._pieces.clear()
+        self._cell_starts = [] if text else [0] * len(self._cell_starts)  # empty cells before the first text of a row
         self._link_chars = 0
         self._after_break = False
         self._place = _Place()
+
+    def _cells(self) -> list[str]:
+        return [
+            canonical_text("".join(self._pieces[start:end]))
+            for start, end in pairwise([*self._cell_starts, len(self._pieces)])
+        ]
 
     def _is_links(self, text: str) -> bool:
         return self._link_chars >= _LINK_SHARE * len(text)

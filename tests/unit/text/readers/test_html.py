@@ -166,3 +166,13 @@ def test_a_page_is_dated_by_what_it_says_of_itself_and_not_by_what_it_tells(page
     document = html_document(f"<html><head></head><body>{page}</body></html>")
     assert document.date == date
     assert Document.from_layout(document.text, document.layout()) == document
+
+
+def test_a_row_of_a_table_knows_its_cells_and_an_empty_one_keeps_its_place() -> None:
+    rows = "<tr><th>Mode<th>Size<th>Note</tr><tr><td>WAL <i>mode</i><td></td><td><p>fast</tr><tr><td><td>9<td>x"
+    document = html_document(f"<p>Before.</p><table>{rows}</table>")
+    header, row, last = document.rows.values()
+    assert (header, row, last) == (("Mode", "Size", "Note"), ("WAL mode", "", "fast"), ("", "9", "x"))
+    assert document.text == "Before. Mode Size Note WAL mode fast 9 x"
+    assert Document.from_layout(document.text, document.layout()) == document
+    assert "cells" not in html_document("<p>No table.</p>").layout()

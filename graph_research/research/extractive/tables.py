@@ -1,0 +1,77 @@
+"""Quotations as blocks: rows of one table of a source as a table with its header, everything else as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from graph_research.research.extractive.analysis import Group
+from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, Statement, StatementKind, paragraphs_of
+from graph_research.text.document import Document
+
+
+class TableRow(NamedTuple):
+    """A row of a table of a source; `table` is where the table starts, `heading` the one above it."""
+
+    source_id: str
+    table: int
+    start: int
+    heading: str
+    header: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+def quotations(
+    groups: Sequence[Group], ids: Mapping[Group, Sequence[str]], documents: Mapping[str, Document]
+) -> list[Block]:
+    """The groups as blocks: lists in the order given, then each table with those of its rows that are quoted."""
+    rows = {group: row for group in groups if (row := table_row(group, documents))}
+    blocks = paragraphs_of([quote(group, ids) for group in groups if group not in rows])
+    ordered = sorted(rows.items(), key=lambda entry: entry[1][:3])
+    for _, of_table in groupby(ordered, key=lambda entry: entry[1][:2]):
+        entries = list(of_table)
+        blocks.append(
+            Block(
+                type=BlockType.TABLE,
+                caption=entries[0][1].heading,
+                header=list(entries[0][1].header),
+                rows=[[_cell(text, ids[group]) for text in row.cells] for group, row in entries],
+            )
+        )
+    return blocks
+
+
+def quote(group: Group, ids: Mapping[Group, Sequence[str]]) -> Statement:
+    """The group's best quotation, with whatever says the same."""
+    return Statement(text=group.lead.text, evidence_ids=list(ids[group]), kind=StatementKind.QUOTE)
+
+
+def table_row(group: Group, documents: Mapping[str, Document]) -> TableRow | None:
+    """The row that a group quotes, None where it is none, or where the cells of it or of its header are not known."""
+    document = documents.get(group.lead.source_id)
+    cells = document.rows.get(group.lead.start) if document else None
+    if document is None or cells is None or " ".join(filter(None, cells)) != group.lead.text:
+        return None
+    first = _first_row(document, group.lead.start)
+    header = document.rows.get(first, ())
+    if first == group.lead.start or len(header) != len(cells):
+        return None
+    return TableRow(group.lead.source_id, first, group.lead.start, group.lead.heading, header, cells)
+
+
+def _first_row(document: Document, start: int) -> int:
+    """Where the table of a row starts."""
+    first = start
+    before = [block for block in document.blocks if block.start <= start]
+    for block in reversed(before):
+        if block.kind != "table":
+            break
+        first = block.start
+    return first
+
+
+def _cell(text: str, evidence_ids: Sequence[str]) -> Statement:
+    if not text:
+        return EMPTY_CELL
+    return Statement(text=text, evidence_ids=list(evidence_ids), kind=StatementKind.QUOTE)

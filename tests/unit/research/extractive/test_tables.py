@@ -1,0 +1,48 @@
+"""Rows of a source's table are quoted as a table, each cell a piece of the row that is proved."""
+
+from __future__ import annotations
+
+from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
+from graph_research.research.extractive.analysis import Group, Quote
+from graph_research.research.extractive.tables import quotations
+from graph_research.research.models.draft import BlockType, StatementKind
+from graph_research.text.readers import html_document
+
+PAGE = """<h2>Limits</h2><p>Some limits can be lowered.</p><table>
+<tr><th>Limit</th><th>Default</th><th>Largest</th></tr>
+<tr><td>Length of a row</td><td>1,000,000,000</td><td>2,147,483,645</td></tr>
+<tr><td>Columns</td><td>2,000</td><td></td></tr>
+<tr><td colspan=3>Attached databases have a limit of their own.</td></tr></table>"""
+DOCUMENT = html_document(PAGE)
+
+
+def group(text: str) -> Group:
+    start = DOCUMENT.text.index(text)
+    lead = Quote(source_id="s", start=start, end=start + len(text), text=text, heading="Limits", title="")
+    return Group(lead=lead)
+
+
+ROWS = ["Columns 2,000", "Length of a row 1,000,000,000 2,147,483,645"]
+LINES = ["Some limits can be lowered.", "Attached databases have a limit of their own."]
+
+
+def test_rows_of_a_table_stand_in_one_table_under_its_header_and_other_quotations_in_a_list() -> None:
+    groups = [group(text) for text in (ROWS[0], LINES[0], ROWS[1], LINES[1])]
+    listed, table = quotations(groups, {g: ["ev-1"] for g in groups}, {"s": DOCUMENT})
+    assert [item[0].text for item in listed.items] == LINES
+    assert (table.type, table.caption, table.header) == (BlockType.TABLE, "Limits", ["Limit", "Default", "Largest"])
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["Length of a row", "1,000,000,000", "2,147,483,645"],
+        ["Columns", "2,000", "–"],
+    ]
+
+
+def test_a_cell_is_proved_where_its_row_has_it_and_only_a_cell_may_quote_a_piece() -> None:
+    passage = CitedPassage(number=1, quote=ROWS[1], valid=True)
+
+    def status(text: str, context: str) -> Status:
+        return judge(text, StatementKind.QUOTE, [passage], question="", context=context).status
+
+    assert status("1,000,000,000", "Length of a row, Default") is Status.PROVED
+    assert status("1,000,000", "Length of a row, Default") is Status.UNSUPPORTED
+    assert status("1,000,000,000", "") is Status.UNSUPPORTED

@@ -182,11 +182,16 @@ class Application:
         return record.nodes[0] if record.nodes else ""
 
     async def result(self, run_id: str) -> RunResult:
-        """How a run stands."""
+        """How a run stands, with what its graph puts out."""
+        result = await self.status(run_id)
+        spec = await stored_spec(self.store, await self.store.run(run_id))
+        channels = spec.channels if spec is not None else {}
+        return replace(result, outputs=tuple(name for name, channel in channels.items() if channel.output))
+
+    async def status(self, run_id: str) -> RunResult:
+        """How a run stands, without the names of its outputs, for which its graph has to be read."""
         record = await self.store.run(check_name(run_id, "run id"))
         limit = await limit_of(self.store, record, self.prices, spent=self._limits.get(run_id))
-        spec = await stored_spec(self.store, record)
-        channels = spec.channels if spec is not None else {}
         return RunResult(
             run_id=run_id,
             status=record.status,
@@ -196,7 +201,6 @@ class Application:
             waiting_for=await waiting_for(self.store, record),
             state=await self.store.state(run_id),
             parent=record.parent,
-            outputs=tuple(name for name, channel in channels.items() if channel.output),
         )
 
     async def report(self, run_id: str) -> Built:

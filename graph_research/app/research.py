@@ -52,7 +52,7 @@ class ResearchResult:
 
 async def reported(app: Application, run_id: str, folder: Path) -> ResearchResult:
     """How a research stands; where it has something to report, its report is written into `folder`."""
-    run = await app.result(run_id)
+    run = await app.status(run_id)
     result = ResearchResult(
         run_id=run_id,
         question=(await app.request(run_id)).question or "",

@@ -173,11 +173,13 @@ def _encode_plainly(value: Any) -> bytes | None:
 
 
 def _may_hold_large(data: bytes) -> bool:
-    """Whether one of the texts in the JSON `data` could be a large one: between every other pair of quotes is a text,
-    as long as none is escaped."""
+    """Whether one of the texts in the JSON `data` could be a large one: between every other pair of quotes that are not
+    escaped is a text."""
     if len(data) <= LARGE_CHARS:
         return False
-    return data.find(_ESCAPED_QUOTE) >= 0 or max(map(len, data.split(b'"')[1::2]), default=0) >= LARGE_CHARS
+    if data.find(_ESCAPED_QUOTE) >= 0:
+        data = data.replace(rb"\\", b"  ").replace(_ESCAPED_QUOTE, b"  ")
+    return max(map(len, data.split(b'"')[1::2]), default=0) >= LARGE_CHARS
 
 
 def _refuse_infinite(value: Any, data: bytes) -> None:

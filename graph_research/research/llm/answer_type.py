@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -30,15 +31,21 @@ class _NotSaid(Exception):
 def answer_type(schema: Mapping[str, Any]) -> str:
     """The declaration of the type `answer` and of the types that it names, or the JSON Schema itself where the notation
     cannot say all of it. The schema's own description, which is for readers of the schema, is left out."""
+    return _declared(json.dumps(schema, ensure_ascii=False))
+
+
+@lru_cache(maxsize=64)
+def _declared(schema_text: str) -> str:
+    schema = json.loads(schema_text)
     definitions = schema.get("$defs") or {}
     whole = {name: value for name, value in schema.items() if name != "description"}
     declared = {"answer": whole, **definitions}
     if "answer" in definitions or not all(map(_NAME.fullmatch, declared)):
-        return json.dumps(schema, ensure_ascii=False)
+        return schema_text
     try:
         return "\n".join(f"type {name} = {_type(part)}" for name, part in declared.items())
     except _NotSaid:
-        return json.dumps(schema, ensure_ascii=False)
+        return schema_text
 
 
 def _type(schema: Any) -> str:

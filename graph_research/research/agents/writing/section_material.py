@@ -13,7 +13,7 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
-from graph_research.text.language.words import language_of, terms
+from graph_research.text.language.words import language_of, term_weights
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
 
@@ -215,7 +215,7 @@ def _nearest_notes(section: OutlineSection, topics: Iterable[Row]) -> list[dict[
         for said, marks in _NOTE.findall(text):
             read = [names[int(n)] for n in re.findall(r"\d+", marks) if int(n) in names]
             weights = query.weights(language_of(said))
-            score = sum(weights.get(term, 0.0) for term in set(terms(said, language_of(said))))
+            score = sum(weights.get(term, 0.0) for term in term_weights(said))
             notes.setdefault(said, {"text": said, "source_ids": read, "score": score})
     ordered = sorted(notes.values(), key=lambda note: -float(note["score"]))[:_MOST_NOTES]
     kept = {note["text"] for note in ordered if note["score"] > 0.0}

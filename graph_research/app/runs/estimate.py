@@ -121,7 +121,7 @@ class Shape:
         return cls(
             sub_queries=inputs.get("max_sub_queries") or 5,
             searches=searches,
-            sources=min(inputs.get("max_sources_per_query") or 15, 5 * searches),
+            sources=min(inputs.get("max_sources_per_query") or 5, 5 * searches),
             rounds=min(inputs.get("max_iterations") or 3, 2),
             at_once=inputs.get("max_concurrent") or 3,
             words=sum(wanted.words) // 2,

@@ -67,7 +67,7 @@ def _agent(sources: Sequence[Source], documents: Mapping[str, Document]) -> Agen
 def _rows(services: Services, sources: Sequence[Source], documents: Mapping[str, Document]) -> list[dict[str, Any]]:
     settings = services.settings
     lengths = [min(len(documents[source.id].text), settings.source_chars) for source in sources]
-    each = fair_share(lengths, settings.compression_chars)
+    each = min(fair_share(lengths, settings.compression_chars), settings.source_chars)
     return [{**source.to_json(), "content": reading_of(source, documents, each, to_quote=True)} for source in sources]
 
 

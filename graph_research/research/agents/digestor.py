@@ -39,7 +39,8 @@ from graph_research.research.models.digest import (
 )
 from graph_research.research.models.fidelity import FidelityLevel, FidelityRecord, fidelity_record
 from graph_research.research.models.source import Source
-from graph_research.research.retrieval.excerpts import fair_share, reading_of
+from graph_research.research.retrieval.excerpts import fair_share
+from graph_research.research.retrieval.reading import Reading, aspects_of
 from graph_research.text.document import Document
 
 ROLE = "digest"
@@ -199,7 +200,7 @@ class _Digests:
         return Condensed(summary=result.output["summary"], key_points=result.output["key_points"])
 
     def _shown(self, source: Source, document: Document, most_chars: int) -> str:
-        return reading_of(source, {source.id: document}, most_chars, queries=[self._question])
+        return Reading([source], {source.id: document}, aspects_of([self._question])).text(source.id, most_chars)
 
     def _material(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         return {

@@ -19,8 +19,8 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.source import Source
-from graph_research.research.retrieval.excerpts import fair_share, reading_of
 from graph_research.research.retrieval.fidelity import with_shown_share
+from graph_research.research.retrieval.reading import Reading, aspects_of
 from graph_research.research.retrieval.summarization import condenses
 from graph_research.text.document import Document
 
@@ -44,8 +44,10 @@ def extractor(services: Services) -> Handler:
         if not wanted or not sources:
             return _output()
         documents = await read_documents(sources, ctx)
-        agent = _agent(services, sources, documents, handoff["queries"])
-        material = await asyncio.to_thread(_material, services, handoff, sources, documents)
+        aspects = aspects_of(handoff["queries"], handoff.get("checklist") or ())
+        reading = await asyncio.to_thread(Reading, sources, documents, aspects)
+        agent = _agent(services, reading)
+        material = await asyncio.to_thread(_material, services, handoff, sources, reading)
         try:
             result = await agent.call(
                 services,
@@ -62,15 +64,11 @@ def extractor(services: Services) -> Handler:
     return extract
 
 
-def _agent(
-    services: Services, sources: Sequence[Source], documents: Mapping[str, Document], queries: Sequence[str]
-) -> Agent:
-    """The agent for these sources. In a window that is too small for all of them, each is shortened around the
-    passages that were found in it."""
-    by_id = {source.id: source for source in sources}
+def _agent(services: Services, reading: Reading) -> Agent:
+    """The agent for these sources. In a window that is too small for all of them, each is shortened to its passages."""
 
     def shorter(row: Mapping[str, Any], most_chars: int) -> str:
-        return reading_of(by_id[row["id"]], documents, most_chars, queries=queries, to_quote=True)
+        return reading.text(row["id"], most_chars)
 
     return Agent(
         name="extractor",
@@ -85,16 +83,16 @@ def _agent(
 
 
 def _material(
-    services: Services, handoff: Mapping[str, Any], sources: Sequence[Source], documents: Mapping[str, Document]
+    services: Services, handoff: Mapping[str, Any], sources: Sequence[Source], reading: Reading
 ) -> dict[str, Any]:
     settings = services.settings
-    lengths = [min(len(documents[source.id].text), settings.source_chars) for source in sources]
-    each = fair_share(lengths, settings.compression_chars)
-    queries = list(handoff["queries"])
+    texts = reading.texts(
+        most_chars=settings.compression_chars, most_each=settings.source_chars, least_each=LEAST_CHARS
+    )
     return {
         "question": handoff["original_query"],
         "sub_query": handoff["sub_query"]["query"],
-        "queries": queries,
+        "queries": list(handoff["queries"]),
         "checklist": list(handoff.get("checklist") or []),
         "guidance": handoff.get("guidance"),
         "sources": [
@@ -104,7 +102,7 @@ def _material(
                 "title": source.title,
                 "tier": source.tier.value,
                 "published_at": source.published_at,
-                "text": reading_of(source, documents, each, queries=queries, to_quote=True),
+                "text": texts[source.id],
             }
             for n, source in enumerate(sources, start=1)
         ],

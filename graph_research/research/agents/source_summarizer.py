@@ -19,7 +19,7 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
 from graph_research.research.research_settings import ResearchSettings
-from graph_research.research.retrieval.excerpts import reading_of
+from graph_research.research.retrieval.reading import Reading, aspects_of
 from graph_research.research.retrieval.summarization import InTime, SharedReplies, condenses, fidelity_of
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
@@ -105,12 +105,13 @@ async def _summary(
 ) -> _Summary:
     looked_for = (handoff.get("sub_query") or {}).get("query") or handoff["original_query"]
     most_chars = services.settings.summarization_chars
+    reading = Reading([source], {source.id: document}, aspects_of([looked_for]))
     material = {
         **prompt_context(handoff.get("report_options"), ctx),
         "question": handoff["original_query"],
         "sub_query": looked_for,
         "title": source.title,
-        "text": reading_of(source, {source.id: document}, most_chars, queries=[looked_for]),
+        "text": reading.text(source.id, most_chars),
         "most_excerpts": MOST_EXCERPTS,
     }
     try:

@@ -11,7 +11,6 @@ from graph_research.research.digest.payload import digest_of, rendered
 from graph_research.research.llm.prompt_fitting import MARK, shortened
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
-from graph_research.text.evidence import select_evidence
 
 _PASSAGE_CHARS = 400
 """How much of a passage a fallback quotes."""
@@ -29,12 +28,12 @@ def reading_of(
     documents: Mapping[str, Document],
     most_chars: int,
     *,
-    queries: Sequence[str] = (),
+    passages: Sequence[Sequence[Any]] = (),
     to_quote: bool = False,
 ) -> str:
     """At most `most_chars` characters of a source: its digest where it has one; else its archived text where that fits;
-    else its summary with excerpts, where one was made; else the passages that its searches and `queries` find in it,
-    with headings and surroundings. `to_quote` leaves out the summary where there is no room for all, and puts a
+    else its summary with excerpts, where one was made; else `passages`, or those that its search found, with
+    headings and surroundings. `to_quote` leaves out the summary where there is no room for all, and puts a
     digest's quotations first, since only the rest can be quoted."""
     digest = digest_of(source)
     if digest is not None:
@@ -50,7 +49,7 @@ def reading_of(
             return shortened(content, most_chars)
         if excerpts := _excerpts_of(source, most_chars):
             return excerpts
-    return excerpt(document, [*(source.metadata.get("passages") or ()), *_found(document, queries)], most_chars)
+    return excerpt(document, passages or source.metadata.get("passages") or (), most_chars)
 
 
 def fair_share(lengths: Iterable[int], most_chars: int) -> int:
@@ -73,12 +72,6 @@ def _excerpts_of(source: Source, most_chars: int) -> str:
         if len(longer) <= most_chars - len(MARK):
             shown = longer
     return shown and shown + MARK
-
-
-def _found(document: Document, queries: Sequence[str]) -> list[list[Any]]:
-    """The best places for each query, as `[start, end, score]`."""
-    found = [snippet for query in queries for snippet in select_evidence(document, query)]
-    return [[snippet.start, snippet.end, snippet.score] for snippet in found]
 
 
 def excerpt(document: Document, passages: Sequence[Sequence[Any]], most_chars: int) -> str:

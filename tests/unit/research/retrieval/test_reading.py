@@ -1,0 +1,86 @@
+"""Several sources in one prompt: whose passages get the room, and how much of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graph_research.research.models.source import Source
+from graph_research.research.retrieval.reading import Reading, aspects_of
+from graph_research.text.document import Document
+from graph_research.text.readers.html import html_document
+from graph_research.text.relevance.coverage import Aspect, covering_passages
+
+FILLER = "The chapter goes on with a long remark on matters of style that says nothing of the subject. " * 8
+
+
+def page(*sections: tuple[str, str]) -> Document:
+    return html_document("<h1>Manual</h1>" + "".join(f"<h2>{head}</h2><p>{text}</p>" for head, text in sections))
+
+
+def source(id_: str, document: Document, **metadata: Any) -> Source:
+    return Source(
+        id=id_,
+        sub_query_id="sq-1-1",
+        title=document.title,
+        provider="local",
+        iteration=1,
+        retrieved_at="2024-06-01T12:00:00+00:00",
+        archive_hash=document.hash,
+        characters=len(document.text),
+        metadata=metadata,
+    )
+
+
+def shown(documents: dict[str, Document], *queries: str, most_chars: int, most_each: int = 12_000) -> dict[str, str]:
+    sources = [source(id_, document) for id_, document in documents.items()]
+    reading = Reading(sources, documents, aspects_of(queries))
+    return reading.texts(most_chars=most_chars, most_each=most_each, least_each=200)
+
+
+def test_passages_on_another_aspect_come_before_more_of_the_same() -> None:
+    text = page(
+        *(
+            (f"Locks {n}", f"A lock of kind {n} is held by a writer until the writer is done. {FILLER}")
+            for n in range(5)
+        ),
+        ("Recovery", f"After a crash the journal is replayed. {FILLER}"),
+    )
+    best = covering_passages(text, [Aspect("locks held by a writer"), Aspect("crash recovery journal")])[:2]
+    assert any("journal is replayed" in text.text[passage.start : passage.end] for passage in best)
+    assert any("is held by a writer" in text.text[passage.start : passage.end] for passage in best)
+
+
+def test_a_heading_above_a_passage_counts_for_it() -> None:
+    text = page(
+        ("Weather", f"It may rain. {FILLER}"), ("Group commit", f"Several sessions wait for one flush. {FILLER}")
+    )
+    [first, *_] = covering_passages(text, [Aspect("group commit")])
+    assert "Several sessions wait" in text.text[first.start : first.end]
+
+
+def test_all_sources_together_stay_within_the_room_and_each_within_its_own() -> None:
+    long = page(*((f"Locks {n}", f"A writer holds lock {n}. {FILLER}") for n in range(20)))
+    short = page(("Locks", "A reader holds no lock."))
+    texts = shown({"a": long, "b": short, "c": short}, "who holds a lock", most_chars=9_000, most_each=4_000)
+    assert len(texts["a"]) <= 4_000
+    assert texts["b"] == short.text
+    texts = shown({"a": long, "b": long}, "who holds a lock", most_chars=6_000)
+    assert sum(map(len, texts.values())) <= 6_000
+
+
+def test_the_source_with_more_to_say_gets_more_of_the_room() -> None:
+    rich = page(*((f"Checkpoint {n}", f"Rule {n} of a checkpoint of the log. {FILLER}") for n in range(10)))
+    poor = page(("Log", f"A log is kept. {FILLER}"), *((f"Part {n}", FILLER) for n in range(10)))
+    texts = shown({"poor": poor, "rich": rich}, "checkpoint of the log", most_chars=7_000)
+    assert len(texts["rich"]) > 2 * len(texts["poor"])
+    assert "A log is kept." in texts["poor"]
+
+
+def test_what_the_search_found_best_is_always_shown() -> None:
+    text = page(
+        *((f"Locks {n}", f"A writer holds lock {n}. {FILLER}") for n in range(20)), ("End", "Its colour is blue.")
+    )
+    start = text.text.index("Its colour")
+    found = source("a", text, passages=[[start, start + 19, 0.9]])
+    reading = Reading([found], {"a": text}, aspects_of(["who holds a lock"]))
+    assert "Its colour is blue." in reading.text("a", 2_000)

@@ -20,6 +20,7 @@ from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.page_fetch import FetchedPages, PagePolicy, fetch_pages
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
+from graph_research.research.retrieval.screening import lists_names, screened
 from graph_research.research.retrieval.search import Searched, mixed, search_everywhere
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
@@ -55,7 +56,7 @@ def gatherer(services: Services) -> Handler:
             services.search,
             handoff["query"],
             ctx,
-            max_results=most,
+            max_results=most + -(-most // 2),
             source_types=handoff.get("source_types") or services.settings.source_types,
             folders=services.settings.folders,
             seconds=services.settings.search_timeout,
@@ -66,10 +67,10 @@ def gatherer(services: Services) -> Handler:
             raise _nobody_answered(handoff["query"], searched)
         new, known = _new(fuse(searched.lists, services.settings.flagged_domains), handoff.get("known") or ())
         followed = await fetch_pages(new, handoff["query"], ctx, reading)
-        kept = _distinct(followed.fused, known)
-        now = ctx.now()
         before = [Source.model_validate(row) for row in handoff.get("known") or ()]
-        found = [_source(document.hit, handoff, ctx, now, services.settings) for document in kept[:most]]
+        kept = screened(_distinct(followed.fused, known), await _texts_of_libraries(before, ctx))
+        now = ctx.now()
+        found = _ranked([_source(document.hit, handoff, ctx, now, services.settings) for document in kept[:most]])
         sources, dropped = _within(before, found, in_all)
         collected = sum(len(hits) for hits in searched.lists)
         return {
@@ -154,9 +155,37 @@ def _new(fused: Sequence[FusedHit], known: Sequence[Mapping[str, Any]]) -> tuple
     return new, seen
 
 
+async def _texts_of_libraries(sources: Sequence[Source], ctx: Context) -> list[tuple[str, str]]:
+    """The library of each source that stands in one, with its text."""
+    return [
+        (source.metadata["library"], await ctx.get_text(source.archive_hash))
+        for source in sources
+        if source.metadata.get("library")
+    ]
+
+
+def _ranked(found: Sequence[Source]) -> list[Source]:
+    """The sources of one search in their order, each with its rank by its score; lists of names come last."""
+    by_score = sorted(found, key=lambda source: (source.metadata["lists_names"], -source.score.composite))
+    rank_of = {source.id: rank for rank, source in enumerate(by_score, start=1)}
+    return [
+        source.model_copy(update={"metadata": {**source.metadata, "search_rank": rank_of[source.id]}})
+        for source in found
+    ]
+
+
 def _within(known: Sequence[Source], found: Sequence[Source], most: int) -> tuple[list[Source], list[str]]:
-    """The found sources among the best `most` of all, and the ids of the known ones that are not among these."""
-    ranked = sorted([*known, *found], key=lambda source: -source.score.composite)
+    """The found sources among the best `most` of all, and the ids of the known ones that are not among these.
+
+    The best of each search come first, then the second of each: what two queries find has no common measure. Among
+    equals the score decides; lists of names and flagged sources come last.
+    """
+
+    def place(source: Source) -> tuple[bool, bool, int, float]:
+        facts = source.metadata
+        return source.tier is Tier.FLAGGED, facts["lists_names"], facts["search_rank"], -source.score.composite
+
+    ranked = sorted([*known, *found], key=place)
     kept = {source.id for source in ranked[:most]}
     return [source for source in found if source.id in kept], [source.id for source in known if source.id not in kept]
 
@@ -219,6 +248,7 @@ def _source(
         fidelity=_FIDELITY[hit.extent],
         metadata={
             **hit.metadata,
+            "lists_names": lists_names(hit),
             "passages": [[passage.start, passage.end, passage.score] for passage in hit.passages],
         },
     )

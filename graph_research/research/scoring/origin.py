@@ -69,7 +69,7 @@ def _copies(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, st
     found: dict[str, str] = {}
     seen: list[tuple[_Runs, str]] = []
     for source in sources:
-        runs = _runs(texts.get(source.id, ""))
+        runs = word_runs(texts.get(source.id, ""))
         found[source.id] = next((first for other, first in seen if _alike(runs, other)), source.id)
         if runs:
             seen.append((runs, found[source.id]))
@@ -77,7 +77,8 @@ def _copies(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, st
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _runs(text: str) -> _Runs:
+def word_runs(text: str) -> _Runs:
+    """The runs of five words in the first 4,000 words of a text."""
     words = re.findall(r"\w+", text.casefold())[: _MOST_RUNS + _RUN_WORDS]
     return frozenset(" ".join(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
 

@@ -87,3 +87,20 @@ def test_wishes_of_a_call_in_python_reach_the_run(user: User, monkeypatch: pytes
     assert asyncio.run(call).status == "completed"
     channel = user.run("show", "called", "--step", "0", "--path", "report_options", "--json").json
     assert channel == {"length": "700", "type": "memo", "language": "en", "audience": "engineers"}
+
+
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [
+        ({}, 15),
+        ({"default_provider": ["openai:a-model"]}, 5),
+        ({"default_provider": ["openai:a-model"], "compression_model": ["extractive"]}, 15),
+        ({"max_sources_per_query": 7}, 7),
+    ],
+)
+def test_a_model_reads_five_sources_a_sub_query_unless_a_number_is_set(
+    tmp_path: Path, options: dict[str, Any], most: int
+) -> None:
+    home = {"GRAPH_RESEARCH_HOME": str(tmp_path / "home")}
+    workspace = open_workspace(home, tmp_path, may_use=lambda _: False, options=options)
+    assert request_for(workspace, "why?").inputs["max_sources_per_query"] == most

@@ -57,6 +57,7 @@ def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler i
             iteration=handoff["iteration"],
         )
         return {
+            "gaps": parts.closed_gaps(draft),
             "draft": draft.to_json(),
             "report": report,
             "report_metadata": metadata,
@@ -86,6 +87,13 @@ class _Parts:
         said = {row["id"] for row in self.handoff["checks"] if row["problem"]}
         verdicts = self.handoff["statement_verdicts"]
         return said | {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
+
+    def closed_gaps(self, draft: Draft) -> list[dict[str, Any]]:
+        """The gaps that a proved statement of the draft answers, closed in this round."""
+        proved = {row.id for row in draft.statements() if self._is_proved(row)}
+        answered = {row["gap"] for row in self.handoff.get("answered_gaps") or [] if row["statement"] in proved}
+        closed = {"addressed": True, "addressed_in": self.handoff["iteration"]}
+        return [{**row, **closed} for row in self.handoff.get("gaps") or [] if row["id"] in answered]
 
     def draft(self) -> Draft:
         """The model's report, filled up; the quotations alone where no model wrote a section."""

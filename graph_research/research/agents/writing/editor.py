@@ -36,7 +36,8 @@ _SHARE_OF_SUMMARY = 0.1
 
 def editor(services: Services) -> Handler:
     """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the statements that
-    say again what another says, `found` whether the report answers the question. All empty where no model answers."""
+    say again what another says, `answered_gaps` the gaps that a statement answers, `found` whether the report
+    answers the question. All empty where no model answers."""
     agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -61,6 +62,7 @@ def editor(services: Services) -> Handler:
             "conclusions": [block.to_json() for block in conclusions],
             "openings": _openings(result.output.get("openings") or [], sections),
             "repeated": _repeated(result.output.get("repeated") or [], sections),
+            "answered_gaps": _answered_gaps(result, _open_gaps(handoff), sections),
             "fabricated": made_up + more_made_up,
             "degraded": [
                 *result.degradations(agent.name, ctx),
@@ -73,7 +75,7 @@ def editor(services: Services) -> Handler:
 
 
 def _nothing() -> dict[str, Any]:
-    return {"found": True, "summary": [], "conclusions": [], "openings": [], "repeated": []}
+    return {"found": True, "summary": [], "conclusions": [], "openings": [], "repeated": [], "answered_gaps": []}
 
 
 def _summary_words(handoff: Mapping[str, Any]) -> int:
@@ -105,7 +107,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "summary_words": _summary_words(handoff),
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "not_answered": list(handoff.get("not_answered") or []),
-        "gaps": [row["description"] for row in handoff.get("gaps") or [] if not row["addressed"]],
+        "gaps": [row["description"] for row in _open_gaps(handoff)],
         "limits": latest_limits(handoff.get("topics") or []),
         "contradictions": list(handoff.get("contradictions") or []),
         "sections": [
@@ -127,12 +129,33 @@ def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection
 
 def _repeated(places: Sequence[str], sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
     """The section and the statement of each `SECTION.PLACE` that there is."""
-    found = []
-    for place in places:
-        number, _, position = place.strip("() ").partition(".")
-        if number.isdigit() and position.isdigit() and 1 <= int(number) <= len(sections):
-            section = sections[int(number) - 1]
-            statements = sentences_of(section)
-            if 1 <= int(position) <= len(statements):
-                found.append({"section": section.id, "id": statements[int(position) - 1].id})
-    return found
+    named = [_statement_at(place, sections) for place in places]
+    return [{"section": section.id, "id": statement.id} for section, statement in filter(None, named)]
+
+
+def _answered_gaps(
+    result: AgentResult, gaps: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection]
+) -> list[dict[str, Any]]:
+    """The gap and the statement of each answer whose number was shown and whose place there is."""
+    shown = len(result.shown.get("gaps") or [])
+    named = [(row["gap"], _statement_at(row["place"], sections)) for row in result.output.get("answered_gaps") or []]
+    return [
+        {"gap": gaps[number - 1]["id"], "statement": found[1].id}
+        for number, found in named
+        if found and 0 < number <= shown
+    ]
+
+
+def _statement_at(place: str, sections: Sequence[DraftSection]) -> tuple[DraftSection, Statement] | None:
+    """The section and the statement at `SECTION.PLACE`."""
+    number, _, position = place.strip("() ").partition(".")
+    if number.isdigit() and position.isdigit() and 1 <= int(number) <= len(sections):
+        section = sections[int(number) - 1]
+        statements = sentences_of(section)
+        if 1 <= int(position) <= len(statements):
+            return section, statements[int(position) - 1]
+    return None
+
+
+def _open_gaps(handoff: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [row for row in handoff.get("gaps") or [] if not row["addressed"]]

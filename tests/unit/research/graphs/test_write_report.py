@@ -557,3 +557,26 @@ async def test_the_prompts_ask_for_bounds_rules_of_choice_versions_and_whole_row
         for agent, rows in ASKED.items()
     }
     assert not any(missing.values()), missing
+
+
+async def test_an_open_question_that_a_proved_sentence_answers_is_closed() -> None:
+    asked = ["What does Larch lock?", "Who is fair?", "How fast is it?"]
+    gaps = [{"description": text, "suggested_queries": [text], "priority": 1} for text in asked]
+    [analysis] = STORES.script()["analyzer"]
+
+    def edits(request: ModelRequest) -> Row:
+        assert f"1. {request.material['gaps'][0]}" in request.user
+        assert "answered_gaps" in request.system
+        numbers = {text: n for n, text in enumerate(request.material["gaps"], 1)}
+        false = re.search(r"\((2\.\d+)\) Larch wrote 190", request.material["sections"][1]["text"])
+        answered = [(asked[0], "1.1"), (asked[1], "9.9"), (asked[2], false[1] if false else "")]
+        rows = [{"gap": numbers[text], "place": place} for text, place in answered]
+        return {**STORES.edit(request), "answered_gaps": [*rows, {"gap": 7, "place": "1.1"}]}
+
+    planted = with_more(PLANTED_FACTS["number"])
+    bench = bench_of(
+        analyzer=[{**analysis, "gaps": gaps}], section_writer=[planted], section_mender=["No."], editor=[edits]
+    )
+    report, state = await report_of(bench)
+    assert {row["description"]: row["addressed"] for row in state["gaps"]} == {text: text == asked[0] for text in asked}
+    assert {row.description for row in report.gaps if not row.addressed} == set(asked[1:])

@@ -223,7 +223,7 @@ class ModelSession:
         if learned.tokens is None and model.window_tokens is None:
             if learned.prompt_chars is not None:
                 return f" (prompts of about {learned.prompt_chars:,} characters, as its refusals showed)"
-            return f" (assumed to be {window:,} tokens; set model_context_overrides)" if window else ""
+            return f" (assumed to be {window:,} tokens)" if window else ""
         return f" ({window:,} tokens)" if window else ""
 
     def _note(self, request: PromptRequest, kind: DegradationKind, reason: str, **more: Any) -> None:

@@ -42,6 +42,15 @@ def primary(tag: str) -> str:
     return tag.partition("-")[0].lower()
 
 
+def is_traditional_chinese(tag: str) -> bool:
+    """Whether a tag names Chinese in traditional characters, by its script or its region."""
+    return _variant(tag) == "Traditional Chinese"
+
+
+def _variant(tag: str) -> str | None:
+    return _VARIANTS.get("-".join(tag.lower().split("-")[:2]))
+
+
 def direction(tag: str) -> str:
     """`rtl` for a language that is written from right to left, else `ltr`."""
     return "rtl" if primary(tag) in _RIGHT_TO_LEFT else "ltr"
@@ -49,7 +58,7 @@ def direction(tag: str) -> str:
 
 def language_name(tag: str) -> str:
     """The English name of a BCP 47 tag's language, such as `German` or `Portuguese (pt-BR)`; else the tag itself."""
-    if variant := _VARIANTS.get("-".join(tag.lower().split("-")[:2])):
+    if variant := _variant(tag):
         return variant
     name = _NAMES.get(primary(tag))
     return tag if name is None else f"{name} ({tag})" if "-" in tag else name

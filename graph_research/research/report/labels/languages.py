@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from graph_research.research.report.labels.table import Labels
-from graph_research.text.language.tags import primary
+from graph_research.text.language.tags import is_traditional_chinese, primary
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "zh", "ja")
 """Languages that have a table."""
 
 
 def labels_for(language: str) -> Labels:
-    """The labels of a BCP 47 tag's language; English where there are none of it."""
+    """The labels of a BCP 47 tag's language, of Chinese in the characters of its script or region; English where there
+    are none of it."""
+    if is_traditional_chinese(language):
+        return _traditional()
     return _table(primary(language) if has_labels(language) else "en")
 
 
@@ -30,6 +34,24 @@ def left_out(stage: str) -> str:
 
 @cache
 def _table(language: str) -> Labels:
-    table: dict[str, Any] = tomllib.loads(files(__package__).joinpath(f"{language}.toml").read_text(encoding="utf-8"))
+    return _labels(_text(language))
+
+
+@cache
+def _traditional() -> Labels:
+    """The Chinese table, words and characters replaced by their traditional counterparts."""
+    kept = tomllib.loads(_text("traditional"))
+    text = _text("zh")
+    for simplified, traditional in kept["words"].items():
+        text = text.replace(simplified, traditional)
+    return replace(_labels(text.translate(str.maketrans(kept["simplified"], kept["traditional"]))), language="zh-Hant")
+
+
+def _text(name: str) -> str:
+    return files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _labels(text: str) -> Labels:
+    table: dict[str, Any] = tomllib.loads(text)
     table |= {name: tuple(value) for name, value in table.items() if isinstance(value, list)}
     return Labels(**table)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from pathlib import Path
 from string import Formatter
 from typing import Any
 
 import pytest
 
 from graph_research.research.report.formatting import day, number, percent, quoted
+from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import LANGUAGES, has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
 
@@ -86,3 +88,19 @@ def test_dates_numbers_and_quotations_are_written_as_the_language_does(
 def test_a_language_without_a_table_is_written_in_english() -> None:
     assert labels_for("cs") is labels_for("en") and not has_labels("cs")
     assert labels_for("pt-BR").language == "pt"
+
+
+def test_a_tag_of_traditional_chinese_gets_traditional_characters() -> None:
+    labels = labels_for("zh-TW")
+    assert labels is labels_for("zh-Hant") and labels is not labels_for("zh-CN")
+    shown = " ".join(text for _, text in texts(labels))
+    assert labels.language == "zh-Hant" and quoted("x", labels) == "「x」"
+    assert "來源" in shown and "程式" in shown
+    assert not set(shown) & set("与个为关实发对应来说过这进问间题见语证据译网络软时无")
+
+
+def test_no_table_has_a_text_that_nothing_shows() -> None:
+    package = Path(languages.__file__).parents[3]
+    code = "".join(file.read_text() for ending in ("*.py", "*.j2") for file in package.rglob(ending))
+    used = set(re.findall(r"(?<=[\w)])\.(\w+)", code))
+    assert not {field.name for field in fields(Labels)} - used

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -75,6 +76,21 @@ class Document:
     def rows(self) -> dict[int, tuple[str, ...]]:
         """The cells of each table row whose cells are known, by where the row starts."""
         return {cells[0]: tuple(self.text[start:end].strip() for start, end in pairwise(cells)) for cells in self.cells}
+
+    def table_at(self, start: int) -> tuple[int, ...]:
+        """Where the rows of a table start, its header first, of which one starts at `start`; empty where that is no
+        row of a table whose cells are known. Rows with more or fewer cells than the header are left out."""
+        if start not in self.rows:
+            return ()
+        place = bisect_left(self.blocks, start, key=lambda block: block.start)
+        first = last = place
+        while first > 0 and self.blocks[first - 1].kind == "table":
+            first -= 1
+        while last + 1 < len(self.blocks) and self.blocks[last + 1].kind == "table":
+            last += 1
+        width = len(self.rows.get(self.blocks[first].start, ()))
+        starts = tuple(block.start for block in self.blocks[first : last + 1])
+        return tuple(row for row in starts if width > 1 and len(self.rows.get(row, ())) == width)
 
 
 def text_hash(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any
@@ -14,6 +14,7 @@ from rapidfuzz import fuzz
 
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
 from graph_research.research.models.report_options import LENGTHS
+from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, term_weights, terms, words
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -23,6 +24,7 @@ from graph_research.text.relevance.statements import SourceSentence
 from graph_research.text.relevance.units import MOST_CHARS
 
 _ALWAYS = 30
+_MOST_ROWS = 12
 _WORDS_OF_A_QUOTE = 20
 _LEAST_OF_BEST = 0.55
 _USUAL_WORDS = sum(LENGTHS["standard"])
@@ -42,7 +44,7 @@ class Quote:
     """A unit of a source, or a sentence with the one before it where that holds what the question names.
 
     `shares` are its scores for each part of the question, as parts of the best unit's, and
-    `covered` which part of the question's weight its unit holds.
+    `covered` which part of the question's weight its unit holds. `table` is where the table of a row starts, else -1.
     """
 
     source_id: str
@@ -53,6 +55,7 @@ class Quote:
     title: str
     shares: tuple[float, ...] = (0.0,)
     covered: float = 0.0
+    table: int = -1
 
     @property
     def score(self) -> float:
@@ -143,7 +146,7 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
         query=query,
         sources=sources,
         parts=parts,
-        groups=grouped(candidates, sources)[:most],
+        groups=_with_whole_tables(grouped(candidates, sources)[:most], allowed),
         sentences=[sentence(item, pool) for item in whole[:_MOST_COMPARED]],
     )
 
@@ -267,6 +270,22 @@ def _alike(one: Quote, other: Quote) -> bool:
     fewer, more = sorted((term_weights(one.text), term_weights(other.text)), key=lambda weights: sum(weights.values()))
     shared = sum(weight for term, weight in fewer.items() if term in more)
     return bool(numbers) and shared >= _CONTAINED * sum(fewer.values())
+
+
+def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document]) -> list[Group]:
+    """The groups; of a small table of which one row is quoted every row is, and of no table the header alone."""
+    found: dict[tuple[str, int], Group] = {}
+    for group in groups:
+        source, document = group.lead.source_id, documents[group.lead.source_id]
+        header, *rows = document.table_at(group.lead.start) or (-1,)
+        lead = replace(group.lead, table=header)
+        if lead.start != header:
+            found.setdefault((source, lead.start), replace(group, lead=lead))
+        for start in rows if len(rows) <= _MOST_ROWS else ():
+            text = " ".join(filter(None, document.rows[start]))
+            row = replace(lead, start=start, end=start + len(text), text=text)
+            found.setdefault((source, start), Group(lead=row))
+    return list(found.values())
 
 
 def sentence(item: Ranked, pool: Pool) -> SourceSentence:

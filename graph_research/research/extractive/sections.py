@@ -48,11 +48,13 @@ def outline(analysis: Analysis, words_left: int) -> Outline:
     goes to the rest, unless that leaves too few sections."""
     page = _on_page(analysis.groups, words_left)
     subject = frozenset(terms(analysis.query.subject, analysis.query.language))
-    vectors = [_vector(group, subject) for group in page]
+    together = _tables_together(page)
+    vectors = [_vector(groups[0], subject) for groups in together]
     largest = _LARGEST if len(page) <= _MANY else _LARGEST_OF_MANY
     clusters = cluster(vectors, largest=largest, least_similarity=_LEAST_SIMILARITY)
-    several = [[page[index] for index in members] for members in clusters if len(members) > 1]
-    alone = [[page[members[0]]] for members in clusters if len(members) == 1]
+    alike = [[group for index in members for group in together[index]] for members in clusters]
+    several = [groups for groups in alike if len(groups) > 1]
+    alone = [groups for groups in alike if len(groups) == 1]
     kept = several + alone[: max(0, _FEWEST_SECTIONS - len(several))]
     sections: list[Section] = []
     for groups in sorted(kept, key=_place):
@@ -72,6 +74,15 @@ def _on_page(groups: Sequence[Group], words_left: int) -> list[Group]:
             break
         page.append(group)
     return page
+
+
+def _tables_together(page: Sequence[Group]) -> list[list[Group]]:
+    """The groups, each by itself, but the rows of one table as one."""
+    found: dict[tuple[str, int, int], list[Group]] = {}
+    for group in page:
+        lead = group.lead
+        found.setdefault((lead.source_id, lead.table, lead.start if lead.table < 0 else lead.table), []).append(group)
+    return list(found.values())
 
 
 def _words_in(text: str) -> int:

@@ -49,26 +49,12 @@ def quote(group: Group, ids: Mapping[Group, Sequence[str]]) -> Statement:
 
 def table_row(group: Group, documents: Mapping[str, Document]) -> TableRow | None:
     """The row that a group quotes, None where it is none, or where the cells of it or of its header are not known."""
-    document = documents.get(group.lead.source_id)
-    cells = document.rows.get(group.lead.start) if document else None
-    if document is None or cells is None or " ".join(filter(None, cells)) != group.lead.text:
+    document, start = documents.get(group.lead.source_id), group.lead.start
+    table = document.table_at(start) if document else ()
+    if document is None or start not in table[1:] or " ".join(filter(None, document.rows[start])) != group.lead.text:
         return None
-    first = _first_row(document, group.lead.start)
-    header = document.rows.get(first, ())
-    if first == group.lead.start or len(header) != len(cells):
-        return None
-    return TableRow(group.lead.source_id, first, group.lead.start, group.lead.heading, header, cells)
-
-
-def _first_row(document: Document, start: int) -> int:
-    """Where the table of a row starts."""
-    first = start
-    before = [block for block in document.blocks if block.start <= start]
-    for block in reversed(before):
-        if block.kind != "table":
-            break
-        first = block.start
-    return first
+    header, cells = document.rows[table[0]], document.rows[start]
+    return TableRow(group.lead.source_id, table[0], start, group.lead.heading, header, cells)
 
 
 def _cell(text: str, evidence_ids: Sequence[str]) -> Statement:

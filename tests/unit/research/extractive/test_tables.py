@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
-from graph_research.research.extractive.analysis import Group, Quote
+from graph_research.research.extractive.analysis import Group, Quote, analyze
+from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.tables import quotations
 from graph_research.research.models.draft import BlockType, StatementKind
 from graph_research.text.readers import html_document
+from tests.support.research.extractive_sources import written
 
 PAGE = """<h2>Limits</h2><p>Some limits can be lowered.</p><table>
 <tr><th>Limit</th><th>Default</th><th>Largest</th></tr>
@@ -46,3 +48,22 @@ def test_a_cell_is_proved_where_its_row_has_it_and_only_a_cell_may_quote_a_piece
     assert status("1,000,000,000", "Length of a row, Default") is Status.PROVED
     assert status("1,000,000", "Length of a row, Default") is Status.UNSUPPORTED
     assert status("1,000,000,000", "") is Status.UNSUPPORTED
+
+
+def test_a_small_table_is_quoted_whole_and_a_header_never_alone() -> None:
+    table = "| Limit | Default | Largest |\n|---|---|---|\n| Length of a row | 1,000,000,000 | 2,147,483,645 |\n"
+    page = f"# Limits\n\nSome limits can be lowered.\n\n{table}| Columns | 2,000 | 32,767 |\n"
+    material = {**written([page]), "question": "What is the largest length of a row?"}
+    quoted = [row.lead.text for row in analyze(material).groups]
+    assert {ROWS[1], "Columns 2,000 32,767"} <= set(quoted)
+    assert "Limit Default Largest" not in quoted
+
+
+def test_the_rows_of_a_table_stand_in_one_section() -> None:
+    rows = "".join(f"| {name} affinity | {size} units |\n" for name, size in (("Text", 7), ("Real", 9), ("Blob", 31)))
+    page = f"# Affinity\n\nThe affinity of a column has units.\n\n| Affinity | Units |\n|---|---|\n{rows}"
+    analysis = analyze({**written([page]), "question": "Which affinity has which units?"})
+    sections = [
+        [group for group in section.groups if group.lead.table > 0] for section in outline(analysis, 900).sections
+    ]
+    assert [len(groups) for groups in sections if groups] == [3]

@@ -13,7 +13,7 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.search.base import LOCAL, Extent, SearchHit
 from graph_research.research.llm.services import Services
-from graph_research.research.models.source import Source, Tier
+from graph_research.research.models.source import Quality, Source, Tier
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.deduplication import Identity, Seen, canonical_url
 from graph_research.research.retrieval.excerpts import excerpt_of
@@ -223,6 +223,7 @@ def _source(
 ) -> Source:
     """The hit as a source, its text and layout archived with the node's commit."""
     tier = _tier(hit, settings.flagged_domains, parse(handoff.get("original_query") or "").names)
+    names_only = lists_names(hit)
     published_at = hit.published_at or hit.document.date or None
     return Source(
         id=source_id(canonical_url(hit.url) if hit.url else None, hit.document.text),
@@ -232,7 +233,7 @@ def _source(
         snippet=hit.snippet,
         content=excerpt_of(hit, settings.content_chars),
         content_type=hit.content_type,
-        quality=preliminary_quality(tier),
+        quality=Quality.LOW if names_only else preliminary_quality(tier),
         tier=tier,
         score=score_source(tier=tier, relevance=hit.relevance, published_at=published_at, now=now),
         authors=list(hit.authors),
@@ -248,7 +249,7 @@ def _source(
         fidelity=_FIDELITY[hit.extent],
         metadata={
             **hit.metadata,
-            "lists_names": lists_names(hit),
+            "lists_names": names_only,
             "passages": [[passage.start, passage.end, passage.score] for passage in hit.passages],
         },
     )

@@ -23,6 +23,7 @@ _BREAK = re.compile(r"\n|---PAGE \d+---")
 _RANGE_WORDS, _EDGE_WORDS = 12, 5
 _NO_MODEL = "extractive"
 _SPEC = re.compile(r"\b[a-z][a-z0-9_-]*:([^\s@,;]+)@https?://[^\s,;)]*")
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]*")  # what Debian and PyPI allow as the name of a package
 _LOCATOR = re.compile(r"(?:page:(\d+):)?char:(\d+)-(\d+)")
 
 
@@ -59,9 +60,13 @@ def publisher(source: ReportSource) -> str:
 
 
 def attribution(source: ReportSource, labels: Labels) -> str:
-    """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`."""
-    who = one_line(source.publisher or "") or _authors(source, labels) or source_title(source)
-    who = shortened(who, _SHORT_CHARS)
+    """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`. The pages of an
+    installed package are named by their titles: `Write-Ahead Logging (sqlite3), 2022`."""
+    stated = one_line(source.publisher or "")
+    if _PACKAGE.fullmatch(stated) and source.title:
+        who = f"{shortened(source_title(source), _SHORT_CHARS)} ({stated})"
+    else:
+        who = shortened(stated or _authors(source, labels) or source_title(source), _SHORT_CHARS)
     year = (source.published_at or "")[:4]
     return f"{who}, {year}" if year.isdigit() else who
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from graph_research.graph.runtime import RunResult
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.text.document import Block, Document
 from tests.support.research.harness import Bench, hit, small_web
 
 
@@ -159,3 +161,18 @@ async def test_all_searches_of_a_sub_query_share_its_sources_the_best_of_each_fi
         "https://x.example/first-query/2",
     ]
     assert result.state["topic"]["source_ids"] == [row["id"] for row in result.state["sources"]]
+
+
+async def test_an_index_of_a_book_is_a_source_of_low_quality_and_comes_last() -> None:
+    names = [f"{one} {other}, Settings" for one in ("lock", "commit", "vacuum") for other in ("writer", "reader") * 3]
+    text = "\n".join(names) * 3
+    blocks, start = [], 0
+    for line in text.split("\n"):
+        blocks.append(Block("item", start, start + len(line)))
+        start += len(line) + 1
+    index = hit(text, url="https://x.example/index", relevance=0.9)
+    index = replace(index, document=Document(text=text, blocks=tuple(blocks), title="Index"))
+    page = hit("A writer holds a lock until it is done.", url="https://x.example/page", relevance=0.2)
+    [first, last] = (await research(bench(STOP, search=lambda request: [index, page]))).state["sources"]
+    assert (first["url"], last["url"]) == ("https://x.example/page", "https://x.example/index")
+    assert last["quality"] == "low"

@@ -1,0 +1,28 @@
+"""Who is named behind a quotation."""
+
+from __future__ import annotations
+
+from graph_research.research.report.formatting import attribution
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.model import ReportSource
+
+
+def named(title: str, publisher: str | None, authors: tuple[str, ...] = ()) -> str:
+    source = ReportSource.model_construct(
+        id="src-0000000001",
+        title=title,
+        publisher=publisher,
+        authors=list(authors),
+        url="wal.html",
+        published_at="2022-12-14",
+    )
+    return attribution(source, labels_for("en"))
+
+
+def test_pages_of_a_package_are_told_apart_by_their_titles() -> None:
+    assert named("Write-Ahead Logging", "sqlite3") == "Write-Ahead Logging (sqlite3), 2022"
+    assert named("13.1. Introduction", "postgresql-doc-15") == "13.1. Introduction (postgresql-doc-15), 2022"
+
+
+def test_a_publisher_with_a_name_stands_alone() -> None:
+    assert named("Annual report", "National Audit Chamber") == "National Audit Chamber, 2022"

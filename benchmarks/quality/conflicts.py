@@ -59,7 +59,9 @@ class Judged:
 
 
 def lines(sets: list[Set]) -> Iterator[Line]:
-    """Precision and recall of numeric and other conflicts by half, without near copies, and without each rule."""
+    """Precision and recall of numeric and other conflicts by half, without near copies, and without each rule; and
+    what is flagged in texts that nobody judged, most of it wrongly."""
+    plain_texts = []
     for one in sets:
         if any("label" in row and "answer" in row for rows in one.judged.values() for row in rows):
             yield from _halves(one)
@@ -69,9 +71,13 @@ def lines(sets: list[Set]) -> Iterator[Line]:
                 yield Line(f"{one.name} without {what}: precision", judged, partial(_precision, by="ours"))
                 yield Line(f"{one.name} without {what}: recall", judged, partial(_recall, by="ours"))
         elif one.texts:
-            sentences = [sentence for text in one.texts for sentence in _sentences(text)]
-            found = len(find_contradictions(sentences))
-            yield Line(f"{one.name}: flagged in {len(sentences)} sentences of all its texts", [found], _first)
+            plain_texts.append([sentence for text in one.texts for sentence in _sentences(text)])
+            name = f"{one.name}: flagged in {len(plain_texts[-1])} sentences of all its texts"
+            yield Line(name, [len(find_contradictions(plain_texts[-1]))], _first)
+    for what, (module, name, value) in _WITHOUT.items():
+        with patch.object(module, name, value):
+            found = sum(len(find_contradictions(sentences)) for sentences in plain_texts)
+        yield Line(f"sets without judged conflicts, without {what}: flagged", [found], _first)
 
 
 def _halves(one: Set) -> Iterator[Line]:

@@ -25,7 +25,7 @@ from graph_research.text.document import Document, source_id
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import passages
 
-_VERSION = 4  # raise it with every change of the schema or of what is indexed: an older index is made anew
+_VERSION = 5  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
 

@@ -74,7 +74,11 @@ def analyzer(services: Services) -> Handler:
                     **_material(handoff, rows, reading.listed, known),
                 },
                 ctx,
-                local={"sources": [source.to_json() for source in ranked], "documents": documents},
+                local={
+                    "sources": [source.to_json() for source in ranked],
+                    "documents": documents,
+                    "report_options": handoff.get("report_options"),
+                },
                 fallback=lambda: _fallback(known, ranked, documents),
                 windows=handoff.get("model_windows"),
             )

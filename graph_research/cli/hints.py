@@ -54,6 +54,7 @@ _VALUES = {
     "roles": "ROLE=SPEC",
     "run_id": "ID",
     "search": "NAME",
+    "text": "TEXT",
     "timeout_seconds": "S",
 }
 """What stands for a value that the user chooses, N unless it is here."""

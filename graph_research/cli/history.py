@@ -30,7 +30,9 @@ def register(app: typer.Typer) -> None:
     app.command("show", epilog=examples("show RUN_ID --step 12", "show RUN_ID --step 12 --path sub_queries.0.query"))(
         _show
     )
-    app.command("diff", epilog=examples("diff RUN_ID OTHER_ID", "diff RUN_ID@5 RUN_ID@12 --json"))(_diff)
+    app.command(
+        "diff", epilog=examples("diff RUN_ID OTHER_ID", "diff RUN_ID@5 RUN_ID@12 --json", "diff RUN_ID@v1 RUN_ID@v2")
+    )(_diff)
     app.command(
         "fork",
         epilog=examples(
@@ -69,13 +71,16 @@ def _show(
 
 
 def _diff(
-    old: Annotated[str, typer.Argument(metavar="RUN_ID[@N]", help="A run, or a run as it stood after step N.")],
-    new: Annotated[str, typer.Argument(metavar="RUN_ID[@N]", help="What it is compared with.")],
+    old: Annotated[
+        str,
+        typer.Argument(metavar="RUN_ID[@N|@vN]", help="A run, after step N, or version N of its report."),
+    ],
+    new: Annotated[str, typer.Argument(metavar="RUN_ID[@N|@vN]", help="What it is compared with.")],
     json: Json = False,
 ) -> None:
     """What differs between two runs.
 
-    By state, claims and calls. Exit code 0 also where they differ.
+    By state, claims, sentences of the report and calls. Exit code 0 also where they differ.
     """
     from graph_research.app.runs.history import diff_runs
 
@@ -91,7 +96,7 @@ def _show_differences(differences: Differences) -> None:
 
     signs = {ChangeType.ADDED: "+", ChangeType.REMOVED: "-", ChangeType.CHANGED: "~"}
     old, new = differences.old, differences.new
-    sides = (f"{side['run_id']} step {side['step']} ({side['status']})" for side in (old, new))
+    sides = (f"{side['run_id']} {_place(side)} ({side['status']})" for side in (old, new))
     show(f"from {' to '.join(sides)}")
     show(f"state: {_count(differences.state, 'difference')}")
     for channel, changes in _by_channel(differences.state).items():
@@ -104,11 +109,18 @@ def _show_differences(differences: Differences) -> None:
     show(f"claims: {_count(differences.claims, 'difference')}")
     for change in (claim for claim in differences.claims if claim["change"] != ChangeType.CHANGED):
         show(f"  {signs[change['change']]} {_short(change['path'])}")
+    show(f"sentences: {_count(differences.sentences, 'difference')}")
+    for change in differences.sentences[:_CALLS_SHOWN]:
+        show(f"  {signs[change['change']]} {_short(change['path'])}")
     calls = differences.calls
     show(f"calls: {calls['same']} the same, {len(calls['only_old'])} only before, {len(calls['only_new'])} only after")
     for sign, name in (("-", "only_old"), ("+", "only_new")):
         for call in calls[name][:_CALLS_SHOWN]:
             show(f"  {sign} {call['path']} {call['kind']}: {_short(call['asked'])}")
+
+
+def _place(side: Mapping[str, Any]) -> str:
+    return f"version {side['version']}" if "version" in side else f"step {side['step']}"
 
 
 def _by_channel(changes: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

@@ -196,6 +196,9 @@ def _delete(run_id: RunId, json: Json = False) -> None:
 def _report(
     run_id: RunId,
     format: Annotated[ReportFormat, typer.Option("--format", help="What to write.")] = _MARKDOWN,
+    version: Annotated[
+        int | None, typer.Option("--version", metavar="N", help="An earlier version, as `versions` lists them.")
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
@@ -207,7 +210,7 @@ def _report(
     from graph_research.app.runs.report import render_report
 
     name = "json" if json else format.value
-    content = wait_for(render_report(open_here(reads_only=True), run_id, name))
+    content = wait_for(render_report(open_here(reads_only=True), run_id, name, version))
     if output is None:
         show_document(content.decode() if REPORT_FORMATS[name].is_text else content)
         return

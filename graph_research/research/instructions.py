@@ -1,4 +1,4 @@
-"""What a user tells a run while it is under way: wishes for its next phase, and its plan as they edited it."""
+"""What a user tells a run: wishes for its next phase, its plan as they edited it, changes of its finished report."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ class InstructionKind(StrEnum):
     """A wish, in the user's words."""
     PLAN = "plan"
     """The plan as JSON; the last one counts."""
+    REVISION = "revision"
+    """A change of the finished report as JSON; no handler reads it."""
 
 
 async def instructions_of(read: InstructionReader | None, kind: InstructionKind, ctx: Context) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -18,7 +18,7 @@ from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import NAME_PATTERN, check_name
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
-from graph_research.graph.history.bundle import Packed, pack, unpack
+from graph_research.graph.history.bundle import Packed, pack, store_bundle, unpack
 from graph_research.graph.history.replay import Replayed
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.search.base import LOCAL
@@ -61,7 +61,7 @@ async def import_run(workspace: Workspace, file: Path) -> Exported:
     bundle = unpack(workspace.folder / file)
     async with open_store(workspace.home) as store:
         metadata = orjson.dumps({**orjson.loads(bundle.run.metadata), IMPORTED: True})
-        await store.create(bundle.run._replace(metadata=metadata), bundle.first)
+        await store_bundle(store, replace(bundle, run=bundle.run._replace(metadata=metadata)))
     return Exported(**asdict(bundle.packed))
 
 
@@ -70,7 +70,7 @@ async def opened_bundle(workspace: Workspace, file: str) -> AsyncIterator[tuple[
     """A bundle's run in a store of its own, in memory."""
     bundle = unpack(workspace.folder / file)
     store = MemoryCheckpointer()
-    await store.create(bundle.run, bundle.first)
+    await store_bundle(store, bundle)
     yield store, bundle.packed
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graph_research.app.runs.revisions import revised_state
 from graph_research.app.runs.state_edits import at_path
 from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.replay_registry import offline_registry, recorded_failures
@@ -22,6 +23,8 @@ from graph_research.graph.history.stored_definition import definition_texts
 from graph_research.graph.loader import load_graph
 from graph_research.graph.registry import Registry
 from graph_research.graph.values.codec import decode, references
+from graph_research.research.models.draft import stored_draft
+from graph_research.research.revision.sentences import shown_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +46,14 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True)
 class Differences:
-    """What leads from run `old` to run `new`; both are `{run_id, step, status}`. Calls are `{path, kind, asked}`."""
+    """What leads from run `old` to run `new`; both are `{run_id, step, status}`, with `version` where a version of the
+    report is compared. `sentences` are those of the report by their texts. Calls are `{path, kind, asked}`."""
 
     old: Mapping[str, Any]
     new: Mapping[str, Any]
     state: Sequence[Mapping[str, Any]]
     claims: Sequence[Mapping[str, Any]]
+    sentences: Sequence[Mapping[str, Any]]
     calls: Mapping[str, Any]
 
 
@@ -61,7 +66,8 @@ async def show_step(workspace: Workspace, run_id: str, step: int, path: str | No
 
 
 async def diff_runs(workspace: Workspace, old: str, new: str) -> Differences:
-    """Compare two runs, or steps of them (`RUN_ID@STEP`): their states, claims and calls."""
+    """Compare two runs, steps of them (`RUN_ID@STEP`) or versions of their reports (`RUN_ID@vN`): their states, claims,
+    sentences and calls."""
     async with open_store(workspace.home) as store:
         before, after = await _side(store, old), await _side(store, new)
     claims = changes_between(_claims(before.state), _claims(after.state))
@@ -71,6 +77,7 @@ async def diff_runs(workspace: Workspace, old: str, new: str) -> Differences:
         new=after.facts,
         state=[change.to_json() for change in changes_between(before.state, after.state)],
         claims=[change.to_json() for change in claims],
+        sentences=[change.to_json() for change in changes_between(_sentences(before.state), _sentences(after.state))],
         calls={
             "same": sum((left & right).values()),
             "only_old": _calls_in(before.calls, left - right),
@@ -101,9 +108,14 @@ class _Side:
 async def _side(store: Store, name: str) -> _Side:
     run_id, at, number = name.partition("@")
     check_name(run_id, "run id")
+    is_version, number = number.startswith("v"), number.removeprefix("v")
     if at and not (number.isascii() and number.isdigit()):
-        raise InputInvalid(f"{name[:80]!r} is not RUN_ID@STEP", help="such as tides@12")
+        raise InputInvalid(f"{name[:80]!r} is not RUN_ID@STEP or RUN_ID@vVERSION", help="such as tides@12 or tides@v2")
     record = await store.run(run_id)
+    if is_version:
+        state = await revised_state(store, run_id, int(number))
+        facts = {"run_id": run_id, "step": record.step, "status": record.status, "version": int(number)}
+        return _Side(facts=facts, state=state, calls=await store.calls(run_id))
     step = int(number) if at else record.step
     steps = [record for record in await store.steps(run_id) if record.step <= step]
     if step > record.step:
@@ -125,6 +137,12 @@ def _claims(state: Mapping[str, Any]) -> dict[str, Any]:
     """Claims by their text: an id says nothing across two runs."""
     claims = state.get("claims") or []
     return {str(claim.get("text")): claim for claim in claims if isinstance(claim, Mapping)}
+
+
+def _sentences(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The kinds of the report's sentences by their texts."""
+    draft = stored_draft(state.get("draft") or {})
+    return {shown_text(statement): statement.kind.value for statement in draft.statements()}
 
 
 def _counted(calls: Sequence[CallRecord]) -> Counter[tuple[str, str]]:

@@ -14,6 +14,7 @@ from graph_research.app.graphs.catalog import load
 from graph_research.app.graphs.run_trace import Trace, trace_of
 from graph_research.app.request import RunRequest
 from graph_research.app.runs.budget import LimitReached
+from graph_research.app.runs.revisions import stored_revisions, up_to
 from graph_research.app.runs.status import error_text, goes_on, is_driven, limit_of
 from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.models import prices_of
@@ -30,8 +31,10 @@ from graph_research.providers.call_kind import CallKind
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.build import archived, build_report, cited_texts
 from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
-from graph_research.research.report.model import Report
+from graph_research.research.report.model import Report, ReportRevision
 from graph_research.research.report.run_metadata import RunFacts, retries_of, roles_served, savings_of, usage_of
+from graph_research.research.revision.model import Revision, holding
+from graph_research.research.revision.revise import revised, with_follow_ups
 from graph_research.settings.config import ROLES
 
 _WRITTEN = ("md", "html", "json")
@@ -75,10 +78,11 @@ class Built:
         return REPORT_FORMATS[format].render(proved)
 
 
-async def render_report(workspace: Workspace, run_id: str, format: str) -> bytes:
-    """The report of a stored run in one of `REPORT_FORMATS`. `UnknownRun`, or `NoReport` where it has none yet."""
+async def render_report(workspace: Workspace, run_id: str, format: str, version: int | None = None) -> bytes:
+    """The report of a stored run, its latest `version` where none is given, in one of `REPORT_FORMATS`. `UnknownRun`,
+    or `NoReport` where it has none yet."""
     async with open_store(workspace.home) as store:
-        built = await build_from_store(store, check_name(run_id, "run id"), prices_of(workspace.settings))
+        built = await build_from_store(store, check_name(run_id, "run id"), prices_of(workspace.settings), version)
     return built.render(workspace, format)
 
 
@@ -92,9 +96,19 @@ def write_report(workspace: Workspace, built: Built, folder: Path, graph: Graph 
     return paths
 
 
-async def build_from_store(store: Store, run_id: str, prices: Prices | None = None) -> Built:
-    """The report as the run's latest committed state has it, its costs by `prices`. `NoReport` where nothing was
-    written yet says why."""
+async def build_from_store(
+    store: Store, run_id: str, prices: Prices | None = None, version: int | None = None
+) -> Built:
+    """The report as the run's latest committed state and the revisions up to a `version` have it, of the latest where
+    none is given; its costs by `prices`. `NoReport` where nothing was written yet says why."""
+    revisions = await stored_revisions(store, run_id)
+    return await build_revised(store, run_id, up_to(revisions, version, run_id), prices)
+
+
+async def build_revised(
+    store: Store, run_id: str, revisions: Sequence[Revision], prices: Prices | None = None
+) -> Built:
+    """The report with these `revisions`, stored or not."""
     prices = prices or Prices()
     record = await store.run(run_id)
     state = await store.state(run_id)
@@ -108,14 +122,23 @@ async def build_from_store(store: Store, run_id: str, prices: Prices | None = No
     if not state.get("draft"):
         driven = record.status == RunStatus.RUNNING and await is_driven(store, run_id)
         raise _no_report(record, state.get("phase"), limit, driven=driven)
-    hashes = archived(state)
-    cited = cited_texts(state)
+    held = holding(revisions)
+    everything = with_follow_ups(state, held)
+    hashes = archived(everything)
+    cited = cited_texts(everything)
     kept = await _texts(store, [*hashes, *filter(None, hashes.values())], cited)
     texts = {name: kept[name] for name in hashes if name in kept}
     layouts = {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}
     calls, events = await store.calls(run_id), await store.events(run_id)
     facts = _facts(record, calls, events, request, prices, limit)
-    report = build_report(state, texts=texts, layouts=layouts, run=facts)
+    report = build_report(
+        revised(state, held, texts),
+        texts=texts,
+        layouts=layouts,
+        run=facts,
+        version=len(revisions) + 1,
+        revisions=[ReportRevision(kind=row.kind.value, what=row.what, at=row.at) for row in held],
+    )
     trace = await trace_of(store, run_id, calls, events)
     return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace, saved=facts.saved)
 

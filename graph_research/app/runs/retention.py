@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from graph_research.app.runs.revisions import all_sources
 from graph_research.app.store import Store, open_store, question_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
@@ -139,7 +140,7 @@ async def _forget_uncited(store: Store, record: RunRecord) -> int:
     """Remove the archived texts of a research that its report does not cite."""
     if question_of(record) is None:
         return 0
-    state = await store.state(record.run_id)
+    state = await all_sources(store, record.run_id, await store.state(record.run_id))
     everything = {name for pair in archived(state).items() for name in pair if name is not None}
     uncited = sorted(name.removeprefix("sha256:") for name in everything - cited_texts(state))
     if not uncited:

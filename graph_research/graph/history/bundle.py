@@ -7,7 +7,7 @@ import io
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, get_args, get_type_hints
@@ -26,7 +26,7 @@ from graph_research.graph.history.bundle_archive import (
     opened,
 )
 from graph_research.graph.state.position import Position
-from graph_research.graph.state.rows import CallRow, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.state.rows import CallRow, Instruction, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import references, text_hash
 
 _FOLDERS = {
@@ -52,11 +52,20 @@ class Packed:
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """A run as a bundle holds it, ready to be stored with `Checkpointer.create(run, first)`."""
+    """A run as a bundle holds it, to be stored with `store_bundle`. `instructions` is empty in a bundle of an earlier
+    version."""
 
     run: RunRow
     first: Write
+    instructions: Sequence[Instruction]
     packed: Packed
+
+
+async def store_bundle(store: Checkpointer, bundle: Bundle) -> None:
+    """Store the run of a bundle under its own id. `RunExists`."""
+    await store.create(bundle.run, bundle.first)
+    for instruction in bundle.instructions:
+        await store.instruct(bundle.run.run_id, instruction)
 
 
 async def pack(store: Checkpointer, run_id: str, target: IO[bytes]) -> Packed:
@@ -76,6 +85,8 @@ async def pack(store: Checkpointer, run_id: str, target: IO[bytes]) -> Packed:
         snapshot = await store.snapshot(run_id, "", last.step if last else None)
         if snapshot is not None:
             packing.add("snapshot.json", [_json(snapshot)])
+        if instructions := await store.instructions(run_id):
+            packing.add("instructions.jsonl", (_json(row) for row in instructions))
         named = {path: text for name, text in sorted(definition.items()) if (path := _path(name)) is not None}
         for path, text in named.items():
             packing.add(path, [(await store.text(text)).encode()], lines=False)
@@ -100,6 +111,9 @@ def unpack(path: Path) -> Bundle:
         events = [_event(line) for line in members.lines("events.jsonl")]
         name = "snapshot.json"
         snapshot = _row(Snapshot, members.data(name), name) if name in members else None
+        name = "instructions.jsonl"
+        lines = members.lines(name) if name in members else ()
+        instructions = [_row(Instruction, line, name) for line in lines]
         members.check_all_read()
         packed = Packed(run_id=run.run_id, bytes=members.size, sha256=members.sha256)
     first = Write(
@@ -113,7 +127,7 @@ def unpack(path: Path) -> Bundle:
     )
     _check_rows(first)
     _check_texts(run, first)
-    return Bundle(run=run, first=first, packed=packed)
+    return Bundle(run=run, first=first, instructions=instructions, packed=packed)
 
 
 @dataclass
@@ -187,7 +201,7 @@ def _texts_of(members: Members) -> Iterator[tuple[str, str]]:
             yield text_hash(text), text
 
 
-def _json(row: RunRow | StepRow | CallRow | Snapshot) -> bytes:
+def _json(row: RunRow | StepRow | CallRow | Snapshot | Instruction) -> bytes:
     """A row with its bytes as text; hashes are the only bytes that are not JSON, and are written as hex."""
     values = row._asdict()
     shown = {

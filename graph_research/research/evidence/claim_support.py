@@ -35,8 +35,8 @@ class Status(StrEnum):
     """How far a sentence is proved.
 
     `proved`: a quote that stands in the archive. `verified`: a fact that a verifier model found supported by its
-    passages. `cited`: a fact with valid passages that no model verified. `analysis`, `transition` and `limit` as their
-    kinds. `unsupported`: anything that fails its checks.
+    passages. `cited`: a fact with valid passages that no model verified. `analysis`, `transition`, `limit` and `user`
+    as their kinds. `unsupported`: anything that fails its checks.
     """
 
     PROVED = "proved"
@@ -45,6 +45,7 @@ class Status(StrEnum):
     ANALYSIS = "analysis"
     TRANSITION = "transition"
     LIMIT = "limit"
+    USER = "user"
     UNSUPPORTED = "unsupported"
 
 
@@ -88,8 +89,10 @@ def judge(
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
     meaning, but nothing before it. Code has no names, and in a line of it whose comment says `judgement` the
-    writer chose the value. A cell without a letter or digit asserts nothing.
+    writer chose the value. What the user wrote is not judged. A cell without a letter or digit asserts nothing.
     """
+    if kind is StatementKind.USER:
+        return Judgement(Status.USER, 0.0)
     if kind is StatementKind.QUOTE:
         problem = _why_not_the_quote(text, passages, is_cell=bool(context))
         return _failed(problem) if problem else Judgement(Status.PROVED)

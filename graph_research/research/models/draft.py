@@ -17,7 +17,8 @@ class StatementKind(StrEnum):
 
     `quote` stands in its evidence word for word, `fact` is the writer's own sentence about what its evidence says.
     `analysis` compares, infers, judges or recommends; its evidence is what it rests on. `transition` asserts nothing.
-    `limit` says what this research did not find or could not read.
+    `limit` says what this research did not find or could not read. `user` is what the user put in place of a sentence
+    of the finished report; no model writes it.
     """
 
     QUOTE = "quote"
@@ -25,6 +26,7 @@ class StatementKind(StrEnum):
     ANALYSIS = "analysis"
     TRANSITION = "transition"
     LIMIT = "limit"
+    USER = "user"
 
 
 class Statement(Record):

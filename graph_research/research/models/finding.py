@@ -52,7 +52,8 @@ class Gap(Record):
 
 
 class Claim(Record):
-    """A finding scored against its sources; `confidence` is 0 to 1."""
+    """A finding scored against its sources; `confidence` is 0 to 1. `edited` where the user changed its text or its
+    confidence in the finished report."""
 
     id: str
     text: str
@@ -62,3 +63,4 @@ class Claim(Record):
     against: list[str] = Field(default_factory=list)
     contradiction: bool = False
     finding_id: str = ""
+    edited: bool = False

@@ -12,7 +12,7 @@ from graph_research.research.report.model import Report, ReportSource
 
 _NAMED = 4
 _FEW_SOURCES = 10
-_TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.UNSUPPORTED)
+_TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.USER, Status.UNSUPPORTED)
 
 
 def basis_of(report: Report, labels: Labels) -> list[str]:

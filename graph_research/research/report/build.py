@@ -20,6 +20,7 @@ from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.confidence import confidence_of
+from graph_research.research.report.formatting import one_line
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.limitations import limitations_of
@@ -28,6 +29,7 @@ from graph_research.research.report.model import (
     ReportClaim,
     ReportDecision,
     ReportGap,
+    ReportRevision,
     ReportSource,
     SubQueryOutcome,
 )
@@ -60,11 +62,13 @@ def build_report(
     texts: Mapping[str, str],
     layouts: Mapping[str, Mapping[str, Any]] | None = None,
     run: RunFacts,
+    version: int = 1,
+    revisions: Sequence[ReportRevision] = (),
 ) -> Report:
     """The report of a run that ended, however it ended; channels the state lacks count as empty.
 
     `texts` maps archive hash to canonical text, `layouts` the same hashes to `Document.layout()`; a missing
-    text makes its citations invalid and raises no error.
+    text makes its citations invalid and raises no error. `revisions` are those that `state` has in this `version`.
     """
     sources = [Source.model_validate(row) for row in state.get("sources") or []]
     draft = stored_draft(state.get("draft") or {})
@@ -82,7 +86,12 @@ def build_report(
     degraded = state.get("degraded") or []
     gathered = gathering_of(state, run.search)
     fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
-    notices = (_how_it_ended(state, run, labels), _how_it_searched(state, reported, sub_queries, labels), draft.notice)
+    notices = (
+        _how_it_was_revised(version, revisions, labels),
+        _how_it_ended(state, run, labels),
+        _how_it_searched(state, reported, sub_queries, labels),
+        draft.notice,
+    )
     return Report(
         **_of_run(run),
         **_of_state(state),
@@ -123,6 +132,8 @@ def build_report(
         sub_queries=sub_queries,
         decisions=decisions,
         fabricated_dropped=fabricated_dropped,
+        version=version,
+        revisions=list(revisions),
     )
 
 
@@ -180,6 +191,11 @@ def _how_it_searched(
     if sources or not failed or not state.get("search_failures"):
         return ""
     return labels.no_search_answered
+
+
+def _how_it_was_revised(version: int, revisions: Sequence[ReportRevision], labels: Labels) -> str:
+    changes = [labels.revisions[row.kind].format(what=one_line(row.what)) for row in revisions]
+    return labels.revised.format(n=version, changes=labels.semicolon.join(changes)) if changes else ""
 
 
 def _how_it_ended(state: Mapping[str, Any], run: RunFacts, labels: Labels) -> str:

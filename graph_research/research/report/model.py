@@ -20,7 +20,7 @@ from graph_research.research.models.record import Record
 
 class ReportClaim(Record):
     """A scored claim. `support` and `against` are source ids, `citations` the
-    ids of the citations that carry it in this report."""
+    ids of the citations that carry it in this report; `edited` where the user changed its text or its confidence."""
 
     id: str
     text: str
@@ -30,6 +30,15 @@ class ReportClaim(Record):
     contradiction: bool
     support_strength: float
     citations: list[str]
+    edited: bool = False
+
+
+class ReportRevision(Record):
+    """A change of the report after its run that holds in this version. `what` names what was changed, `at` is when."""
+
+    kind: str
+    what: str
+    at: str
 
 
 class ReportSource(Record):
@@ -232,7 +241,8 @@ class Report(Record):
     `partial` is true where the run ended before its end; then what there was is here and nothing is made up.
     `quotes_dropped` and `fabricated_dropped` count quotes that stand in no archived text and evidence ids that the
     writer made up, both thrown away before the report. `language` is a BCP 47 tag. `model` names every model used,
-    `models` each role's. Times are ISO 8601 in UTC.
+    `models` each role's. Times are ISO 8601 in UTC. `version` counts from 1, the report as the run wrote it;
+    `revisions` are the user's changes since that hold.
     """
 
     format: Literal["report/2"] = "report/2"
@@ -273,6 +283,8 @@ class Report(Record):
     degraded: list[str]
     quotes_dropped: int
     fabricated_dropped: int
+    version: int = 1
+    revisions: list[ReportRevision] = Field(default_factory=list)
 
     def statements(self) -> Iterator[CitedStatement]:
         """Every statement, in reading order."""

@@ -15,7 +15,7 @@ from graph_research.research.report.model import Report
 from graph_research.text.wording import shortened
 
 _KINDS = ("quote", *(status.value for status in Status if status is not Status.PROVED))
-_ASSERTS_NOTHING = (Status.TRANSITION, Status.LIMIT)
+_NOT_PROVED = (Status.TRANSITION, Status.LIMIT, Status.USER)
 
 
 class Problem(Record):
@@ -26,13 +26,13 @@ class Problem(Record):
 
 
 class Verification(Record):
-    """Counts over a report. `statements` are the sentences that state something (all but transitions and limits),
-    `supported` those that are not unsupported; `coverage` is supported/statements, 0 to 1, and 1 for a report that
-    states nothing.
+    """Counts over a report. `statements` are the sentences that state something (all but transitions, limits and what
+    the user wrote), `supported` those that are not unsupported; `coverage` is supported/statements, 0 to 1, and 1 for a
+    report that states nothing.
 
     `kinds` counts all sentences: `quote` (proved word for word), `verified` (by a model), `cited`, `analysis`,
-    `transition`, `limit`, `unsupported`. `fabricated` counts the ids and numbers that name no evidence, with those
-    that were dropped before the report was written.
+    `transition`, `limit`, `user`, `unsupported`. `fabricated` counts the ids and numbers that name no evidence, with
+    those that were dropped before the report was written.
     """
 
     citations: int
@@ -73,7 +73,7 @@ def verify(
         if name not in proved
     ]
     kinds = Counter("quote" if found.status is Status.PROVED else found.status.value for _, found in judged)
-    stating = sum(found.status not in _ASSERTS_NOTHING for _, found in judged)
+    stating = sum(found.status not in _NOT_PROVED for _, found in judged)
     unsupported = [Problem(where=_where(row), what=found.problem) for row, found in judged if found.problem]
     supported = stating - len(unsupported)
     valid = sum(citation.valid for citation in checked)

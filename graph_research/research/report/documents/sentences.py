@@ -98,6 +98,7 @@ class Sentences:
                 line(f"({self._labels.disputed})") if disputed else (),
                 line(ANALYSIS) if is_analysis and says_analysis else (),
                 self._unsupported if statement.status is Status.UNSUPPORTED else (),
+                line(f"({self._labels.statuses[Status.USER]})") if statement.status is Status.USER else (),
             ]
         )
 

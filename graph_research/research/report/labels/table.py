@@ -72,6 +72,8 @@ class Labels:
     phases: Mapping[str, str]
     ended_with_report: str
     ended_without_report: str
+    revised: str
+    revisions: Mapping[str, str]
 
     # What code writes where no model did
     selected_by_code: str

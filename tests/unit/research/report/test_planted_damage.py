@@ -73,6 +73,7 @@ def test_every_kind_of_sentence_is_proved_again_from_the_report_and_the_archive(
         "analysis": 2,
         "transition": 5,
         "limit": 1,
+        "user": 0,
         "unsupported": 0,
     }
     assert (result.statements, result.supported, result.coverage) == (7, 7, 1.0)

@@ -58,7 +58,7 @@ def test_each_kind_of_damage_is_counted_and_named():
     assert "ev-ffffffffff names no evidence" in {problem.what for problem in result.problems}
     assert "not in the cited quotes: 17" in {problem.what for problem in result.problems}
     assert result.kinds == {
-        **dict.fromkeys(("verified", "cited", "analysis", "transition", "limit"), 0),
+        **dict.fromkeys(("verified", "cited", "analysis", "transition", "limit", "user"), 0),
         "quote": 1,
         "unsupported": 4,
     }

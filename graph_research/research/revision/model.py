@@ -1,0 +1,108 @@
+"""The kinds of revisions of a report, and which of them hold in a version of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from graph_research.research.models.draft import DraftSection
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.finding import Finding
+from graph_research.research.models.record import Record
+from graph_research.research.models.source import Source
+
+
+class RevisionKind(StrEnum):
+    """Kinds of revisions."""
+
+    EXCLUDE = "exclude"
+    EDIT = "edit"
+    REFRESH = "refresh"
+    FOLLOW_UP = "follow_up"
+    UNDO = "undo"
+
+
+class _Revision(Record):
+    """`what` names what was changed, for people; `at` is when, ISO 8601 in UTC."""
+
+    what: str
+    at: str
+
+
+class Exclusion(_Revision):
+    """A source is left out, with every sentence that rests only on it. `left_out` are the texts of sentences that have
+    other evidence too, which does not support them alone."""
+
+    kind: Literal[RevisionKind.EXCLUDE] = RevisionKind.EXCLUDE
+    source_id: str
+    left_out: list[str] = Field(default_factory=list)
+
+
+class Edit(_Revision):
+    """A sentence, a claim or both are changed: every sentence that reads `sentence`, and the claim `claim_id`.
+
+    They read `text` from then on, or are dropped, or the claim gets another `confidence` (0 to 1).
+    """
+
+    kind: Literal[RevisionKind.EDIT] = RevisionKind.EDIT
+    sentence: str = ""
+    claim_id: str = ""
+    text: str | None = None
+    drop: bool = False
+    confidence: float | None = None
+
+
+class Refresh(_Revision):
+    """Evidence whose source changed since is left out, with every sentence that rests only on it; `left_out` as of an
+    exclusion."""
+
+    kind: Literal[RevisionKind.REFRESH] = RevisionKind.REFRESH
+    evidence_ids: list[str]
+    left_out: list[str] = Field(default_factory=list)
+
+
+class FollowUp(_Revision):
+    """The answer to a further question, which the run `run_id` found, joins the report as sections, with its sources,
+    evidence, findings and claims."""
+
+    kind: Literal[RevisionKind.FOLLOW_UP] = RevisionKind.FOLLOW_UP
+    run_id: str
+    sections: list[DraftSection]
+    sources: list[Source] = Field(default_factory=list)
+    evidence: list[Evidence] = Field(default_factory=list)
+    findings: list[Finding] = Field(default_factory=list)
+
+
+class Undo(_Revision):
+    """The latest revision that still holds is taken back."""
+
+    kind: Literal[RevisionKind.UNDO] = RevisionKind.UNDO
+
+
+Revision = Annotated[Exclusion | Edit | Refresh | FollowUp | Undo, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[Exclusion | Edit | Refresh | FollowUp | Undo] = TypeAdapter(Revision)
+
+
+def revision_of(row: str | bytes) -> Revision:
+    """A revision from its JSON. `ValueError` where it is none."""
+    return _ADAPTER.validate_json(row)
+
+
+def revision_json(revision: Revision) -> dict[str, Any]:
+    """The revision as plain JSON."""
+    return revision.model_dump(mode="json")
+
+
+def holding(revisions: Sequence[Revision]) -> list[Revision]:
+    """The revisions that are not taken back, in order. Version 1 of a report has no revision, and each revision, an
+    undo too, makes the next version."""
+    left: list[Revision] = []
+    for revision in revisions:
+        if not isinstance(revision, Undo):
+            left.append(revision)
+        elif left:
+            left.pop()
+    return left

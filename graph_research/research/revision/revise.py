@@ -1,0 +1,170 @@
+"""The state of a run with the revisions of its report applied: sentences, findings, conflicts and confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from graph_research.research.evidence.claims import Ground, claim_of, levelled
+from graph_research.research.models.draft import stored_draft
+from graph_research.research.models.evidence import Contradiction, Evidence
+from graph_research.research.models.finding import Claim, Confidence, Finding
+from graph_research.research.models.record import Record
+from graph_research.research.models.source import Source
+from graph_research.research.revision.model import Edit, Exclusion, FollowUp, Refresh, Revision
+from graph_research.research.revision.sentences import edited_draft, with_sections, without_evidence
+from graph_research.research.scoring.job import job_confidence
+from graph_research.research.scoring.origin import origins
+
+State = Mapping[str, Any]
+
+
+def with_follow_ups(state: State, revisions: Iterable[Revision]) -> State:
+    """The state with what follow-up questions added and nothing else changed; what a caller needs the texts of."""
+    for revision in revisions:
+        if isinstance(revision, FollowUp):
+            draft = with_sections(stored_draft(state.get("draft") or {}), revision.sections)
+            state = {
+                **state,
+                "draft": _row(draft),
+                "sources": _added(state, "sources", revision.sources),
+                "evidence": _added(state, "evidence", revision.evidence),
+                "findings": _added(state, "findings", revision.findings),
+            }
+    return state
+
+
+def revised(state: State, revisions: Sequence[Revision], texts: Mapping[str, str]) -> State:
+    """The state with `revisions`, those that hold, applied. `texts` maps archive hash to text, by which copies of one
+    text are told.
+
+    Claims and the confidence of the whole are scored again where evidence came or went; edits are applied last, so that
+    what the user said of a claim stays.
+    """
+    edits = [revision for revision in revisions if isinstance(revision, Edit)]
+    others = [revision for revision in revisions if not isinstance(revision, Edit)]
+    for revision in others:
+        state = _applied(state, revision)
+    if others:
+        state = _rescored(state, texts)
+    for edit in edits:
+        state = _edited(state, edit)
+    return state
+
+
+def _applied(state: State, revision: Revision) -> State:
+    if isinstance(revision, Exclusion):
+        gone = [row["id"] for row in state.get("evidence") or [] if row["source_id"] == revision.source_id]
+        return _without_source(_without(state, gone, revision.left_out), revision.source_id)
+    if isinstance(revision, Refresh):
+        return _without(state, revision.evidence_ids, revision.left_out)
+    if isinstance(revision, FollowUp):
+        return with_follow_ups(state, [revision])
+    return state
+
+
+def _without(state: State, gone: Collection[str], left_out: Collection[str]) -> State:
+    """The state without this evidence, and without the sentences, findings and sides that rest only on it."""
+    evidence = [Evidence.model_validate(row) for row in state.get("evidence") or []]
+    quotes = {row.id: row.quote for row in evidence if row.id not in gone}
+    draft = without_evidence(stored_draft(state.get("draft") or {}), quotes, gone, left_out)
+    return {
+        **state,
+        "draft": _row(draft),
+        "evidence": [_row(row) for row in evidence if row.id not in gone],
+        "findings": list(_findings(state, {row.id: row.source_id for row in evidence if row.id not in gone})),
+        "contradictions": list(_contradictions(state, gone)),
+    }
+
+
+def _findings(state: State, source_of: Mapping[str, str]) -> Iterable[dict[str, Any]]:
+    for finding in map(Finding.model_validate, state.get("findings") or []):
+        ids = [name for name in finding.evidence_ids if name in source_of]
+        if ids:
+            sources = list(dict.fromkeys(source_of[name] for name in ids))
+            yield _row(finding.model_copy(update={"evidence_ids": ids, "source_ids": sources}))
+
+
+def _contradictions(state: State, gone: Collection[str]) -> Iterable[dict[str, Any]]:
+    for contradiction in map(Contradiction.model_validate, state.get("contradictions") or []):
+        sides = [
+            side.model_copy(update={"evidence_ids": ids})
+            for side in contradiction.sides
+            if (ids := [name for name in side.evidence_ids if name not in gone])
+        ]
+        if len(sides) > 1:
+            yield _row(contradiction.model_copy(update={"sides": sides}))
+
+
+def _without_source(state: State, source_id: str) -> State:
+    topics = [
+        {**topic, "source_ids": [name for name in topic.get("source_ids") or [] if name != source_id]}
+        for topic in state.get("topics") or []
+    ]
+    sources = [row for row in state.get("sources") or [] if row["id"] != source_id]
+    return {**state, "topics": topics, "sources": sources}
+
+
+def _rescored(state: State, texts: Mapping[str, str]) -> State:
+    sources = [Source.model_validate(row) for row in state.get("sources") or []]
+    evidence = [Evidence.model_validate(row) for row in state.get("evidence") or []]
+    findings = [Finding.model_validate(row) for row in state.get("findings") or []]
+    behind = origins(sources, {row.id: texts[row.archive_hash] for row in sources if row.archive_hash in texts})
+    ground = Ground(
+        sources={row.id: row for row in sources},
+        evidence={row.id: row for row in evidence},
+        contradictions=[Contradiction.model_validate(row) for row in state.get("contradictions") or []],
+        origins=behind,
+    )
+    claims = [claim_of(finding, ground) for finding in findings]
+    pairs = list(zip(findings, claims, strict=True))
+    return {
+        **state,
+        "findings": [_row(levelled(finding, claim, ground)) for finding, claim in pairs],
+        "claims": [_row(claim) for claim in claims],
+        "confidence": _confidence(
+            [claim for finding, claim in pairs if finding.stated is not Confidence.SPECULATION],
+            len(sources),
+            len(set(behind.values())),
+        ),
+    }
+
+
+def _confidence(claims: Sequence[Claim], sources: int, origin_count: int) -> dict[str, Any]:
+    return _row(job_confidence(claims, sources, origin_count))
+
+
+def _edited(state: State, edit: Edit) -> State:
+    claims = [Claim.model_validate(row) for row in state.get("claims") or []]
+    changed = [claim for old in claims if (claim := _edited_claim(old, edit)) is not None]
+    scored = state.get("confidence") or {}
+    state = {
+        **state,
+        "draft": _row(edited_draft(stored_draft(state.get("draft") or {}), edit.sentence, edit.text, drop=edit.drop)),
+        "claims": [_row(claim) for claim in changed],
+    }
+    if changed == claims or not scored:
+        return state
+    said = {row["id"] for row in state.get("findings") or [] if row.get("stated") == Confidence.SPECULATION}
+    counted = [claim for claim in changed if claim.finding_id not in said]
+    sources, origin_count = int(scored.get("source_count") or 0), int(scored.get("origin_count") or 0)
+    return {**state, "confidence": _confidence(counted, sources, origin_count)}
+
+
+def _edited_claim(claim: Claim, edit: Edit) -> Claim | None:
+    if claim.id != edit.claim_id:
+        return claim
+    if edit.drop:
+        return None
+    new = {"text": edit.text, "confidence": edit.confidence}
+    return claim.model_copy(update={name: value for name, value in new.items() if value is not None} | {"edited": True})
+
+
+def _added(state: State, channel: str, rows: Iterable[Record]) -> list[dict[str, Any]]:
+    old = list(state.get(channel) or [])
+    known = {row["id"] for row in old}
+    return [*old, *(row for record in rows if (row := _row(record))["id"] not in known)]
+
+
+def _row(record: Record) -> dict[str, Any]:
+    return record.model_dump(mode="json")

@@ -1,0 +1,133 @@
+"""A version of a report: the state of the run, and the revisions that hold, one after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graph_research.research.models.draft import Draft
+from graph_research.research.report.build import build_report
+from graph_research.research.report.model import Report
+from graph_research.research.report.verification import verify
+from graph_research.research.revision.model import (
+    Edit,
+    Exclusion,
+    Revision,
+    Undo,
+    holding,
+    revision_json,
+    revision_of,
+)
+from graph_research.research.revision.revise import revised
+from graph_research.research.revision.sentences import without_evidence
+from tests.support.research import finished_research as study
+
+AT = "2026-01-01T00:00:00Z"
+WITHOUT_AUDIT = Exclusion(what="Review", at=AT, source_id="src-audit00001")
+REWORDED = Edit(what="turbines", at=AT, sentence=study.TURBINES["quote"], text="It has 99 turbines, I am told.")
+DROPPED = Edit(what="turbines", at=AT, sentence=study.TURBINES["quote"], claim_id="claim-0000000001", drop=True)
+DOUBTED = Edit(what="turbines", at=AT, claim_id="claim-0000000001", confidence=0.1)
+UNDO = Undo(what="the last change", at=AT)
+
+
+def report(*revisions: Revision, **changes: Any) -> Report:
+    state = revised(study.state(**changes), holding(revisions), study.texts())
+    return build_report(state, texts=study.texts(), layouts=study.layouts(), run=study.facts())
+
+
+def texts_of(report: Report) -> list[str]:
+    return [statement.text for statement in report.statements()]
+
+
+def test_versions_of_a_report_read_like_a_log() -> None:
+    assert texts_of(report(WITHOUT_AUDIT, UNDO)) == texts_of(report())
+    assert study.COST_AUDIT["quote"] not in texts_of(report(WITHOUT_AUDIT))
+    assert "It has 99 turbines, I am told." in texts_of(report(WITHOUT_AUDIT, REWORDED))
+    assert holding([WITHOUT_AUDIT, REWORDED, UNDO, DROPPED, UNDO, UNDO]) == []
+    assert holding([UNDO, WITHOUT_AUDIT]) == [WITHOUT_AUDIT]
+
+
+def test_a_revision_is_the_same_after_it_was_stored() -> None:
+    for revision in (WITHOUT_AUDIT, REWORDED, DROPPED, DOUBTED, UNDO):
+        row = type(revision).model_validate(revision_json(revision)).model_dump_json()
+        assert revision_of(row) == revision
+
+
+def test_without_a_source_its_sentences_findings_and_conflicts_are_gone_and_the_rest_is_numbered_anew() -> None:
+    before, after = report(), report(WITHOUT_AUDIT)
+    assert [source.id for source in after.sources] == ["src-report0001", "src-forum00001"]
+    assert [source.n for source in after.sources] == [1, 2]
+    assert {row.source_id for row in after.citations} == {"src-report0001", "src-forum00001"}
+    assert [claim.text for claim in after.claims] == [study.TURBINES["quote"]]
+    assert (len(before.contradictions), after.contradictions) == (1, [])
+    assert after.confidence.value is not None
+    checked = verify(after, study.texts(), study.layouts())
+    assert (checked.invalid, checked.unsupported, checked.fabricated) == (0, 0, 0)
+
+
+def test_a_quotation_that_another_source_has_too_quotes_that_one() -> None:
+    summary = [study.quotes(study.quote(study.COST_AUDIT, study.COST_REPORT))]
+    after = report(WITHOUT_AUDIT, draft={"summary": summary})
+    (statement,) = after.statements()
+    assert (statement.text, statement.status) == (study.COST_REPORT["quote"], "proved")
+
+
+def test_a_section_that_loses_its_last_sentence_goes_and_so_does_what_only_led_to_it() -> None:
+    draft = {
+        "summary": [study.quotes(study.quote(study.COST_AUDIT))],
+        "sections": [
+            {"heading": "Cost", "level": 1, "blocks": []},
+            {
+                "heading": "The audit",
+                "level": 2,
+                "blocks": [study.paragraph({"text": "It says:", "kind": "transition"}, study.quote(study.INTEREST))],
+            },
+            {"heading": "Turbines", "level": 1, "blocks": [study.quotes(study.quote(study.TURBINES))]},
+        ],
+    }
+    after = report(WITHOUT_AUDIT, draft=draft)
+    assert [section.heading for section in after.sections] == ["Turbines"]
+    assert [row.text for block in after.short_answer for row in block.statements()] == [study.TURBINES["quote"]]
+
+
+def test_where_nothing_is_left_the_report_says_that_it_found_nothing() -> None:
+    draft = {"summary": [study.quotes(study.quote(study.COST_AUDIT))]}
+    assert report(WITHOUT_AUDIT, draft=draft).found is False
+
+
+def test_rows_of_a_table_that_keep_only_their_label_go() -> None:
+    label = {"text": "Cost", "kind": "transition"}
+    table = {
+        "type": "table",
+        "header": ["What", "Says"],
+        "rows": [[label, study.quote(study.COST_AUDIT)], [label, study.quote(study.TURBINES)]],
+    }
+    draft = Draft.model_validate({"summary": [table]})
+    kept = without_evidence(draft, {}, {study.COST_AUDIT["id"]}, ())
+    assert [[cell.text for cell in row] for row in kept.summary[0].rows] == [["Cost", study.TURBINES["quote"]]]
+
+
+def test_the_users_words_are_theirs_and_never_proved() -> None:
+    after = report(REWORDED)
+    theirs = [row for row in after.statements() if row.kind == "user"]
+    assert [(row.status, row.citations, row.support) for row in theirs] == [("user", [], 0.0)] * 2
+    checked = verify(after, study.texts(), study.layouts())
+    assert checked.kinds["user"] == 2
+    assert checked.statements == checked.supported == 5
+    forged = theirs[0].model_copy(update={"status": "proved"})
+    block = after.short_answer[0].model_copy(update={"items": [[forged]]})
+    again = verify(after.model_copy(update={"short_answer": [block]}), study.texts(), study.layouts())
+    assert again.kinds["user"] == 2
+
+
+def test_a_claim_that_the_user_drops_or_doubts_changes_the_confidence_of_the_whole() -> None:
+    dropped, doubted = report(DROPPED), report(DOUBTED)
+    assert study.TURBINES["quote"] not in texts_of(dropped)
+    assert [claim.id for claim in dropped.claims] == ["claim-0000000002"]
+    claim = next(claim for claim in doubted.claims if claim.id == "claim-0000000001")
+    assert (claim.confidence, claim.edited) == (0.1, True)
+    assert doubted.confidence.value == round((0.1 + 0.667) / 2 * 0.3, 4)
+
+
+def test_an_edit_outlives_a_later_exclusion() -> None:
+    claims = {claim.id: claim.confidence for claim in report(DOUBTED, WITHOUT_AUDIT).claims}
+    assert claims == {"claim-0000000001": 0.1}

@@ -11,7 +11,8 @@ from graph_research.errors import Action, Hint, UserMistake
 from graph_research.providers.search.local import Counts, Library
 from graph_research.providers.search.local.library import OnProgress
 from graph_research.providers.search.local.records import Failure
-from graph_research.text.readers.pdf import PdfExtractor
+from graph_research.text.readers import PDF
+from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.relevance.embedding import load_embedder
 
 _INDEX = "library.db"
@@ -89,7 +90,7 @@ async def require_documents(library: Library, folders: Sequence[Path]) -> None:
     if folders and not any(str(folder) in filled for folder in folders):
         raise LibraryEmpty(
             f"no document can be read in {', '.join(map(str, folders))}",
-            help="name a folder with .md, .txt, .html or .pdf files",
+            help="name a folder of documents, such as .md, .html, .pdf or .docx files",
         )
 
 
@@ -106,8 +107,9 @@ async def count_documents(workspace: Workspace) -> int:
 
 async def pdf_child_works() -> bool:
     """Whether the limited child process reads a PDF of one line."""
-    async with PdfExtractor() as extractor:
-        return _SAMPLE_LINE in (await extractor.extract(_sample_pdf())).text
+    async with LimitedReader() as reader:
+        [part] = await reader.parts(_sample_pdf(), PDF)
+    return part.document is not None and _SAMPLE_LINE in part.document.text
 
 
 def _sample_pdf() -> bytes:
@@ -132,5 +134,7 @@ def _sample_pdf() -> bytes:
 def _existing(workspace: Workspace, path: Path) -> Path:
     resolved = (workspace.folder / path.expanduser()).resolve()
     if not resolved.exists():
-        raise LibraryMissing(f"there is no folder {path}", help="name a folder with .md, .txt, .html or .pdf files")
+        raise LibraryMissing(
+            f"there is no folder {path}", help="name a folder of documents, such as .md, .html, .pdf or .docx files"
+        )
     return resolved

@@ -18,7 +18,11 @@ _EXCERPT_CHARS = 300
 
 def register(app: typer.Typer) -> None:
     """Add `library add`, `library list`, `library search` and `library remove`."""
-    group = typer.Typer(help="Local documents: md, txt, html and pdf.", no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(
+        help="Local documents: text, web pages, PDF, office files, mails, books and code.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
     group.command("add", epilog=examples("library add papers/ notes/", "library add papers/ --json"))(_add)
     group.command("list", epilog=examples("library list", "library list --json"))(_list)
     group.command("search", epilog=examples("library search 'defrost cycle'", "library search defrost -n 3 --json"))(

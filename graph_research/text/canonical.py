@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from graph_research.text.document import Block, BlockKind, Document
+from graph_research.text.document import Block, BlockKind, Document, PlaceKind, Places
 from graph_research.text.errors import DocumentUnreadable
 
 MAX_BLOCKS = 250_000
@@ -36,9 +36,16 @@ class DocumentBuilder:
         self._blocks: list[Block] = []
         self._length = 0
         self._cells: list[tuple[int, ...]] = []
+        self._next_place: tuple[PlaceKind, str, int | str] | None = None
+        self._places: list[tuple[PlaceKind, str, list[int], list[int | str]]] = []
 
-    def add_row(self, cells: Sequence[str]) -> None:
-        """Append a table's row as one block that knows its cells."""
+    def place(self, kind: PlaceKind, at: int | str, within: str = "") -> None:
+        """What is added from now on stands there in the file."""
+        self._next_place = (kind, canonical_text(within), at)
+
+    def add_row(self, cells: Sequence[str], places: Sequence[str] = (), within: str = "") -> None:
+        """Append a table's row as one block that knows its cells; with `places` each cell stands at its own in the
+        sheet `within`."""
         texts = [canonical_text(cell) for cell in cells]
         before = self._length
         self.add("table", " ".join(filter(None, texts)))
@@ -48,6 +55,45 @@ class DocumentBuilder:
         for text in texts:
             starts.append(starts[-1] + len(text) + (1 if text else 0))
         self._cells.append((*starts[:-1], self._length))
+        for place, text, start in zip(places, texts, starts, strict=False):
+            if text:
+                self._put_place("cell", canonical_text(within), start, place)
+
+    def add_placed_lines(self, kind: BlockKind, lines: Sequence[tuple[int, str]]) -> None:
+        """Append lines with their numbers as one block."""
+        before = len(self._blocks)
+        for number, line in lines:
+            self.place("line", number)
+            self.add(kind, line)
+        if len(self._blocks) > before:
+            self._blocks[before:] = [Block(kind, self._blocks[before].start, self._blocks[-1].end)]
+
+    def add_document(self, document: Document, within: str = "") -> None:
+        """Append a document's text, blocks and places, the latter in the part `within`. Its pages are not kept: where
+        there are some, the blocks alone are appended."""
+        if document.pages:
+            for block in document.blocks:
+                self.add(block.kind, document.text[block.start : block.end], level=block.level)
+            return
+        if not document.text:
+            return
+        count = len(self._blocks)
+        self.add("paragraph", document.text)
+        shift = self._length - len(document.text)
+        self._blocks[count:] = [
+            block._replace(start=block.start + shift, end=block.end + shift) for block in document.blocks
+        ]
+        self._cells += [tuple(start + shift for start in cells) for cells in document.cells]
+        for table in document.places:
+            name = ", ".join(part for part in (canonical_text(within), table.within) if part)
+            for start, at in zip(table.starts, table.at, strict=True):
+                self._put_place(table.kind, name, start + shift, at)
+
+    def _put_place(self, kind: PlaceKind, within: str, start: int, at: int | str) -> None:
+        if not self._places or self._places[-1][:2] != (kind, within):
+            self._places.append((kind, within, [], []))
+        self._places[-1][2].append(start)
+        self._places[-1][3].append(at)
 
     def add(self, kind: BlockKind, text: str, *, level: int = 0) -> None:
         """Append one block; text without a visible character is left out."""
@@ -62,6 +108,10 @@ class DocumentBuilder:
             start = self._length + 1 if self._texts else 0
             self._texts.append(text)
             self._length = start + len(text)
+            if self._next_place is not None:
+                place_kind, within, at = self._next_place
+                self._next_place = None
+                self._put_place(place_kind, within, start, at)
             if kind is not None:
                 self._blocks.append(Block(kind, start, self._length, level))
         if len(self._blocks) > MAX_BLOCKS:
@@ -86,4 +136,5 @@ class DocumentBuilder:
             blocks=tuple(self._blocks),
             title=canonical_text(title) or self.first_heading(),
             cells=tuple(self._cells),
+            places=tuple(Places(kind, within, tuple(starts), tuple(at)) for kind, within, starts, at in self._places),
         )

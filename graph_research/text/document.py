@@ -1,9 +1,10 @@
-"""A document: canonical text with its hash, and a side table of its blocks and pages."""
+"""A document: canonical text with its hash, and side tables of its blocks, its pages and its places in the file."""
 
 from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -12,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 MAX_TITLE_CHARS = 500
 
 BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]
+PlaceKind = Literal["attachment", "cell", "chapter", "line", "notebook_cell", "paragraph", "row", "slide"]
 
 
 class Block(NamedTuple):
@@ -23,15 +25,29 @@ class Block(NamedTuple):
     level: int = 0
 
 
+class Places(NamedTuple):
+    """Where stretches of the text stand in the file: from `starts[i]` on at `at[i]`, such as line 120 or cell B4.
+
+    `within` names the part of the file that they are counted in, such as a sheet or an attachment; empty for a file
+    without parts. Both tuples have one length, and `starts` ascends.
+    """
+
+    kind: PlaceKind
+    within: str
+    starts: tuple[int, ...]
+    at: tuple[int | str, ...]
+
+
 @dataclass(frozen=True)
 class Document:
     """Canonical text, the blocks it was made from in order, and where each page starts.
 
     Blocks do not overlap and are sorted by `start`. `pages` holds the offset of each page's first character,
     page 1 first; it is empty for a text without pages. A locator's offsets refer to `text`. A longer title than
-    `MAX_TITLE_CHARS` is cut: it goes with every passage. `date` is the date that the document gives itself, as ISO
-    8601, empty where it gives none. `cells` are the table rows whose cells are known: where each cell starts, the end
-    of the row last; an empty cell starts where the next one does.
+    `MAX_TITLE_CHARS` is cut: it goes with every passage. `date` (ISO 8601), `authors` and `licence` are what the
+    document says of itself, empty where it says nothing. `warnings` say what of the file is not in the text. `cells`
+    are the table rows whose cells are known: where each cell starts, the end of the row last; an empty cell starts
+    where the next one does.
     """
 
     text: str
@@ -40,6 +56,10 @@ class Document:
     title: str = ""
     date: str = ""
     cells: tuple[tuple[int, ...], ...] = ()
+    authors: tuple[str, ...] = ()
+    licence: str = ""
+    places: tuple[Places, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title[:MAX_TITLE_CHARS])
@@ -50,18 +70,26 @@ class Document:
         return text_hash(self.text)
 
     def layout(self) -> dict[str, Any]:
-        """The side tables as JSON: `{title, blocks: [[kind, start, end, level]], pages}`, and date and cells where
-        there are any; the text is not in it."""
+        """The side tables as JSON: `{title, blocks: [[kind, start, end, level]], pages}`, and of the other fields those
+        that are not empty; the text is not in it."""
         layout: dict[str, Any] = {
             "title": self.title,
             "blocks": list(map(list, self.blocks)),
             "pages": list(self.pages),
         }
-        more = {"date": self.date, "cells": list(map(list, self.cells))}
-        return layout | {name: value for name, value in more.items() if value}
+        places = [[table.kind, table.within, list(table.starts), list(table.at)] for table in self.places]
+        more = {
+            "date": self.date,
+            "cells": list(map(list, self.cells)),
+            "authors": list(self.authors),
+            "licence": self.licence,
+            "places": places,
+            "warnings": list(self.warnings),
+        }
+        return {**layout, **{name: value for name, value in more.items() if value}}
 
     @classmethod
-    def from_layout(cls, text: str, layout: dict[str, Any]) -> Document:
+    def from_layout(cls, text: str, layout: Mapping[str, Any]) -> Document:
         """The inverse of `layout()`."""
         return cls(
             text=text,
@@ -70,6 +98,10 @@ class Document:
             title=layout["title"],
             date=layout.get("date", ""),
             cells=tuple(map(tuple, layout.get("cells", ()))),
+            authors=tuple(layout.get("authors", ())),
+            licence=layout.get("licence", ""),
+            places=places_of(layout),
+            warnings=tuple(layout.get("warnings", ())),
         )
 
     @cached_property
@@ -91,6 +123,13 @@ class Document:
         width = len(self.rows.get(self.blocks[first].start, ()))
         starts = tuple(block.start for block in self.blocks[first : last + 1])
         return tuple(row for row in starts if width > 1 and len(self.rows.get(row, ())) == width)
+
+
+def places_of(layout: Mapping[str, Any]) -> tuple[Places, ...]:
+    """The table of places in a layout."""
+    return tuple(
+        Places(kind, within, tuple(starts), tuple(at)) for kind, within, starts, at in layout.get("places", ())
+    )
 
 
 def text_hash(text: str) -> str:

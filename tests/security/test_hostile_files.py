@@ -17,8 +17,9 @@ from graph_research.providers.search.local.library import Library
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.words import index_text, words
 from graph_research.text.passages import passages
+from graph_research.text.readers import PDF
+from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.markdown import markdown_document
-from graph_research.text.readers.pdf import PdfExtractor
 from graph_research.text.readers.plain import plain_document
 from graph_research.text.sentences import sentence_spans
 
@@ -96,20 +97,19 @@ async def test_a_pdf_with_an_endless_title_is_read_like_any_other() -> None:
     writer.add_metadata({"/Title": "\u4e2d" * 2_000_000})
     made = io.BytesIO()
     writer.write(made)
-    async with PdfExtractor() as extractor:
-        extraction = await extractor.extract(made.getvalue())
-    assert extraction.warnings == ("the PDF has no text; it may be a scan",)
-    assert len(extraction.document.title) <= 500
+    async with LimitedReader() as reader:
+        [part] = await reader.parts(made.getvalue(), PDF)
+    assert (part.document, part.error) == (None, "it has no text; it may be a scan")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the environment of the child from /proc")
 async def test_the_child_that_reads_pdfs_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("HOME", "/home/somebody")
-    async with PdfExtractor() as extractor:
-        await extractor.extract(b"%PDF-1.4 no")
-        assert extractor._child is not None
-        environment = environment_of(extractor._child.pid)
+    async with LimitedReader() as reader:
+        await reader.parts(b"%PDF-1.4 no", PDF)
+        assert reader._child is not None
+        environment = environment_of(reader._child.pid)
     assert KEY.encode() not in environment
     assert b"HOME=" not in environment
 

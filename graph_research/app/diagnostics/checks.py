@@ -35,7 +35,7 @@ from graph_research.providers.search.mcp.pins import HomePins
 from graph_research.research.models.phase import PHASES
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.settings.config import ROLES
-from graph_research.text.readers import SUFFIXES
+from graph_research.text.readers import FORMATS
 
 _OLDEST_PYTHON = (3, 11)
 _ENOUGH_BYTES = 200_000_000
@@ -114,7 +114,7 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
         "mcp_servers": list(settings.mcp_servers),
         "report_formats": list(REPORT_FORMATS),
         "graph_formats": list(GraphFormat),
-        "document_formats": [suffixes[0].removeprefix(".") for suffixes in SUFFIXES.values()],
+        "document_formats": [one.suffixes[0].removeprefix(".") for one in FORMATS.values() if one.suffixes],
         "graphs": workspace.definitions.graphs.names(),
     }
 

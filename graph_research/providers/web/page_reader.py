@@ -13,7 +13,8 @@ from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers import PDF, READERS
-from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
+from graph_research.text.readers.foreign.limited import LimitedReader
+from graph_research.text.readers.limits import Limits
 from graph_research.text.readers.plain import plain_document
 
 
@@ -44,13 +45,13 @@ class WebPages(AbstractAsyncContextManager["WebPages"]):
     An async context manager: the child ends with it.
     """
 
-    def __init__(self, fetcher: Fetching, *, pdfs: bool = False, pdf_limits: PdfLimits | None = None) -> None:
+    def __init__(self, fetcher: Fetching, *, pdfs: bool = False, pdf_limits: Limits | None = None) -> None:
         self._fetcher = fetcher
         self._pdfs = pdfs
-        self._extractor = PdfExtractor(pdf_limits)
+        self._reader = LimitedReader(pdf_limits)
 
     async def __aexit__(self, *error: object) -> None:
-        await self._extractor.__aexit__(None, None, None)
+        await self._reader.__aexit__(None, None, None)
 
     async def read(self, url: str) -> Page:
         """The page as a document. `FetchRefused` where there is nothing to read in it."""
@@ -69,4 +70,4 @@ class WebPages(AbstractAsyncContextManager["WebPages"]):
             return await asyncio.to_thread(lambda: read(decode(fetched.body, fetched.charset)))
         if not self._pdfs:
             raise DocumentUnreadable("it is a PDF, which is read only with the setting fetch_pdfs")
-        return await self._extractor.document(fetched.body)
+        return await self._reader.document(fetched.body, PDF)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import BlockKind, Document
+from graph_research.text.places import line_places
 
 _RULE = re.compile(r"\s*([-=*_~#+.])(?:\s*\1){2,}\s*$")
 _MARKER = re.compile(r"\s*(?:[-*•‣–+]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
@@ -29,7 +31,8 @@ def plain_document(source: str) -> Document:
     for number, group in enumerate(_groups(lines)):
         builder.add_lines(reader.parts(group, first=number == 0))
     first = next((line for line in lines if line.strip() and not _RULE.match(line)), "")
-    return builder.document(first if len(first.strip()) <= _TITLE_CHARS else "")
+    document = builder.document(first if len(first.strip()) <= _TITLE_CHARS else "")
+    return replace(document, places=line_places(lines, document.text))
 
 
 def _groups(lines: list[str]) -> Iterator[list[str]]:

@@ -14,9 +14,10 @@ from typing import Any
 from graph_research.research.models.source import Source, SourceScore, Tier
 from graph_research.research.scoring.tiers import AUTHORITY, CREDIBILITY
 from graph_research.text.document import Document
+from graph_research.text.readers import PDF
+from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_document
-from graph_research.text.readers.pdf import PdfExtractor
 from graph_research.text.readers.plain import plain_document
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,11 +36,11 @@ def demo_documents() -> Mapping[str, Document]:
 
 async def _documents() -> Mapping[str, Document]:
     found: dict[str, Document] = {}
-    async with PdfExtractor() as extractor:
+    async with LimitedReader() as reader:
         for path in sorted(LIBRARY.rglob("*.*")):
             name = path.relative_to(LIBRARY).as_posix()
             if path.suffix == ".pdf":
-                found[name] = (await extractor.extract(path.read_bytes())).document
+                found[name] = await reader.document(path.read_bytes(), PDF)
             elif path.suffix in _READERS:
                 found[name] = _READERS[path.suffix](path.read_text(encoding="utf-8"))
     return found

@@ -14,10 +14,9 @@ from graph_research.providers.search.local.records import Failure
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers import MEDIA_TYPES, PDF, READERS
+from graph_research.text.readers import FORMATS, READERS, media_type_of
 
 _COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its pages: their sources, and scripts
-MAX_BYTES = 10 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +27,7 @@ class FoundFile:
     url: str
     mtime_ns: int
     size: int
-
-    @property
-    def content_type(self) -> str:
-        return MEDIA_TYPES[self.path.suffix.lower()]
+    content_type: str
 
 
 def find_files(root: Path) -> Iterator[FoundFile | Failure]:
@@ -55,7 +51,7 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
         within = Path(folder).relative_to(root).as_posix()
         for name in sorted(files):
             path = Path(folder, name)
-            if path.suffix.lower() in MEDIA_TYPES and not name.startswith("."):
+            if media_type_of(name) is not None and not name.startswith(".") and name != CATALOG_NAME:
                 yield _found(path, name if within == "." else f"{within}/{name}", root)
             elif name != CATALOG_NAME and not name.startswith("."):
                 yield _unsupported(path)
@@ -80,27 +76,27 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
         return Failure(path=str(path), reason="it is a symbolic link that leads out of the folder")
     if not stat.S_ISREG(facts.st_mode):
         return Failure(path=str(path), reason="it is not a regular file")
-    if path.suffix.lower() not in MEDIA_TYPES:
+    content_type = media_type_of(path.name)
+    if content_type is None:
         return _unsupported(path)
-    return FoundFile(path=target, url=url, mtime_ns=facts.st_mtime_ns, size=facts.st_size)
+    return FoundFile(path=target, url=url, mtime_ns=facts.st_mtime_ns, size=facts.st_size, content_type=content_type)
 
 
 def _unsupported(path: Path) -> Failure:
     shown = os.fsencode(path).decode(errors="replace")
-    return Failure(
-        path=shown, reason=f"unsupported file type; supported are {', '.join(MEDIA_TYPES)}", unsupported=True
-    )
+    return Failure(path=shown, reason="unsupported file type")
 
 
 def read_bytes(file: FoundFile) -> bytes:
     """The file's bytes; raises `DocumentUnreadable`. A link put in its place meanwhile is not followed."""
-    if file.size > MAX_BYTES:
-        raise DocumentUnreadable(f"it has {file.size:,} bytes, more than {MAX_BYTES:,}")
+    most = FORMATS[file.content_type].limits.bytes
+    if file.size > most:
+        raise DocumentUnreadable(f"it has {file.size:,} bytes, more than {most:,}")
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(file.path, flags), "rb") as stream:  # noqa: PTH123 -- a descriptor has no pathlib form
             data = stream.read(file.size + 1)  # no more, since memory is taken for all that is asked for
-            return data if len(data) <= file.size else data + stream.read(MAX_BYTES - file.size)
+            return data if len(data) <= file.size else data + stream.read(most - file.size)
     except OSError as error:
         raise DocumentUnreadable(_reason(error)) from error
 
@@ -111,11 +107,6 @@ def read_document(data: bytes, content_type: str) -> Document:
     if not document.text:
         raise DocumentUnreadable("it has no text")
     return document
-
-
-def actual_type(data: bytes, content_type: str) -> str:
-    """A PDF's whatever its suffix is, else `content_type`."""
-    return PDF if data.startswith(b"%PDF-") else content_type
 
 
 def _reason(error: OSError) -> str:

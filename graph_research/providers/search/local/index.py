@@ -65,6 +65,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         "language": language,
         "text": zlib.compress(document.text.encode()),
         "layout": zlib.compress(orjson.dumps(document.layout())),
+        "warnings": orjson.dumps(document.warnings).decode(),
     }
     return IndexEntry(columns, spans)
 
@@ -72,7 +73,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
 def failure_entry(values: Mapping[str, Any], reason: str) -> IndexEntry:
     """Remembers that a file gave no text."""
     nothing = dict.fromkeys(("source_id", "own_title", "text_hash", "language", "text", "layout"))
-    return IndexEntry({**values, **nothing, "reason": reason})
+    return IndexEntry({**values, **nothing, "reason": reason, "warnings": "[]"})
 
 
 class Index:
@@ -139,6 +140,13 @@ class Index:
         with self._transaction():
             self._run("describe", id=number, entry=entry)
 
+    def note_omissions(self, folder: int, omissions: Iterable[Mapping[str, Any]]) -> None:
+        """Keep what the last indexing of a folder left out, in the place of what was noted before."""
+        with self._transaction():
+            self._run("delete_omissions", folder=folder)
+            for omission in omissions:
+                self._run("insert_omission", folder=folder, **omission)
+
     def remove(self, numbers: Sequence[int]) -> None:
         """Forget these documents."""
         with self._transaction():
@@ -150,6 +158,7 @@ class Index:
         with self._transaction():
             for row in self.rows("ids_in_folder", folder=number):
                 self._delete(row["id"])
+            self._run("delete_omissions", folder=number)
             self._run("delete_folder", folder=number)
 
     def document(self, number: int) -> Document:
@@ -189,7 +198,7 @@ class Index:
         return int(self._connection.execute("PRAGMA user_version").fetchone()["user_version"])
 
     def _make_anew(self) -> None:
-        for table in ("words", "passages", "documents", "folders"):
+        for table in ("words", "passages", "documents", "omissions", "folders"):
             self._connection.execute(f"DROP TABLE IF EXISTS {table}")
         schema = (files(__package__) / "sql" / "schema.sql").read_text()
         for statement in schema.split(";\n"):

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graph_research.providers.search.local.catalog import Catalog, CatalogEntry, installed_package, library_name
-from graph_research.providers.search.local.files import FoundFile, actual_type, find_files, read_bytes, read_document
+from graph_research.providers.search.local.files import FoundFile, find_files, read_bytes, read_document
 from graph_research.providers.search.local.index import Index, IndexEntry, Row, document_entry, failure_entry
 from graph_research.providers.search.local.ranking import rank
 from graph_research.providers.search.local.records import (
@@ -24,11 +24,12 @@ from graph_research.providers.search.local.records import (
     FoundDocument,
     PassageHit,
 )
-from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.locators import make_locator
-from graph_research.text.readers import PDF
-from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
+from graph_research.text.readers import READERS
+from graph_research.text.readers.foreign.limited import LimitedReader
+from graph_research.text.readers.formats import ZIP, type_of_bytes
+from graph_research.text.readers.limits import FilePart, Limits
 from graph_research.text.relevance.embedding import Embedder
 
 OnProgress = Callable[[int, int, str], None]
@@ -47,9 +48,9 @@ class Library:
     """The index at `path`, made when the first folder is added. Any number of processes may use it at once. With an
     `embedder` searches rank by meaning too."""
 
-    def __init__(self, path: Path, *, pdf_limits: PdfLimits | None = None, embedder: Embedder | None = None) -> None:
+    def __init__(self, path: Path, *, limits: Limits | None = None, embedder: Embedder | None = None) -> None:
         self._path = path
-        self._pdf_limits = pdf_limits
+        self._limits = limits
         self._embedder = embedder
 
     async def add(self, paths: Sequence[str | Path], on_progress: OnProgress | None = None) -> Counts:
@@ -61,19 +62,27 @@ class Library:
         roots = [await asyncio.to_thread(_root, Path(path)) for path in paths]
         counts = Counts()
         with Index(self._path) as index:
-            async with PdfExtractor(self._pdf_limits) as extractor:
+            async with LimitedReader(self._limits) as reader:
                 for path, root in zip(paths, roots, strict=True):
                     if root is None:
                         missing = Failure(path=str(path), reason="no such file or folder")
                         counts = _sum(counts, Counts(failed=[missing]))
                     else:
-                        counts = _sum(counts, await _Adding(index, extractor, root, on_progress).run())
+                        counts = _sum(counts, await _Adding(index, reader, root, on_progress).run())
         return counts
 
     async def list(self) -> Sequence[FolderRecord]:
         """The added folders and files, by path."""
         rows = await self._read(lambda index: index.rows("folders"))
-        return [FolderRecord(path=row["path"], documents=row["documents"]) for row in rows or []]
+        return [FolderRecord(**row) for row in rows or []]
+
+    async def omissions(self) -> Mapping[str, Sequence[Failure]]:
+        """By added folder, the files that the last indexing did not read, or only in part."""
+        found: dict[str, list[Failure]] = {}
+        for row in await self._read(lambda index: index.rows("omissions")) or []:
+            failure = Failure(path=row["path"], reason=row["reason"], partly=bool(row["partly"]))
+            found.setdefault(row["folder"], []).append(failure)
+        return found
 
     async def documents(self) -> Sequence[DocumentFacts]:
         """Every indexed document, by folder and path."""
@@ -121,21 +130,28 @@ def _root(path: Path) -> _Root | None:
     return _Root(resolved, Catalog.read(resolved if resolved.is_dir() else resolved.parent))
 
 
-_Unread = tuple[FoundFile, Row | None, Row, bytes]
-"""A PDF that is to be read: its row in the index, its new columns, its bytes."""
+@dataclass(frozen=True)
+class _Unread:
+    """A file of a foreign format that is to be read: its rows in the index, its new columns, its bytes."""
+
+    file: FoundFile
+    known: Sequence[Row]
+    values: Row
+    data: bytes
 
 
 class _Adding:
     """One folder being indexed: files are read one by one, and written to the index many at a time."""
 
-    def __init__(self, index: Index, extractor: PdfExtractor, root: _Root, on_progress: OnProgress | None) -> None:
+    def __init__(self, index: Index, reader: LimitedReader, root: _Root, on_progress: OnProgress | None) -> None:
         self._index = index
-        self._extractor = extractor
+        self._reader = reader
         self._root = root.path
         self._catalog = root.catalog
         self._on_progress = on_progress
         self._counts = {"added": 0, "updated": 0, "unchanged": 0, "removed": 0}
         self._failed: list[Failure] = []
+        self._partly: list[Failure] = []
         self._unwritten: list[IndexEntry] = []
         self._unwritten_passages = 0
 
@@ -151,98 +167,129 @@ class _Adding:
                 for number, file in enumerate(group, start=done):
                     self._tell(number, len(files), file.url)
                 done += len(group)
-                for pdf in await _to_its_end(self._read_group, folder, group, known):
-                    await self._add_pdf(*pdf)
+                for unread in await _to_its_end(self._read_group, folder, group, known):
+                    await self._add_foreign(unread)
         finally:
             await _to_its_end(self._write)
         self._tell(len(files), len(files), "")
-        gone = list(known.values())
-        self._index.remove([row["id"] for row in gone])
-        self._counts["removed"] += sum(row["reason"] is None for row in gone)
-        return Counts(**self._counts, failed=self._failed)
+        self._remove(list(known.values()))
+        omissions = [*self._failed, *self._partly]
+        await _to_its_end(self._index.note_omissions, folder, map(asdict, omissions))
+        return Counts(**self._counts, failed=self._failed, partly=self._partly)
 
     def _read_group(self, folder: int, files: Sequence[FoundFile], known: dict[str, Row]) -> list[_Unread]:
-        """Take in what changed of these files; the PDFs among it are returned unread."""
-        results = (self._read(folder, file, known.pop(file.url, None)) for file in files)
-        return [pdf for pdf in results if pdf is not None]
+        """Take in what changed of these files; those of foreign formats among it are returned unread."""
+        results = (self._read(folder, file, _pop_rows(file, known)) for file in files)
+        return [unread for unread in results if unread is not None]
 
-    def _read(self, folder: int, file: FoundFile, known: Row | None) -> _Unread | None:
-        entry = _as_json(self._catalog.entry(file.url))
-        if known and (known["mtime_ns"], known["size"], known["path"]) == (file.mtime_ns, file.size, str(file.path)):
-            self._keep(file, known, entry)
+    def _read(self, folder: int, file: FoundFile, known: Sequence[Row]) -> _Unread | None:
+        stamp = (file.mtime_ns, file.size, str(file.path))
+        if known and all((row["mtime_ns"], row["size"], row["path"]) == stamp for row in known):
+            self._keep(file, known)
             return None
         try:
             data = read_bytes(file)
         except DocumentUnreadable as error:
             self._fail(file, error.message)
-            if known:
-                self._index.remove([known["id"]])
+            self._index.remove([row["id"] for row in known])
             return None
         digest = hashlib.sha256(data).hexdigest()
-        if known and known["bytes_hash"] == digest:
-            self._index.touch(known["id"], path=str(file.path), mtime_ns=file.mtime_ns, size=file.size)
-            self._keep(file, known, entry)
+        if known and all(row["bytes_hash"] == digest for row in known):
+            for row in known:
+                self._index.touch(row["id"], path=str(file.path), mtime_ns=file.mtime_ns, size=file.size)
+            self._keep(file, known)
             return None
-        content_type = actual_type(data, file.content_type)
+        content_type = type_of_bytes(data, file.content_type)
         values = {
             "folder": folder,
-            "url": file.url,
             "path": str(file.path),
             "mtime_ns": file.mtime_ns,
             "size": file.size,
             "bytes_hash": digest,
             "content_type": content_type,
-            "entry": entry,
         }
-        if content_type == PDF:
-            return file, known, values, data
+        if content_type not in READERS:
+            return _Unread(file, known, values, data)
         try:
-            self._take(known, values, read_document(data, content_type))
+            part = FilePart(document=read_document(data, content_type))
         except DocumentUnreadable as error:
-            self._refuse(file, values, error.message)
+            part = FilePart(error=error.message)
+        self._take(file, known, values, [part])
         return None
 
-    async def _add_pdf(self, file: FoundFile, known: Row | None, values: Row, data: bytes) -> None:
-        try:
-            document = await self._extractor.document(data)
-        except DocumentUnreadable as error:
-            self._refuse(file, values, error.message)
-        else:
-            await _to_its_end(self._take, known, values, document)
+    async def _add_foreign(self, unread: _Unread) -> None:
+        parts = await self._reader.parts(unread.data, unread.values["content_type"], unread.file.path.name)
+        await _to_its_end(self._take, unread.file, unread.known, unread.values, parts)
         await _to_its_end(self._write)
 
-    def _take(self, known: Row | None, values: Row, document: Document) -> None:
-        entry = document_entry(values, document)
-        self._unwritten.append(entry)
-        self._unwritten_passages += len(entry.passages)
-        self._counts["updated" if known and known["reason"] is None else "added"] += 1
-        if self._unwritten_passages >= _PASSAGES_A_WRITE:
-            self._write()
-
-    def _refuse(self, file: FoundFile, values: Row, reason: str) -> None:
-        self._unwritten.append(failure_entry(values, reason))
-        self._fail(file, reason)
+    def _take(self, file: FoundFile, known: Sequence[Row], values: Row, parts: Sequence[FilePart]) -> None:
+        """Take in the documents of a file in the place of its `known` rows."""
+        before = {row["url"]: row for row in known}
+        for part in parts:
+            url = f"{file.url}/{part.name}" if part.name else file.url
+            columns = {
+                **values,
+                "url": url,
+                "content_type": part.media_type or values["content_type"],
+                "entry": _as_json(self._catalog.entry(url)),
+            }
+            row = before.pop(url, None)
+            if part.document is None:
+                self._unwritten.append(failure_entry(columns, part.error))
+                self._fail(file, part.error, part.name)
+                continue
+            entry = document_entry(columns, part.document)
+            self._unwritten.append(entry)
+            self._unwritten_passages += len(entry.passages)
+            self._counts["updated" if row and row["reason"] is None else "added"] += 1
+            self._warn(file, part.document.warnings, part.name)
+            if self._unwritten_passages >= _PASSAGES_A_WRITE:
+                self._write()
+        self._remove(list(before.values()))
 
     def _write(self) -> None:
         entries, self._unwritten, self._unwritten_passages = self._unwritten, [], 0
         self._index.store(entries)
 
-    def _keep(self, file: FoundFile, known: Row, entry: str) -> None:
+    def _remove(self, rows: Sequence[Row]) -> None:
+        self._index.remove([row["id"] for row in rows])
+        self._counts["removed"] += sum(row["reason"] is None for row in rows)
+
+    def _keep(self, file: FoundFile, known: Sequence[Row]) -> None:
         """The bytes are as before; what `library.toml` says of them may be new."""
-        if known["reason"] is not None:
-            self._fail(file, known["reason"])
-        elif known["entry"] != entry:
-            self._index.describe(known["id"], entry)
-            self._counts["updated"] += 1
-        else:
-            self._counts["unchanged"] += 1
+        for row in known:
+            name = row["url"].removeprefix(file.url).lstrip("/")
+            entry = _as_json(self._catalog.entry(row["url"]))
+            if row["reason"] is not None:
+                self._fail(file, row["reason"], name)
+                continue
+            self._warn(file, orjson.loads(row["warnings"]), name)
+            if row["entry"] != entry:
+                self._index.describe(row["id"], entry)
+            self._counts["unchanged" if row["entry"] == entry else "updated"] += 1
 
     def _tell(self, done: int, total: int, path: str) -> None:
         if self._on_progress is not None:
             self._on_progress(done, total, path)
 
-    def _fail(self, file: FoundFile, reason: str) -> None:
-        self._failed.append(Failure(path=str(file.path), reason=reason))
+    def _fail(self, file: FoundFile, reason: str, name: str = "") -> None:
+        self._failed.append(Failure(path=_path_of(file, name), reason=reason))
+
+    def _warn(self, file: FoundFile, warnings: Sequence[str], name: str) -> None:
+        path = _path_of(file, name)
+        self._partly += [Failure(path=path, reason=warning, partly=True) for warning in warnings]
+
+
+def _path_of(file: FoundFile, name: str) -> str:
+    """The path of a file, or of the document `name` in it."""
+    return f"{file.path}/{name}" if name else str(file.path)
+
+
+def _pop_rows(file: FoundFile, known: dict[str, Row]) -> list[Row]:
+    """Take the rows of a file, or of the documents in an archive, out of `known`."""
+    inside = f"{file.url}/"
+    urls = [url for url in known if url.startswith(inside)] if file.content_type == ZIP else []
+    return [known.pop(url) for url in [file.url, *urls] if url in known]
 
 
 async def _to_its_end(function: Callable[..., _T], *arguments: Any) -> _T:
@@ -279,6 +326,7 @@ def _sum(left: Counts, right: Counts) -> Counts:
         unchanged=left.unchanged + right.unchanged,
         removed=left.removed + right.removed,
         failed=(*left.failed, *right.failed),
+        partly=(*left.partly, *right.partly),
     )
 
 

@@ -46,7 +46,7 @@ def _hit(found: FoundDocument) -> SearchHit:
         passages=tuple(found.passages),
         tier=facts.tier,
         publisher=facts.publisher,
-        authors=tuple(facts.authors),
+        authors=tuple(facts.authors) or found.document.authors,
         published_at=facts.published_at,
         doi=facts.doi,
         content_type=facts.content_type,

@@ -8,39 +8,53 @@ from typing import Any
 
 from graph_research.providers.search.base import Passage
 from graph_research.text.document import Document
+from graph_research.text.readers import media_type_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A file that could not be indexed: its path as it was found, and why."""
+    """A file that could not be indexed, or with `partly` one of which only a part was: its path as it was found, and
+    why. A member of an archive has the archive's path before its own."""
 
     path: str
     reason: str
-    unsupported: bool = False
+    partly: bool = False
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether files of its type are not read at all."""
+        return media_type_of(self.path) is None
+
+    def to_json(self) -> dict[str, str]:
+        return {"path": self.path, "reason": self.reason}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """What an `add` did, in documents."""
+    """What an `add` did, in documents; `failed` files are not in the index, `partly` read ones not wholly."""
 
     added: int = 0
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
     failed: Sequence[Failure] = ()
+    partly: Sequence[Failure] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Four counts and `failed: [{path, reason}]`."""
-        failed = [{"path": failure.path, "reason": failure.reason} for failure in self.failed]
-        return {**asdict(self), "failed": failed}
+        """Four counts, and `failed` and `partly` as `[{path, reason}]`."""
+        lists = {"failed": self.failed, "partly": self.partly}
+        return {**asdict(self), **{name: [one.to_json() for one in some] for name, some in lists.items()}}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FolderRecord:
-    """A folder (or single file) that was added, and how many of its documents are indexed."""
+    """A folder (or single file) that was added, how many of its documents are indexed, and how many of its files are
+    not read, or only in part."""
 
     path: str
     documents: int
+    unread: int = 0
+    partly: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

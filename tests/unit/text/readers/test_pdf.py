@@ -14,11 +14,31 @@ from pypdf.generic import NameObject, StreamObject
 from reportlab.lib.pagesizes import A5
 from reportlab.pdfgen import canvas
 
+from graph_research.text.document import Document
 from graph_research.text.locators import make_locator, resolve
-from graph_research.text.readers import pdf_child
-from graph_research.text.readers.hyphenation import Vocabulary
-from graph_research.text.readers.pdf import PdfExtractor, PdfLimits
-from graph_research.text.readers.pdf_layout import PdfLine, pdf_document
+from graph_research.text.readers import PDF
+from graph_research.text.readers.foreign import child
+from graph_research.text.readers.foreign.hyphenation import Vocabulary
+from graph_research.text.readers.foreign.limited import LimitedReader
+from graph_research.text.readers.foreign.pdf_layout import PdfLine, pdf_document
+from graph_research.text.readers.limits import Limits
+
+
+async def read(data: bytes, limits: Limits | None = None) -> Document:
+    async with LimitedReader(limits) as reader:
+        return await reader.document(data, PDF)
+
+
+async def refusal(data: bytes, limits: Limits | None = None) -> str:
+    """Why a PDF gives no text."""
+    async with LimitedReader(limits) as reader:
+        return await refused_by(reader, data)
+
+
+async def refused_by(reader: LimitedReader, data: bytes) -> str:
+    [part] = await reader.parts(data, PDF)
+    assert part.document is None
+    return part.error
 
 
 def make_pdf(*pages: list[tuple[str, float, float]], title: str = "") -> bytes:
@@ -52,13 +72,11 @@ def report(pages: int = 3) -> bytes:
 
 
 async def test_a_pdf_becomes_pages_with_headings_paragraphs_and_furniture() -> None:
-    async with PdfExtractor() as extractor:
-        extraction = await extractor.extract(report())
-    document = extraction.document
-    assert extraction.warnings == ()
+    document = await read(report())
+    assert document.warnings == ()
     assert document.title == "Annual Report 2021"
-    assert len(extraction.document.pages) == 3
-    assert "\n\n---PAGE 2---\n\n" in extraction.text
+    assert len(document.pages) == 3
+    assert "\n\n---PAGE 2---\n\n" in document.text
     second = [
         (one.kind, document.text[one.start : one.end])
         for one in document.blocks
@@ -82,37 +100,35 @@ async def test_a_pdf_becomes_pages_with_headings_paragraphs_and_furniture() -> N
 
 
 async def test_one_child_reads_one_pdf_after_the_other() -> None:
-    async with PdfExtractor() as extractor:
-        first, broken, second = [await extractor.extract(data) for data in (report(1), b"%PDF-1.4 no", report(1))]
+    async with LimitedReader() as reader:
+        [first], [broken], [second] = [await reader.parts(data, PDF) for data in (report(1), b"%PDF-1.4 no", report(1))]
     assert first == second
-    assert broken.text == ""
-    assert "cannot be read" in broken.warnings[0]
+    assert first.document is not None
+    assert broken.document is None
+    assert "damaged" in broken.error
 
 
 @pytest.mark.parametrize(
     ("data", "limits", "warning"),
     [
-        (b"<html>", PdfLimits(), "does not start with %PDF-"),
-        (b"%PDF-" + b"0" * 100, PdfLimits(bytes=50), "more than 50"),
-        (make_pdf([]), PdfLimits(), "no text"),
+        (b"<html>", Limits(), "does not start with %PDF-"),
+        (b"%PDF-" + b"0" * 100, Limits(bytes=50), "more than 50"),
+        (make_pdf([]), Limits(), "no text; it may be a scan"),
     ],
 )
-async def test_what_gives_no_text_gives_a_warning(data: bytes, limits: PdfLimits, warning: str) -> None:
-    async with PdfExtractor(limits) as extractor:
-        extraction = await extractor.extract(data)
-    assert extraction.text == ""
-    assert warning in extraction.warnings[-1]
+@pytest.mark.requirement("12.3")
+async def test_what_gives_no_text_gives_a_reason(data: bytes, limits: Limits, warning: str) -> None:
+    assert warning in await refusal(data, limits)
 
 
+@pytest.mark.requirement("12.2")
 async def test_pages_and_characters_beyond_the_limit_are_left_out_with_a_warning() -> None:
-    async with PdfExtractor(PdfLimits(pages=2)) as extractor:
-        extraction = await extractor.extract(report())
-    assert len(extraction.document.pages) == 2
-    assert extraction.warnings == ("read the first 2 of 3 pages",)
-    async with PdfExtractor(PdfLimits(chars=100)) as extractor:
-        extraction = await extractor.extract(report())
-    assert 0 < len(extraction.text) <= 100
-    assert "stopped after 100 characters" in extraction.warnings[0]
+    document = await read(report(), Limits(pages=2))
+    assert len(document.pages) == 2
+    assert document.warnings == ("read the first 2 of 3 pages",)
+    document = await read(report(), Limits(chars=100))
+    assert 0 < len(document.text) <= 100
+    assert "stopped after 100 characters" in document.warnings[0]
 
 
 async def test_an_encrypted_pdf_says_so() -> None:
@@ -120,9 +136,7 @@ async def test_an_encrypted_pdf_says_so() -> None:
     writer.encrypt("secret", algorithm="RC4-128")
     data = io.BytesIO()
     writer.write(data)
-    async with PdfExtractor() as extractor:
-        extraction = await extractor.extract(data.getvalue())
-    assert extraction.warnings == ("the PDF cannot be read: it is encrypted",)
+    assert await refusal(data.getvalue()) == "it is encrypted: it opens only with a password"
 
 
 def raw_pdf(content: str, *, font: str = "/BaseFont/Helvetica", trailer: str = "") -> bytes:
@@ -148,25 +162,22 @@ async def test_a_pdf_of_which_only_attachments_are_encrypted_is_read() -> None:
         f"/U<{'34' * 32}>"
         "/CF<</StdCF<</AuthEvent/EFOpen/CFM/AESV2/Length 16>>>>/StmF/Identity/StrF/Identity/EFF/StdCF>>"
     )
-    async with PdfExtractor() as extractor:
-        extraction = await extractor.extract(raw_pdf("BT /F1 12 Tf 20 200 Td (Open to all) Tj ET", trailer=attachments))
-    assert (extraction.text, extraction.warnings) == ("Open to all", ())
+    document = await read(raw_pdf("BT /F1 12 Tf 20 200 Td (Open to all) Tj ET", trailer=attachments))
+    assert (document.text, document.warnings) == ("Open to all", ())
 
 
 async def test_a_damaged_pdf_is_called_damaged_and_not_by_the_name_of_an_exception() -> None:
-    async with PdfExtractor() as extractor:
+    async with LimitedReader() as reader:
         for data in (b"%PDF-1.7 nothing", raw_pdf("BT", trailer="/Encrypt 7")):
-            [*_, warning] = (await extractor.extract(data)).warnings
-            assert "damaged" in warning
-            assert "Error" not in warning
+            reason = await refused_by(reader, data)
+            assert "damaged" in reason
+            assert "Error" not in reason
 
 
 async def test_names_of_glyphs_are_no_text() -> None:
     font = "/BaseFont/X/Encoding<</Type/Encoding/Differences[65/g18/g152/g3/g87/g7]>>"
-    async with PdfExtractor() as extractor:
-        extraction = await extractor.extract(raw_pdf("BT /F1 12 Tf 20 200 Td (ABCDEABCDEABCDE) Tj ET", font=font))
-    assert extraction.text == ""
-    assert "letters" in extraction.warnings[0]
+    document = raw_pdf("BT /F1 12 Tf 20 200 Td (ABCDEABCDEABCDE) Tj ET", font=font)
+    assert "letters" in await refusal(document)
 
 
 async def test_a_pdf_that_takes_too_long_is_ended_and_the_next_one_is_read() -> None:
@@ -177,11 +188,10 @@ async def test_a_pdf_that_takes_too_long_is_ended_and_the_next_one_is_read() -> 
     drawing.drawText(text)
     drawing.showPage()
     drawing.save()
-    async with PdfExtractor(PdfLimits(seconds=2)) as extractor:
-        extraction = await extractor.extract(made.getvalue())
-        assert extraction.text == ""
-        assert extraction.warnings == ("the PDF took longer than 2 seconds",)
-        assert "Seals" in (await extractor.extract(report(1))).text
+    async with LimitedReader(Limits(seconds=2)) as reader:
+        assert await refused_by(reader, made.getvalue()) == "it took longer than 2 seconds"
+    async with LimitedReader() as reader:
+        assert "Seals" in (await reader.document(report(1), PDF)).text
 
 
 async def test_a_pdf_that_unpacks_to_more_than_its_memory_does_no_harm() -> None:
@@ -192,11 +202,9 @@ async def test_a_pdf_that_unpacks_to_more_than_its_memory_does_no_harm() -> None
     page[NameObject("/Contents")] = writer._add_object(stream.flate_encode())
     data = io.BytesIO()
     writer.write(data)
-    async with PdfExtractor(PdfLimits(memory_bytes=48 * 1024 * 1024)) as extractor:
-        extraction = await extractor.extract(data.getvalue())
-        assert extraction.text == ""
-        assert extraction.warnings
-        assert "Seals" in (await extractor.extract(report(1))).text
+    async with LimitedReader(memory_bytes=48 * 1024 * 1024) as reader:
+        assert await refused_by(reader, data.getvalue())
+        assert "Seals" in (await reader.document(report(1), PDF)).text
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of processes differ elsewhere")
@@ -205,9 +213,9 @@ async def test_a_pdf_that_unpacks_to_more_than_its_memory_does_no_harm() -> None
     ["open('/etc/hostname')", "import socket; socket.socket()", "import os; os.fork()", "bytearray(1 << 31)"],
 )
 def test_the_confined_child_opens_nothing_and_grows_little(attempt: str) -> None:
-    folder = str(Path(pdf_child.__file__).parent)
+    folder = str(Path(child.__file__).parent)
     code = (
-        f"import sys; sys.path.insert(0, {folder!r}); import socket, pdf_child; pdf_child._confine(64 << 20)\n"
+        f"import sys; sys.path.insert(0, {folder!r}); import socket, child; child._confine(64 << 20)\n"
         f"try:\n    {attempt}\nexcept (OSError, MemoryError) as error:\n    print('refused')\nelse:\n    print('done')"
     )
     ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
@@ -251,10 +259,10 @@ def test_divided_words_are_joined_as_the_document_writes_them(lines: list[str], 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not tell what belongs together")
 async def test_what_the_child_would_start_is_known_as_its_own() -> None:
-    async with PdfExtractor() as extractor:
-        await extractor.extract(make_pdf([]))
-        [child] = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_child_with_mark(pid)]
-        assert os.getsid(int(child)) == int(child)
+    async with LimitedReader() as reader:
+        await reader.parts(make_pdf([]), PDF)
+        [own] = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_child_with_mark(pid)]
+        assert os.getsid(int(own)) == int(own)
 
 
 def is_child_with_mark(pid: str) -> bool:

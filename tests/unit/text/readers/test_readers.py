@@ -1,10 +1,27 @@
 """The registry of document readers: every kind of file that is accepted can be read."""
 
-from graph_research.text.readers import MEDIA_TYPES, PDF, READERS, SUFFIXES
+import pytest
+
+from graph_research.text.readers import FORMATS, MEDIA_TYPES, READERS, media_type_of
 
 
 def test_every_suffix_leads_to_a_reader() -> None:
-    assert set(SUFFIXES) <= {*READERS, PDF}
+    assert set(READERS) <= set(FORMATS)
     assert MEDIA_TYPES[".htm"] == "text/html"
-    for media_type in set(MEDIA_TYPES.values()) - {PDF}:
+    for media_type in set(READERS) - {"application/x-ipynb+json"}:
         assert READERS[media_type]("One sentence.").text == "One sentence."
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type"),
+    [
+        ("notes.MD", "text/markdown"),
+        ("manual.html.gz", "application/gzip"),
+        ("program.gz", None),
+        ("nested.zip.gz", None),
+        ("picture.png", None),
+        ("README", None),
+    ],
+)
+def test_a_file_is_known_by_its_name(name: str, media_type: str | None) -> None:
+    assert media_type_of(name) == media_type

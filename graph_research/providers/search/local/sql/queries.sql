@@ -5,12 +5,23 @@ INSERT INTO folders (path) VALUES (:path) ON CONFLICT (path) DO NOTHING
 SELECT id FROM folders WHERE path = :path
 
 -- name: folders
-SELECT folders.path AS path, count(documents.id) AS documents
-FROM folders LEFT JOIN documents ON documents.folder = folders.id AND documents.reason IS NULL
-GROUP BY folders.id ORDER BY folders.path
+SELECT path, (SELECT count(*) FROM documents WHERE folder = folders.id AND reason IS NULL) AS documents,
+       (SELECT count(*) FROM omissions WHERE folder = folders.id AND NOT partly) AS unread,
+       (SELECT count(*) FROM omissions WHERE folder = folders.id AND partly) AS partly
+FROM folders ORDER BY path
+
+-- name: omissions
+SELECT folders.path AS folder, omissions.path AS path, reason, partly
+FROM omissions JOIN folders ON folders.id = omissions.folder ORDER BY folders.path, omissions.rowid
+
+-- name: delete_omissions
+DELETE FROM omissions WHERE folder = :folder
+
+-- name: insert_omission
+INSERT INTO omissions (folder, path, reason, partly) VALUES (:folder, :path, :reason, :partly)
 
 -- name: known
-SELECT id, url, path, mtime_ns, size, bytes_hash, reason, entry FROM documents WHERE folder = :folder
+SELECT id, url, path, mtime_ns, size, bytes_hash, reason, entry, warnings, own_title FROM documents WHERE folder = :folder
 
 -- name: documents
 SELECT folders.path AS folder, documents.*
@@ -25,9 +36,9 @@ UPDATE documents SET entry = :entry WHERE id = :id
 
 -- name: insert_document
 INSERT INTO documents (folder, url, path, mtime_ns, size, bytes_hash, reason, source_id, own_title, content_type,
-                       text_hash, language, text, layout, entry)
+                       text_hash, language, text, layout, entry, warnings)
 VALUES (:folder, :url, :path, :mtime_ns, :size, :bytes_hash, :reason, :source_id, :own_title, :content_type,
-        :text_hash, :language, :text, :layout, :entry)
+        :text_hash, :language, :text, :layout, :entry, :warnings)
 
 -- name: insert_passage
 INSERT INTO passages (document, start, end) VALUES (:document, :start, :end)

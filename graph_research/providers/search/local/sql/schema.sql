@@ -5,7 +5,19 @@ CREATE TABLE folders (
     path TEXT NOT NULL UNIQUE
 );
 
--- A row with a reason is a file that gives no text, kept so that it is not tried again until it changes.
+-- What the last indexing of a folder left out: files that were not read, and with partly = 1 files of which only a part
+-- is in the index.
+CREATE TABLE omissions (
+    folder INTEGER NOT NULL REFERENCES folders (id),
+    path   TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    partly INTEGER NOT NULL
+);
+
+CREATE INDEX omissions_folder ON omissions (folder);
+
+-- A row with a reason is a file that gives no text, kept so that it is not tried again until it changes. The documents of
+-- an archive have its path, time, size and hash, and a URL below its own. warnings is a JSON list.
 CREATE TABLE documents (
     id           INTEGER PRIMARY KEY,
     folder       INTEGER NOT NULL REFERENCES folders (id),
@@ -21,6 +33,7 @@ CREATE TABLE documents (
     text_hash    TEXT,
     language     TEXT,
     entry        TEXT,
+    warnings     TEXT NOT NULL,
     text         BLOB,
     layout       BLOB,
     UNIQUE (folder, url)

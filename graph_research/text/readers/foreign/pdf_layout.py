@@ -13,7 +13,7 @@ from statistics import median
 from graph_research.text.canonical import DocumentBuilder, canonical_text
 from graph_research.text.document import Block, BlockKind, Document
 from graph_research.text.pages import join_pages
-from graph_research.text.readers.hyphenation import Vocabulary
+from graph_research.text.readers.foreign.hyphenation import Vocabulary
 
 _PAGE_NUMBER = re.compile(
     r"(?:page|p\.)?\s*[-–—|]?\s*(?:\d{1,4}|[ivxl]{1,7})\s*[-–—|]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I

@@ -1,0 +1,112 @@
+"""Which reader takes which format, inside the child process; whatever a broken file raises becomes a reason."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import PurePath
+
+import openpyxl
+
+from graph_research.text.decoding import decode
+from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.readers import formats as registry
+from graph_research.text.readers.foreign import pdf
+from graph_research.text.readers.foreign.archive import read_zip, unpack_gzip
+from graph_research.text.readers.foreign.epub import read_epub
+from graph_research.text.readers.foreign.mail import read_eml
+from graph_research.text.readers.foreign.office import read_docx, read_pptx
+from graph_research.text.readers.foreign.opendocument import read_odp, read_ods, read_odt
+from graph_research.text.readers.foreign.rtf import read_rtf
+from graph_research.text.readers.foreign.sheets import read_xlsx
+from graph_research.text.readers.foreign.xml_text import read_xml
+from graph_research.text.readers.formats import FORMATS, READERS, media_type_of, type_of_bytes
+from graph_research.text.readers.limits import FilePart, Limits
+
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_MAX_DEPTH = 3  # a mail may be attached to a mail
+_FOREIGN: Mapping[str, Callable[[bytes, Limits], Document]] = {
+    registry.PDF: pdf.read_pdf,
+    registry.DOCX: read_docx,
+    registry.PPTX: read_pptx,
+    registry.XLSX: read_xlsx,
+    registry.ODT: read_odt,
+    registry.ODS: read_ods,
+    registry.ODP: read_odp,
+    registry.EPUB: read_epub,
+    registry.RTF: read_rtf,
+    registry.XML: read_xml,
+}
+
+
+def read_parts(data: bytes, media_type: str, name: str, limits: Limits) -> Sequence[FilePart]:
+    """The documents of a file, or why there are none; never raises."""
+    try:
+        if media_type == registry.ZIP:
+            parts = list(read_zip(data, limits, _member))
+            return parts or [FilePart(error="it is empty")]
+        return [FilePart(document=_read(data, media_type, name, limits))]
+    except DocumentUnreadable as error:
+        return [FilePart(error=error.message)]
+    except MemoryError:
+        return [FilePart(error="it needs more memory than is allowed")]
+
+
+def _member(data: bytes, name: str, depth: int = 1) -> Document:
+    """A file inside of another one, read by its name."""
+    media_type = media_type_of(name)
+    if media_type is None:
+        raise DocumentUnreadable("unsupported file type")
+    if media_type == registry.ZIP or depth > _MAX_DEPTH:
+        raise DocumentUnreadable("it is an archive in an archive")
+    limits = FORMATS[media_type].limits
+    if len(data) > limits.bytes:
+        raise DocumentUnreadable(f"it has {len(data):,} bytes, more than {limits.bytes:,}")
+    return _read(data, media_type, name, limits, depth)
+
+
+def _read(data: bytes, media_type: str, name: str, limits: Limits, depth: int = 0) -> Document:
+    media_type = type_of_bytes(data, media_type)
+    if media_type == registry.GZIP:
+        return _member(unpack_gzip(data, limits), PurePath(name).stem, depth + 1)
+    if media_type in _FOREIGN and data.startswith(_OLD_OFFICE):
+        raise DocumentUnreadable("it is encrypted, or in a format of Office before 2007")
+    try:
+        if media_type == registry.EML:
+            document = read_eml(data, partial(_member, depth=depth + 1))
+        elif media_type in _FOREIGN:
+            document = _FOREIGN[media_type](data, limits)
+        else:
+            document = READERS[media_type](decode(data))
+    except (DocumentUnreadable, MemoryError):
+        raise
+    except RecursionError as error:
+        raise DocumentUnreadable("it is nested too deeply") from error
+    except Exception as error:
+        raise DocumentUnreadable("it is damaged") from error
+    if not document.text:
+        raise DocumentUnreadable("it has no text")
+    return document
+
+
+def warm_up() -> None:
+    """Load whatever readers load late, since opening files will be forbidden."""
+    pdf.warm_up()
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["text", 1.5])
+    made = io.BytesIO()
+    workbook.save(made)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.md", "# Title\n\nText, [a link](b).")
+        archive.writestr("a.eml", "From: a@example.org\nSubject: =?utf-8?q?a?=\nContent-Type: text/html\n\n<p>b")
+        archive.writestr("a.xml", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>")
+        archive.writestr("a.rtf", "{\\rtf1 \\u8364? text}")
+        archive.writestr("a.xlsx", made.getvalue())
+        archive.writestr("a.csv", "a,b\n")
+    with suppress(DocumentUnreadable):
+        read_parts(packed.getvalue(), registry.ZIP, "a.zip", Limits())

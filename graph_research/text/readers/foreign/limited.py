@@ -1,0 +1,117 @@
+"""Foreign formats, read in a child process that has no network, no keys, no files and little time and memory."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import sys
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from graph_research.process_tree import ProcessTree
+from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.readers.formats import FORMATS
+from graph_research.text.readers.limits import FilePart, Limits
+
+_PACKAGES = ("graph_research", "pypdf", "pypdfium2", "lxml", "openpyxl", "striprtf", "selectolax")
+_ANSWER_BYTES = 64 * 1024 * 1024
+_MEMORY_BYTES = 400 * 1024 * 1024  # beside what the idle child takes: in all less than 512 MB
+_KEPT_ENVIRONMENT = ("SYSTEMROOT", "LD_LIBRARY_PATH")
+
+
+class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
+    """Reads one file after the other in one child process, which is replaced when it has to be ended. `limits` take the
+    place of those of each format.
+
+    Use it as an async context manager, so that the child ends with it.
+    """
+
+    def __init__(self, limits: Limits | None = None, *, memory_bytes: int = _MEMORY_BYTES) -> None:
+        self._limits = limits
+        self._memory_bytes = memory_bytes
+        self._child: asyncio.subprocess.Process | None = None
+        self._tree = ProcessTree()
+        self._turn = asyncio.Lock()
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._end()
+
+    async def document(self, data: bytes, media_type: str, name: str = "") -> Document:
+        """The one document in a file; `DocumentUnreadable` says why it gives no text."""
+        [part, *_] = await self.parts(data, media_type, name)
+        if part.document is None:
+            raise DocumentUnreadable(part.error)
+        return part.document
+
+    async def parts(self, data: bytes, media_type: str, name: str = "") -> tuple[FilePart, ...]:
+        """The documents in a file called `name`: those of an archive, else one. Never raises for a bad file: a part
+        without a document says what is wrong with it."""
+        limits = self._limits or FORMATS[media_type].limits
+        if len(data) > limits.bytes:
+            return (FilePart(error=f"it has {len(data):,} bytes, more than {limits.bytes:,}"),)
+        async with self._turn:
+            try:
+                async with asyncio.timeout(limits.seconds):
+                    answer = await self._ask(data, media_type, name, limits)
+            except TimeoutError:
+                await self._end()
+                return (FilePart(error=f"it took longer than {limits.seconds:g} seconds"),)
+            except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                await self._end()
+                return (FilePart(error="it crashed its reader or went over its memory or time limit"),)
+            except BaseException:
+                await self._end()
+                raise
+        return tuple(_part(row) for row in answer["parts"])
+
+    async def _ask(self, data: bytes, media_type: str, name: str, limits: Limits) -> dict[str, Any]:
+        child = self._child = self._child or await self._start()
+        if child.stdin is None or child.stdout is None:
+            raise OSError("the child process has no pipes")
+        request = {"bytes": len(data), "media_type": media_type, "name": name, "limits": asdict(limits)}
+        child.stdin.write(json.dumps(request).encode() + b"\n" + data)
+        await child.stdin.drain()
+        answer: dict[str, Any] = json.loads(await child.stdout.readuntil(b"\n"))
+        return answer
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        """Isolated mode: no user's settings, no PYTHON* variables, no current folder on the path."""
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-I",
+            str(Path(__file__).with_name("child.py")),
+            json.dumps(list(dict.fromkeys(map(_folder_of, _PACKAGES)))),
+            str(self._memory_bytes),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=self._tree.environ({name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}),
+            limit=_ANSWER_BYTES,
+            start_new_session=True,
+        )
+
+    async def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        self._tree.kill(child.pid)
+        if child.stdin is not None:
+            child.stdin.close()
+        await child.wait()
+
+
+def _folder_of(package: str) -> str:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"{package} is not installed")
+    return str(Path(spec.origin).parent.parent)
+
+
+def _part(row: dict[str, Any]) -> FilePart:
+    document = Document.from_layout(row["text"], row["layout"]) if "text" in row else None
+    return FilePart(name=row["name"], media_type=row["media_type"], document=document, error=row["error"])

@@ -1,0 +1,84 @@
+"""E-mails: subject, sender and date, the body, and the attachments that can be read."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+from collections.abc import Callable
+from dataclasses import replace
+from email.message import EmailMessage, MIMEPart
+from email.utils import getaddresses, parsedate_to_datetime
+
+from graph_research.text.canonical import DocumentBuilder
+from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.plain import plain_document
+
+_HEADERS = ("From", "To", "Cc", "Date")
+_MAX_ATTACHMENTS = 100
+
+
+def read_eml(data: bytes, read: Callable[[bytes, str], Document]) -> Document:
+    """A mail; the lines of its body are counted from 1. `read` reads an attachment by its bytes and its name."""
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    if not isinstance(message, EmailMessage) or not message.keys():
+        raise DocumentUnreadable("it is not a mail: it has no header")
+    builder = DocumentBuilder()
+    subject = _header(message, "Subject")
+    builder.add("heading", subject, level=1)
+    for name in _HEADERS:
+        if value := _header(message, name):
+            builder.add("item", f"{name}: {value}")
+    builder.add_document(_body(message))
+    warnings = []
+    for number, attachment in enumerate(message.iter_attachments()):
+        if number == _MAX_ATTACHMENTS:
+            warnings.append(f"read the first {_MAX_ATTACHMENTS} attachments")
+            break
+        name = attachment.get_filename() or f"attachment {number + 1}"
+        try:
+            document = read(_content(attachment), name)
+        except DocumentUnreadable as error:
+            warnings.append(f"the attachment {name} is not read: {error.message}")
+            continue
+        builder.place("attachment", name)
+        builder.add("heading", name, level=2)
+        builder.add_document(document, within=name)
+    senders = tuple(name or address for name, address in getaddresses([_header(message, "From")]))
+    return replace(builder.document(subject), authors=senders, date=_date(message), warnings=tuple(warnings))
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        return str(message.get(name) or "")
+    except (ValueError, IndexError, AttributeError, TypeError, LookupError):  # what broken headers raise
+        return ""
+
+
+def _date(message: EmailMessage) -> str:
+    try:
+        return parsedate_to_datetime(_header(message, "Date")).date().isoformat()
+    except (ValueError, TypeError, IndexError):
+        return ""
+
+
+def _body(message: EmailMessage) -> Document:
+    part = message.get_body(preferencelist=("plain", "html"))
+    if part is None:
+        return Document(text="")
+    try:
+        text = part.get_content()
+    except (LookupError, ValueError, KeyError):  # a charset that does not exist
+        text = _content(part).decode("utf-8", "replace")
+    if not isinstance(text, str):
+        return Document(text="")
+    return html_document(text) if part.get_content_type() == "text/html" else plain_document(text)
+
+
+def _content(part: MIMEPart) -> bytes:
+    payload = part.get_payload(decode=True)
+    if isinstance(payload, bytes):
+        return payload
+    inner = part.get_payload()
+    return inner[0].as_bytes() if isinstance(inner, list) and inner and isinstance(inner[0], EmailMessage) else b""

@@ -1,0 +1,197 @@
+"""Word and PowerPoint files (OOXML): paragraphs, headings, lists and tables in their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from lxml import etree
+
+from graph_research.text.canonical import DocumentBuilder
+from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.readers.foreign.package import Package, dublin_core, local_name, text_of
+from graph_research.text.readers.limits import Limits
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_CORE = "docProps/core.xml"
+_HEADING = re.compile(r"(?:heading|titre|überschrift|título|titolo|kop)\s*([1-6])", re.IGNORECASE)
+_TITLES = ("title", "ctrTitle")
+_DELETED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"})
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+
+
+def read_docx(data: bytes, limits: Limits) -> Document:
+    """A Word document, paragraphs counted from 1 as they follow each other outside of tables, rows in each table."""
+    with Package(data, limits) as package:
+        root = package.xml("word/document.xml")
+        body = root.find(f"{_W}body") if root is not None else None
+        if body is None:
+            raise DocumentUnreadable("it is damaged: it has no word/document.xml")
+        builder = DocumentBuilder()
+        _Word(builder, _heading_styles(package.xml("word/styles.xml"))).read(body)
+        for notes in ("word/footnotes.xml", "word/endnotes.xml"):
+            _add_notes(builder, package.xml(notes))
+        title, authors, date = dublin_core(package.xml(_CORE))
+    return replace(builder.document(title), authors=authors, date=date)
+
+
+class _Style(NamedTuple):
+    level: int
+    is_list: bool
+
+
+def _heading_styles(styles: etree._Element | None) -> dict[str, _Style]:
+    """By id of a paragraph style, the level of a heading (0 for none) and whether it makes list items."""
+    found: dict[str, _Style] = {}
+    for style in styles.iter(f"{_W}style") if styles is not None else ():
+        name = _value(style.find(f"{_W}name"))
+        match = _HEADING.match(name)
+        outline = _value(style.find(f"{_W}pPr/{_W}outlineLvl"))
+        level = int(match[1]) if match else int(outline) + 1 if outline.isdigit() and int(outline) < 6 else 0
+        is_list = style.find(f"{_W}pPr/{_W}numPr") is not None or name.lower().startswith("list")
+        found[style.get(f"{_W}styleId", "")] = _Style(1 if name.lower() == "title" else level, is_list)
+    return found
+
+
+def _value(element: etree._Element | None) -> str:
+    return element.get(f"{_W}val", "") if element is not None else ""
+
+
+class _Word:
+    """Walks the body of a Word document."""
+
+    def __init__(self, builder: DocumentBuilder, styles: dict[str, _Style]) -> None:
+        self._builder = builder
+        self._styles = styles
+        self._paragraphs = 0
+        self._tables = 0
+
+    def read(self, parent: etree._Element) -> None:
+        for element in parent:
+            name = local_name(element)
+            if name == "p":
+                self._paragraphs += 1
+                self._add(element)
+            elif name == "tbl":
+                self._tables += 1
+                self._add_table(element)
+            elif name in ("sdt", "sdtContent", "ins", "customXml", "smartTag"):
+                self.read(element)
+
+    def _add(self, paragraph: etree._Element) -> None:
+        text = _word_text(paragraph)
+        if not text.strip():
+            return
+        style = self._styles.get(_value(paragraph.find(f"{_W}pPr/{_W}pStyle")), _Style(0, False))
+        self._builder.place("paragraph", self._paragraphs)
+        if style.level:
+            self._builder.add("heading", text, level=style.level)
+        else:
+            listed = style.is_list or paragraph.find(f"{_W}pPr/{_W}numPr") is not None
+            self._builder.add("item" if listed else "paragraph", text)
+
+    def _add_table(self, table: etree._Element) -> None:
+        for number, row in enumerate(table.iter(f"{_W}tr"), start=1):
+            self._builder.place("row", number, str(self._tables))
+            self._builder.add_row(
+                [
+                    " ".join(_word_text(paragraph) for paragraph in cell.iter(f"{_W}p"))
+                    for cell in row.iterchildren(f"{_W}tc")
+                ]
+            )
+
+
+def _word_text(paragraph: etree._Element) -> str:
+    """The text of a paragraph as it is printed: without deletions and field codes, boxes once."""
+    pieces: list[str] = []
+    pending = [paragraph]
+    while pending:
+        element = pending.pop()
+        if element.tag in _DELETED or element.tag == _FALLBACK:
+            continue
+        name = local_name(element)
+        if name == "t":
+            pieces.append(element.text or "")
+        elif name in ("tab", "br", "cr"):
+            pieces.append(" ")
+        elif name == "noBreakHyphen":
+            pieces.append("-")
+        pending.extend(reversed(element))
+    return "".join(pieces)
+
+
+def _add_notes(builder: DocumentBuilder, notes: etree._Element | None) -> None:
+    for note in notes if notes is not None else ():
+        if local_name(note) in ("footnote", "endnote") and note.get(f"{_W}type") is None:
+            builder.add("paragraph", " ".join(_word_text(paragraph) for paragraph in note.iter(f"{_W}p")))
+
+
+def read_pptx(data: bytes, limits: Limits) -> Document:
+    """A presentation, slide by slide, each with its speaker's notes."""
+    warnings: tuple[str, ...] = ()
+    with Package(data, limits) as package:
+        root = package.xml("ppt/presentation.xml")
+        if root is None:
+            raise DocumentUnreadable("it is damaged: it has no ppt/presentation.xml")
+        related = package.related("ppt/presentation.xml")
+        slides = [related.get(slide.get(f"{_R}id", ""), "") for slide in root.iter(f"{_P}sldId")]
+        if len(slides) > limits.pages:
+            warnings = (f"read the first {limits.pages:,} of {len(slides):,} slides",)
+        builder = DocumentBuilder()
+        for number, name in enumerate(slides[: limits.pages], start=1):
+            builder.place("slide", number)
+            _add_slide(builder, package, name)
+        title, authors, date = dublin_core(package.xml(_CORE))
+    return replace(builder.document(title), authors=authors, date=date, warnings=warnings)
+
+
+def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> None:
+    slide = package.xml(name)
+    if slide is None:
+        return
+    for element in _shapes(slide):
+        if element.tag == f"{_A}tbl":
+            for row in element.iter(f"{_A}tr"):
+                builder.add_row([_cell_text(cell) for cell in row.iterchildren(f"{_A}tc")])
+            continue
+        kind = element.find(f".//{_P}ph")
+        is_title = kind is not None and kind.get("type") in _TITLES
+        for paragraph in element.iter(f"{_A}p"):
+            builder.add("heading" if is_title else "item", _slide_text(paragraph), level=2 if is_title else 0)
+    for target in package.related(name).values():
+        if "notesSlides/" in target:
+            for shape in _shapes(package.xml(target)):
+                kind = shape.find(f".//{_P}ph")
+                if kind is not None and kind.get("type") == "body":
+                    for paragraph in shape.iter(f"{_A}p"):
+                        builder.add("paragraph", _slide_text(paragraph))
+
+
+def _shapes(slide: etree._Element | None) -> Iterator[etree._Element]:
+    """Shapes and tables in their order, those in groups too; title first."""
+    if slide is None:
+        return
+    shapes = list(slide.iter(f"{_P}sp", f"{_A}tbl"))
+    yield from sorted(shapes, key=lambda shape: not _is_title(shape))
+
+
+def _is_title(shape: etree._Element) -> bool:
+    kind = shape.find(f".//{_P}ph")
+    return kind is not None and kind.get("type") in _TITLES
+
+
+def _slide_text(paragraph: etree._Element) -> str:
+    pieces = []
+    for element in paragraph.iter(f"{_A}t", f"{_A}br"):
+        pieces.append(text_of(element) if element.tag == f"{_A}t" else " ")
+    return "".join(pieces)
+
+
+def _cell_text(cell: etree._Element) -> str:
+    return " ".join(_slide_text(paragraph) for paragraph in cell.iter(f"{_A}p"))

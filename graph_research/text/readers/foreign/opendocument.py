@@ -1,0 +1,164 @@
+"""OpenDocument: text documents, spreadsheets and presentations of LibreOffice and others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from lxml import etree
+
+from graph_research.text.canonical import DocumentBuilder
+from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.readers.foreign.package import Package, dublin_core, local_name
+from graph_research.text.readers.limits import Limits
+
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
+_PASSED = frozenset({"tracked-changes", "forms", "annotation", "sequence-decls", "table-of-content", "settings"})
+_MOST_COLUMNS = 1_000
+
+
+def read_odt(data: bytes, limits: Limits) -> Document:
+    """A text document; paragraphs, headings included, are counted from 1 outside of tables, rows in each table."""
+    return _read(data, limits, lambda reader, body: reader.flow(body))
+
+
+def read_ods(data: bytes, limits: Limits) -> Document:
+    """A spreadsheet: the shown text of each cell, in its place."""
+    return _read(data, limits, lambda reader, body: reader.sheets(body, limits))
+
+
+def read_odp(data: bytes, limits: Limits) -> Document:
+    """A presentation, slide by slide, with its notes."""
+    return _read(data, limits, lambda reader, body: reader.slides(body, limits))
+
+
+def _read(data: bytes, limits: Limits, read: Callable[[_Reader, etree._Element], None]) -> Document:
+    with Package(data, limits) as package:
+        root = package.xml("content.xml")
+        body = root.find(f"{_OFFICE}body") if root is not None else None
+        if body is None or not len(body):
+            raise DocumentUnreadable("it is damaged: it has no content.xml")
+        builder = DocumentBuilder()
+        reader = _Reader(builder)
+        read(reader, body[0])
+        title, authors, date = dublin_core(package.xml("meta.xml"))
+    return replace(builder.document(title), authors=authors, date=date, warnings=tuple(reader.warnings))
+
+
+class _Reader:
+    def __init__(self, builder: DocumentBuilder) -> None:
+        self._builder = builder
+        self._paragraphs = 0
+        self._tables = 0
+        self.warnings: list[str] = []
+
+    def flow(self, parent: etree._Element, *, listed: bool = False) -> None:
+        """Headings, paragraphs, lists and tables of a text document."""
+        for element in parent:
+            name = local_name(element)
+            if name in ("h", "p"):
+                self._paragraphs += 1
+                text = _text(element)
+                if text.strip():
+                    self._builder.place("paragraph", self._paragraphs)
+                    level = _number(element, f"{_TEXT}outline-level", 6) if name == "h" else 0
+                    self._builder.add("heading" if level else "item" if listed else "paragraph", text, level=level)
+            elif name == "table":
+                self._tables += 1
+                for number, row in enumerate(element.iter(f"{_TABLE}table-row"), start=1):
+                    self._builder.place("row", number, str(self._tables))
+                    self._builder.add_row([text for text, repeats in _cells(row) for _ in range(repeats)])
+            elif name not in _PASSED:
+                self.flow(element, listed=listed or name == "list")
+
+    def sheets(self, body: etree._Element, limits: Limits) -> None:
+        """The sheets of a spreadsheet."""
+        chars = 0
+        for sheet in body.iterchildren(f"{_TABLE}table"):
+            name = sheet.get(f"{_TABLE}name", "")
+            self._builder.add("heading", name, level=2)
+            number, width = 1, 0
+            for row in sheet.iter(f"{_TABLE}table-row"):
+                repeats = _number(row, f"{_TABLE}number-rows-repeated", 1 << 20)
+                texts, places, column = [], [], 1
+                for text, times in _cells(row):
+                    for _ in range(times):
+                        texts.append(text)
+                        places.append(f"{_letters(column)}{number}")
+                        column += 1
+                while texts and not texts[-1] and len(texts) > width:
+                    texts.pop()
+                if any(texts):
+                    width = max(width, len(texts))
+                    texts += [""] * (width - len(texts))
+                    self._builder.add_row(texts, places, within=name)
+                    chars += sum(map(len, texts))
+                number += repeats
+                if chars > limits.chars:
+                    self.warnings.append(
+                        f"stopped after {limits.chars:,} characters, in row {number:,} of sheet {name}"
+                    )
+                    return
+
+    def slides(self, body: etree._Element, limits: Limits) -> None:
+        """The slides of a presentation."""
+        pages = list(body.iterchildren(f"{_DRAW}page"))
+        if len(pages) > limits.pages:
+            self.warnings.append(f"read the first {limits.pages:,} of {len(pages):,} slides")
+        for number, page in enumerate(pages[: limits.pages], start=1):
+            self._builder.place("slide", number)
+            for element in page.iter(f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table-row"):
+                if local_name(element) == "table-row":
+                    self._builder.add_row([text for text, repeats in _cells(element) for _ in range(repeats)])
+                elif not any(local_name(above) == "table-cell" for above in element.iterancestors()):
+                    frame = next(element.iterancestors(f"{_DRAW}frame"), None)
+                    is_title = frame is not None and frame.get(f"{_PRESENTATION}class") == "title"
+                    self._builder.add("heading" if is_title else "item", _text(element), level=2 if is_title else 0)
+
+
+def _cells(row: etree._Element) -> Iterator[tuple[str, int]]:
+    """The text of each cell and how often it is repeated; columns of a row beyond a thousand are left out."""
+    cells = [cell for cell in row if local_name(cell) in ("table-cell", "covered-table-cell")]
+    room = _MOST_COLUMNS
+    for number, cell in enumerate(cells):
+        text = " ".join(_text(paragraph) for paragraph in cell.iter(f"{_TEXT}p", f"{_TEXT}h"))
+        repeats = min(room, _number(cell, f"{_TABLE}number-columns-repeated", _MOST_COLUMNS))
+        room -= repeats
+        yield text, 1 if not text and number == len(cells) - 1 else repeats
+
+
+def _number(element: etree._Element, name: str, most: int) -> int:
+    value = element.get(name, "1")
+    return min(int(value), most) if value.isdigit() and int(value[:9]) else 1
+
+
+def _text(paragraph: etree._Element) -> str:
+    """The text of a paragraph, spaces and tabs written out, notes in brackets of their own left in place."""
+    pieces: list[str] = []
+    pending: list[tuple[etree._Element, bool]] = [(paragraph, False)]
+    while pending:
+        element, is_tail = pending.pop()
+        if is_tail:
+            pieces.append(element.tail or "")
+            continue
+        name = local_name(element)
+        if name in ("s", "tab", "line-break"):
+            pieces.append(" ")
+        if name not in _PASSED:
+            pieces.append(element.text or "")
+            for child in reversed(element):
+                pending += [(child, True), (child, False)]
+    return "".join(pieces)
+
+
+def _letters(column: int) -> str:
+    letters = ""
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters

@@ -1,0 +1,141 @@
+"""Zipped packages of XML parts, as office formats and EPUB are: unpacked within bounds, parsed safely.
+
+Nothing is written to disk, so a member's path leads nowhere; members are found by the names that the format defines.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Self
+
+from lxml import etree
+
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.language.dates import iso_date
+from graph_research.text.readers.limits import Limits
+
+MAX_ENTRIES = 10_000
+MAX_RATIO = 100
+"""A file that unpacks to more than this many times its size is refused, but for small ones."""
+_SMALL_BYTES = 1_000_000
+_CHUNK_BYTES = 1 << 16
+
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_DCTERMS = "{http://purl.org/dc/terms/}"
+_RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+
+
+class Package:
+    """A zip file whose members are read one by one; all of them together may unpack to `limits.unpacked_bytes`.
+
+    Raises `DocumentUnreadable` for a file that is broken, encrypted, or a bomb.
+    """
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        except (zipfile.BadZipFile, ValueError, EOFError, OSError, NotImplementedError) as error:
+            raise DocumentUnreadable("it is damaged: it is not a complete zip file") from error
+        self._room = min(limits.unpacked_bytes, max(_SMALL_BYTES, len(data) * MAX_RATIO))
+        entries = self._zip.infolist()
+        if len(entries) > MAX_ENTRIES:
+            raise DocumentUnreadable(f"it has {len(entries):,} entries, more than {MAX_ENTRIES:,}")
+        self._entries = {entry.filename: entry for entry in entries if not entry.is_dir()}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._zip.close()
+
+    def names(self) -> Iterator[str]:
+        """The names of the members, as the file gives them."""
+        return iter(self._entries)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def read(self, name: str) -> bytes:
+        """A member's bytes; empty where there is no such member."""
+        entry = self._entries.get(name)
+        if entry is None:
+            return b""
+        if entry.flag_bits & 1:
+            raise DocumentUnreadable("it is encrypted: it opens only with a password")
+        pieces = []
+        try:
+            with self._zip.open(entry) as stream:
+                while piece := stream.read(_CHUNK_BYTES):
+                    self._room -= len(piece)
+                    if self._room < 0:
+                        raise DocumentUnreadable("it unpacks to far more than its size")
+                    pieces.append(piece)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError) as error:
+            raise DocumentUnreadable(f"it is damaged: {name[:200]} cannot be unpacked") from error
+        return b"".join(pieces)
+
+    def xml(self, name: str) -> etree._Element | None:
+        """A member's root element, or None where there is no such member."""
+        data = self.read(name)
+        return parse_xml(data) if data else None
+
+    def related(self, name: str) -> dict[str, str]:
+        """The members that an office member refers to, by the id of the relationship."""
+        folder, _, base = name.rpartition("/")
+        root = self.xml(f"{folder}/_rels/{base}.rels" if folder else f"_rels/{base}.rels")
+        if root is None:
+            return {}
+        return {
+            link.get("Id", ""): target_of(name, link.get("Target", ""))
+            for link in root.iter(_RELATIONSHIP)
+            if link.get("TargetMode") != "External"
+        }
+
+
+def parse_xml(data: bytes) -> etree._Element:
+    """The root of an XML text. Entities that the text defines are put in within libxml2's bounds, none from outside."""
+    parser = etree.XMLParser(
+        resolve_entities="internal",
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        recover=False,
+    )
+    try:
+        return etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise DocumentUnreadable(f"it is damaged: its XML cannot be read ({str(error)[:120]})") from error
+
+
+def target_of(name: str, target: str) -> str:
+    """The member that `target` names, seen from the member `name`."""
+    if target.startswith("/"):
+        return target.removeprefix("/")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+
+
+def text_of(element: etree._Element | None) -> str:
+    """All text in an element, empty for None."""
+    return "".join(map(str, element.itertext())) if element is not None else ""
+
+
+def local_name(element: etree._Element) -> str:
+    """An element's name without its namespace; empty for a processing instruction or an entity."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def dublin_core(root: etree._Element | None) -> tuple[str, tuple[str, ...], str]:
+    """Title, authors and date of the Dublin Core elements below `root`."""
+    if root is None:
+        return "", (), ""
+    title = text_of(root.find(f".//{_DC}title")).strip()
+    names = [text_of(element).strip() for element in root.iter(f"{_DC}creator")]
+    authors = tuple(part for name in names for part in re.split(r"\s*;\s*", name) if part)
+    dates = [*root.iter(f"{_DC}date"), *root.iter(f"{_DCTERMS}modified"), *root.iter(f"{_DCTERMS}created")]
+    return title, authors, next((date for element in dates if (date := iso_date(text_of(element).strip()))), "")

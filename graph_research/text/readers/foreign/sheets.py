@@ -1,0 +1,88 @@
+"""Excel workbooks: each sheet a table, each value in its cell, as it is stored and without running a formula."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+import openpyxl
+from openpyxl.utils import get_column_letter
+
+from graph_research.text.canonical import MAX_BLOCKS, DocumentBuilder
+from graph_research.text.document import Document
+from graph_research.text.readers.foreign.package import Package, dublin_core, parse_xml
+from graph_research.text.readers.limits import Limits
+
+_MAX_COLUMNS = 1_000
+
+
+def read_xlsx(data: bytes, limits: Limits) -> Document:
+    """The visible sheets in their order. A formula gives the value that was stored with it."""
+    with Package(data, limits) as package:  # every part is unpacked once and parsed here, so that no bomb gets further
+        for name in package.names():
+            if name.endswith((".xml", ".rels")):
+                content = package.read(name)
+                if b"<!DOCTYPE" in content[:1024] or name.endswith("workbook.xml"):
+                    parse_xml(content)
+        title, authors, made = dublin_core(package.xml("docProps/core.xml"))
+    workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    builder = DocumentBuilder()
+    reading = _Sheets(builder, limits)
+    for number, sheet in enumerate(workbook.worksheets, start=1):
+        if number > limits.pages:
+            reading.warnings.append(f"read the first {limits.pages:,} of {len(workbook.worksheets):,} sheets")
+            break
+        if sheet.sheet_state == "visible" and not reading.add(sheet):
+            break
+    return replace(builder.document(title), authors=authors, date=made, warnings=tuple(reading.warnings))
+
+
+class _Sheets:
+    def __init__(self, builder: DocumentBuilder, limits: Limits) -> None:
+        self._builder = builder
+        self._limits = limits
+        self._chars = 0
+        self._rows = 0
+        self.warnings: list[str] = []
+
+    def add(self, sheet: Any) -> bool:
+        """Whether there is room for more sheets."""
+        self._builder.add("heading", sheet.title, level=2)
+        sheet.reset_dimensions()  # a sheet may claim to be far larger than it is
+        first = last = 0  # every row has at least the columns of the first one, so that they are one table
+        for row in sheet.iter_rows(max_col=_MAX_COLUMNS):
+            filled = [cell for cell in row if cell.value is not None]
+            if not filled:
+                continue
+            first, last = min(first or filled[0].column, filled[0].column), max(last, filled[-1].column)
+            by_column = {cell.column: cell for cell in filled}
+            columns = range(first, last + 1)
+            texts = [_shown(by_column[column]) if column in by_column else "" for column in columns]
+            places = [f"{get_column_letter(column)}{filled[0].row}" for column in columns]
+            self._builder.add_row(texts, places, within=sheet.title)
+            self._chars += sum(map(len, texts))
+            self._rows += 1
+            if self._chars > self._limits.chars or self._rows >= MAX_BLOCKS // 2:
+                self.warnings.append(
+                    f"stopped after {self._limits.chars:,} characters, in row {filled[0].row:,} of sheet {sheet.title}"
+                )
+                return False
+        return True
+
+
+def _shown(cell: Any) -> str:
+    """A value as it is read: dates in ISO 8601, shares in percent, numbers without the noise of binary fractions."""
+    value = cell.value
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "seconds")
+    if isinstance(value, date | time | timedelta):
+        return str(value)
+    if isinstance(value, int | float):
+        if "%" in str(cell.number_format):
+            return f"{float(f'{value * 100:.12g}'):.12g}%"
+        return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return str(value)

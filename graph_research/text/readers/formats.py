@@ -1,0 +1,106 @@
+"""The registry of document formats: media type, suffixes, what reads it, and what a file may take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from graph_research.text.document import Document
+from graph_research.text.readers.code import code_document
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.limits import Limits
+from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.readers.notebook import notebook_document
+from graph_research.text.readers.plain import plain_document
+from graph_research.text.readers.separated import separated_document
+
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+ODT = "application/vnd.oasis.opendocument.text"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+ODP = "application/vnd.oasis.opendocument.presentation"
+EPUB = "application/epub+zip"
+RTF = "application/rtf"
+EML = "message/rfc822"
+XML = "application/xml"
+GZIP = "application/gzip"
+ZIP = "application/zip"
+
+_CODE_SUFFIXES = """
+    .py .pyi .js .mjs .ts .tsx .jsx .c .h .cc .cpp .hpp .cs .java .kt .go .rs .rb .php .pl .pm .sh .bash .sql
+    .r .jl .lua .swift .scala .hs .ml .el .lisp .clj .ex .erl .f90 .css .scss .cmake .json .jsonl .yaml .yml
+    .toml .ini .cfg .conf
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """How files of a media type are read: by `read` from their characters, or where it is None in the limited child
+    process from their bytes."""
+
+    media_type: str
+    suffixes: tuple[str, ...]
+    read: Callable[[str], Document] | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+_ARCHIVE = Limits(bytes=50 * 1024 * 1024, unpacked_bytes=200 * 1024 * 1024, seconds=120.0)
+_BOOK = Limits(bytes=50 * 1024 * 1024, chars=5_000_000, seconds=60.0)
+_TEXT = Limits(chars=10 * 1024 * 1024)
+
+FORMATS: Mapping[str, Format] = {
+    one.media_type: one
+    for one in (
+        Format(media_type="text/markdown", suffixes=(".md", ".markdown"), read=markdown_document, limits=_TEXT),
+        Format(
+            media_type="text/plain",
+            suffixes=(".txt", ".text", ".rst", ".adoc", ".org", ".tex", ".texi", ".info", ".log"),
+            read=plain_document,
+            limits=_TEXT,
+        ),
+        Format(media_type="text/html", suffixes=(".html", ".htm", ".xhtml"), read=html_document, limits=_TEXT),
+        Format(media_type="application/xhtml+xml", suffixes=(), read=html_document, limits=_TEXT),
+        Format(media_type=PDF, suffixes=(".pdf",)),
+        Format(media_type=DOCX, suffixes=(".docx", ".docm")),
+        Format(media_type=PPTX, suffixes=(".pptx", ".pptm")),
+        Format(media_type=XLSX, suffixes=(".xlsx", ".xlsm"), limits=Limits(chars=2_000_000)),
+        Format(media_type="text/csv", suffixes=(".csv", ".tsv"), read=separated_document, limits=_TEXT),
+        Format(media_type=EPUB, suffixes=(".epub",), limits=_BOOK),
+        Format(media_type=ODT, suffixes=(".odt",)),
+        Format(media_type=ODS, suffixes=(".ods",), limits=Limits(chars=2_000_000)),
+        Format(media_type=ODP, suffixes=(".odp",)),
+        Format(media_type=RTF, suffixes=(".rtf",)),
+        Format(media_type=EML, suffixes=(".eml",), limits=Limits(bytes=50 * 1024 * 1024)),
+        Format(media_type="application/x-ipynb+json", suffixes=(".ipynb",), read=notebook_document, limits=_TEXT),
+        Format(media_type=XML, suffixes=(".xml", ".docbook", ".dbk"), limits=_TEXT),
+        Format(media_type="text/x-source", suffixes=tuple(_CODE_SUFFIXES.split()), read=code_document, limits=_TEXT),
+        Format(media_type=GZIP, suffixes=(".gz",), limits=_BOOK),
+        Format(media_type=ZIP, suffixes=(".zip",), limits=_ARCHIVE),
+    )
+}
+
+READERS: Mapping[str, Callable[[str], Document]] = {name: one.read for name, one in FORMATS.items() if one.read}
+"""By media type, what makes a document of a text; `DocumentUnreadable` where it cannot be read."""
+
+MEDIA_TYPES: Mapping[str, str] = {suffix: one.media_type for one in FORMATS.values() for suffix in one.suffixes}
+"""By suffix in lower case, the media type of files that are read as such."""
+
+
+def media_type_of(name: str) -> str | None:
+    """The media type of a file by its name; None for files that are not read. `x.html.gz` is read if `x.html` is."""
+    path = PurePath(name.lower())
+    media_type = MEDIA_TYPES.get(path.suffix)
+    if media_type == GZIP:
+        inner = MEDIA_TYPES.get(PurePath(path.stem).suffix)
+        return GZIP if inner not in (None, GZIP, ZIP) else None
+    return media_type
+
+
+def type_of_bytes(data: bytes, media_type: str) -> str:
+    """A PDF's or an RTF file's whatever it is called, else `media_type`."""
+    if data.startswith(b"%PDF-"):
+        return PDF
+    return RTF if data.startswith(b"{\\rtf") else media_type

@@ -62,6 +62,7 @@ def one_line(done: Done) -> str:
 # --- Libraries ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("B6")
 def test_an_empty_library_is_refused_before_anything_starts(shell: User) -> None:
     (shell.folder / "docs").mkdir()
 
@@ -318,6 +319,7 @@ def test_an_interruption_before_the_run_began_is_said_too(shell: User, received:
     assert "Traceback" not in err
 
 
+@pytest.mark.requirement("6.1")
 def test_cancel_from_another_process_stops_a_run_and_keeps_it(shell: User) -> None:
     with started(shell) as process, shell.start("cancel", "kelda") as cancelling:
         process.send_signal(signal.SIGSTOP)

@@ -173,6 +173,7 @@ FORBIDDEN_URLS = [
 ]
 
 
+@pytest.mark.requirement("23.1")
 @pytest.mark.parametrize(("address", "what"), FORBIDDEN_ADDRESSES.items())
 async def test_no_private_address_is_fetched_from_whatever_leads_there(
     server: WireServer, address: str, what: str

@@ -49,6 +49,7 @@ async def driven(app: Application, run_id: str) -> list[str]:
         return [event.type async for event in events]
 
 
+@pytest.mark.requirement("1.15")
 async def test_a_created_run_is_stored_and_driven_later_by_another_application(user: User) -> None:
     space = workspace(user)
     async with Application(space) as app:
@@ -89,6 +90,7 @@ async def test_a_new_run_that_finds_nothing_to_search_is_removed(user: User) -> 
             await app.request(run_id)
 
 
+@pytest.mark.requirement("1.15")
 async def test_any_reader_follows_the_events_of_a_run_that_another_application_drives(user: User) -> None:
     space = workspace(user)
     async with Application(space) as app, Application(space) as reader:

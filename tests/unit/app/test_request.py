@@ -72,6 +72,7 @@ def test_a_budget_is_spent_once_its_limit_is_reached() -> None:
     assert "100 of 100 tokens" in str(budget.spent())
 
 
+@pytest.mark.requirement("16.4")
 def test_models_with_commas_between_them_are_a_fallback_order(tmp_path: Path) -> None:
     space = workspace(tmp_path, default_provider=["openai:a@http://127.0.0.1:1/v1, extractive", "scripted:a.json"])
     assert request_for(space, "why?").models == (
@@ -81,6 +82,7 @@ def test_models_with_commas_between_them_are_a_fallback_order(tmp_path: Path) ->
     )
 
 
+@pytest.mark.requirement("6.7")
 @pytest.mark.parametrize(
     ("metadata", "expected"),
     [

@@ -145,6 +145,7 @@ def test_the_library_commands_tell_what_is_indexed(user: User) -> None:
     assert user.run("library", "list", "--json").json == []
 
 
+@pytest.mark.requirement("B26")
 def test_a_clarifier_may_ask_and_is_answered_later(user: User) -> None:
     reply = {"need_clarification": True, "question": "Which coast?", "verification": ""}
     asking = user.script("ask.json", {"clarifier": [reply]})
@@ -185,6 +186,7 @@ async def test_the_same_research_is_one_call_in_python(user: User, monkeypatch: 
     assert result.citations >= 3
 
 
+@pytest.mark.requirement("6.6", "B36")
 async def test_an_error_that_nobody_named_leaves_a_marker_for_its_run(user: User) -> None:
     environ = {"GRAPH_RESEARCH_HOME": str(user.home)}
     space = open_workspace(environ, user.folder, may_use=lambda _: False, options={"library": ["library"]})
@@ -255,6 +257,7 @@ def test_an_abandoned_run_of_a_graph_is_cancelled_without_its_key(user: User) ->
     assert user.run("cancel", "waits", "--json").json["cause"] == "cancelled"
 
 
+@pytest.mark.requirement("1.15")
 def test_a_run_that_another_process_drives_is_left_alone_and_can_be_cancelled(user: User) -> None:
     with running(user, "busy") as process:
         assert user.run("resume", "busy", "--json", expect=2).json["error"]["code"] == "run-busy"

@@ -228,6 +228,7 @@ def test_mutated_graphs_give_findings_and_never_another_error(path: Path, data: 
     assert all(finding.line >= 1 and finding.column >= 1 and finding.message and finding.code for finding in findings)
 
 
+@pytest.mark.requirement("1.2")
 @pytest.mark.parametrize("path", [*EXAMPLES, *sorted((ROOT / "graphs").glob("*.yaml"))], ids=lambda path: path.stem)
 def test_the_editors_schema_takes_every_graph_we_ship(path: Path) -> None:
     contract = Contract(json.loads((ROOT / "schemas" / "graph.json").read_text()), "graph")

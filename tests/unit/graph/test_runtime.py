@@ -36,6 +36,7 @@ async def test_a_set_node_sees_the_state_before_it_and_a_loop_ends(store: Checkp
     assert (result.status, result.state) == ("completed", {"n": 0, "seen": [3, 2, 1]})
 
 
+@pytest.mark.requirement("1.2")
 async def test_a_loop_stops_at_its_bound_and_the_next_edge_is_taken(store: Checkpointer) -> None:
     result = await runtime(graph_of(COUNTDOWN.replace("most: 10", "most: 2")), store).run({"n": 9})
     assert result.state["seen"] == [9, 8, 7]
@@ -225,6 +226,7 @@ async def test_an_error_that_is_not_listed_goes_over_the_error_edge_at_once(stor
     assert (result.status, result.cause, result.error) == ("failed", "error", expected)
 
 
+@pytest.mark.requirement("6.2")
 async def test_an_attempt_that_takes_too_long_is_a_timeout(store: Checkpointer) -> None:
     async def shout(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         await asyncio.Event().wait()
@@ -550,6 +552,7 @@ async def test_a_request_to_cancel_leads_over_the_cancelled_edge_and_resume_does
     assert (await store.steps("whole"))[-1].hash == (await store.steps("r"))[-1].hash
 
 
+@pytest.mark.requirement("6.2")
 async def test_time_that_is_over_leads_over_the_timeout_edge(store: Checkpointer) -> None:
     async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         await asyncio.Event().wait()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from graph_research.research.graph_functions import (
     abort_record,
     failures_of,
@@ -51,6 +53,7 @@ def test_researched_sub_queries_are_marked_and_the_others_left_alone() -> None:
     ]
 
 
+@pytest.mark.requirement("2.3")
 def test_a_source_found_under_two_addresses_is_kept_once_and_topics_name_that_one() -> None:
     known = [source("src-1", "text one")]
     outputs = [
@@ -71,6 +74,7 @@ def test_failed_items_of_a_fan_out_become_search_failures() -> None:
     ]
 
 
+@pytest.mark.requirement("2.4")
 def test_the_gatherers_numbers_count_one_iteration() -> None:
     rows = [sub_query("a", "completed"), sub_query("b", "failed"), sub_query("c", "completed", iteration=2)]
     topics = [
@@ -89,6 +93,7 @@ def test_open_gaps_are_counted() -> None:
     assert unaddressed([{"addressed": False}, {"addressed": True}]) == 1
 
 
+@pytest.mark.requirement("6.3", "B39")
 def test_an_abort_is_recorded_with_its_phase_whichever_of_its_nodes_was_running() -> None:
     def record(node: str, kind: str) -> dict[str, Any]:
         return abort_record({"node": node, "type": kind, "message": "why"}, 2)

@@ -151,6 +151,7 @@ def test_the_embedding_model_is_no_model_of_a_role() -> None:
     assert Configuration(settings=settings, origins={}).role_specs() == {"report": ("extractive",)}
 
 
+@pytest.mark.requirement("B46")
 def test_a_setting_is_known_by_its_other_name_too(tmp_path: Path) -> None:
     configuration = load(tmp_path, home="[research]\ndeep_research_digest_fetch_pdfs = true\n")
     assert configuration.settings.fetch_pdfs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,11 +14,13 @@ from graph_research.text.document import Document, source_id
 TEXT = st.text(st.characters(), max_size=300)
 
 
+@pytest.mark.requirement("11.12", "B3")
 @given(TEXT)
 def test_normalizing_twice_changes_nothing(text: str) -> None:
     assert canonical_text(canonical_text(text)) == canonical_text(text)
 
 
+@pytest.mark.requirement("11.10", "11.12")
 @given(TEXT)
 def test_canonical_text_is_nfc_with_single_spaces_and_can_be_hashed(text: str) -> None:
     canonical = canonical_text(text)
@@ -26,6 +29,7 @@ def test_canonical_text_is_nfc_with_single_spaces_and_can_be_hashed(text: str) -
     assert Document(text=canonical).hash.startswith("sha256:")
 
 
+@pytest.mark.requirement("B3")
 def test_entities_and_tags_in_plain_text_are_text() -> None:
     assert canonical_text("a &lt; b and <c>\n\n d") == "a &lt; b and <c> d"
 
@@ -34,6 +38,7 @@ def test_control_characters_and_half_surrogates_do_no_harm() -> None:
     assert canonical_text("a\x00b\x1b[0m \ud800") == "a b [0m \ufffd"
 
 
+@pytest.mark.requirement("B4")
 @given(st.lists(st.tuples(st.sampled_from(["paragraph", "item", "heading"]), TEXT), max_size=8))
 def test_each_block_is_an_exact_slice(parts: list[tuple[str, str]]) -> None:
     builder = DocumentBuilder()
@@ -45,6 +50,7 @@ def test_each_block_is_an_exact_slice(parts: list[tuple[str, str]]) -> None:
     assert document.text == " ".join(texts)
 
 
+@pytest.mark.requirement("B4")
 @given(st.lists(st.tuples(st.sampled_from(["paragraph", "item"]), TEXT), max_size=5))
 def test_a_document_survives_its_layout(parts: list[tuple[str, str]]) -> None:
     builder = DocumentBuilder()

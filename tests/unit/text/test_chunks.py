@@ -22,6 +22,7 @@ PROSE = st.lists(st.tuples(WORD, st.sampled_from(["", "", "", ",", ".", "!", ";"
 )
 
 
+@pytest.mark.requirement("11.13")
 @given(PROSE)
 def test_chunks_cover_the_text_within_their_sizes(text: str) -> None:
     document = Document(text=text)
@@ -32,6 +33,7 @@ def test_chunks_cover_the_text_within_their_sizes(text: str) -> None:
     assert chunks(document) == pieces
 
 
+@pytest.mark.requirement("B14")
 @given(st.integers(0, 1200))
 def test_text_without_any_border_is_cut_hard(length: int) -> None:
     text = "x" * length
@@ -40,6 +42,7 @@ def test_text_without_any_border_is_cut_hard(length: int) -> None:
     assert all(one.end - one.start <= MAX_CHARS for one in pieces)
 
 
+@pytest.mark.requirement("11.13")
 @pytest.mark.parametrize(
     ("border", "expected"),
     [(". B", 431), (", b", 431), ("b b", 431)],
@@ -58,6 +61,7 @@ def test_the_end_of_a_block_is_better_than_the_end_of_a_sentence() -> None:
     assert chunks(document)[0].end == block_end
 
 
+@pytest.mark.requirement("11.13", "B15")
 def test_a_short_rest_goes_to_the_chunk_before_it_or_the_two_are_divided_anew() -> None:
     fits = "a" * 440 + ", " + "b" * 80
     assert len(chunks(Document(text="a" * 440 + ", " + "b" * 40))) == 1
@@ -84,6 +88,7 @@ def library() -> Document:
     return plain_document("\n\n".join(parts))
 
 
+@pytest.mark.requirement("11.15", "B17")
 def test_the_evidence_score_is_the_specified_formula() -> None:
     document = library()
     scorer = EvidenceScorer(document, "How high is the mortality of salmon in turbines?")
@@ -94,6 +99,7 @@ def test_the_evidence_score_is_the_specified_formula() -> None:
     assert scorer.score(0, 3) == 0.0
 
 
+@pytest.mark.requirement("11.16")
 def test_evidence_is_the_best_chunk_first_and_an_exact_slice() -> None:
     document = library()
     found = select_evidence(document, "mortality of salmon in turbines", max_chars=120)
@@ -103,6 +109,7 @@ def test_evidence_is_the_best_chunk_first_and_an_exact_slice() -> None:
     assert select_evidence(document, "mortality of salmon in turbines", max_chars=120) == found
 
 
+@pytest.mark.requirement("B14", "B16")
 def test_a_snippet_is_shortened_at_the_end_that_holds_fewer_of_the_terms() -> None:
     document = plain_document("Water flows in and out. " * 15 + "Mortality of salmon was low there.")
     [snippet] = select_evidence(document, "salmon mortality", max_chars=100)
@@ -114,6 +121,7 @@ def test_evidence_for_a_question_that_nothing_matches_is_none() -> None:
     assert select_evidence(library(), "quantum chromodynamics") == ()
 
 
+@pytest.mark.requirement("11.16")
 def test_a_question_of_one_term_takes_introduction_headings_and_conclusion() -> None:
     document = html_document("".join(f"<h2>Part {n}</h2><p>{'Some words here. ' * 40}</p>" for n in range(4)))
     found = select_evidence(document, "turbines?", max_snippets=10)

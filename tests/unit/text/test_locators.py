@@ -15,6 +15,7 @@ WORDS = st.lists(st.sampled_from(["ebb", "tide", "turbine", "---PAGE", "2---", "
 PAGES = st.lists(WORDS, min_size=1, max_size=5)
 
 
+@pytest.mark.requirement("11.17", "23.1")
 @given(st.integers(0, 10**9), st.integers(1, 10**6), st.one_of(st.none(), st.integers(1, 99_999)))
 def test_a_locator_reads_back_as_written(start: int, length: int, page: int | None) -> None:
     assert parse_locator(format_locator(start, start + length, page)) == (page, start, start + length)
@@ -37,10 +38,12 @@ def test_a_locator_that_leads_out_of_the_text_or_its_page_is_refused(locator: st
         resolve(text[:11] if locator.startswith("char") else text, locator, pages)
 
 
+@pytest.mark.requirement("11.11", "B13")
 def test_the_separator_names_the_page_that_follows() -> None:
     assert join_pages(["one", "two"]) == ("one\n\n---PAGE 2---\n\ntwo", (0, 19))
 
 
+@pytest.mark.requirement("11.17", "B13")
 @given(PAGES)
 @example(["---PAGE 2---"])
 def test_every_place_on_a_page_resolves_to_itself(pages: list[str]) -> None:
@@ -55,12 +58,14 @@ def test_every_place_on_a_page_resolves_to_itself(pages: list[str]) -> None:
             assert resolve(text, locator, starts) == (start, start + len(page))
 
 
+@pytest.mark.requirement("11.11")
 @given(PAGES.filter(lambda pages: pages[0] != "---PAGE 2---"))
 def test_pages_are_found_again_from_the_separators_alone(pages: list[str]) -> None:
     text, starts = join_pages(pages)
     assert page_starts(text) == (starts if len(pages) > 1 and text else ())
 
 
+@pytest.mark.requirement("B13")
 def test_the_page_table_wins_over_words_that_look_like_a_separator() -> None:
     text, starts = join_pages(["---PAGE 2---", "end"])
     assert resolve(text, "page:1:char:0-12", starts) == (0, 12)

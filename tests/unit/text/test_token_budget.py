@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_research.text.tokens import WindowBudget, usable_tokens
 
 
+@pytest.mark.requirement("B22")
 def test_the_margin_is_taken_after_overhead_and_output() -> None:
     assert usable_tokens(200_000, overhead_tokens=60_000) == 119_000
     assert usable_tokens(100_000, reserved_tokens=20_000, safety_margin=0.25) == 60_000
     assert usable_tokens(32_000, overhead_tokens=60_000) == 0
 
 
+@pytest.mark.requirement("B34")
 def test_a_prompts_own_words_count_up_to_a_quarter_of_the_window() -> None:
     budget = WindowBudget.of(100_000, wanted_output_tokens=8_000)
     assert budget.material_tokens(10_000) == int((100_000 - 10_000 - 8_000) * 0.85)

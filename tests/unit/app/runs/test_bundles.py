@@ -37,6 +37,7 @@ def test_a_bundle_is_replayed_and_verified_without_being_imported(stranger: User
     assert stranger.run("list", "--json").json == []
 
 
+@pytest.mark.requirement("6.6")
 def test_an_imported_run_is_a_run_like_any_other_and_is_not_imported_twice(
     stranger: User, bundle: Path, researcher: User
 ) -> None:

@@ -100,6 +100,7 @@ def test_the_oldest_finished_runs_go_until_the_store_fits(user: User) -> None:
     assert "is not a valid size" in user.run("prune", "--max-size", "much", expect=2).err
 
 
+@pytest.mark.requirement("B33")
 def test_texts_that_no_report_cites_are_removed_after_their_retention(user: User) -> None:
     user.write("library/cited.md", "# Tides\n\nThe Moon causes the tides of the sea. " + "The Moon is near. " * 150)
     user.write("library/other.md", "# Moon cheese\n\nPeople talk about tides of cheese. " + "Cheese is good. " * 200)

@@ -42,6 +42,7 @@ def endpoint_of(spec: str, **settings: Any) -> Any:
     return build_model(spec, clients(**settings))._endpoint
 
 
+@pytest.mark.requirement("16.4")
 @pytest.mark.parametrize(
     ("text", "kind", "model", "url"),
     [
@@ -148,6 +149,7 @@ def test_one_spec_is_built_once_however_many_roles_name_it() -> None:
     assert router.models("report")[0] is router.models("research")[0]
 
 
+@pytest.mark.requirement("16.1")
 @pytest.mark.parametrize(
     ("environ", "model"),
     [
@@ -196,6 +198,7 @@ def test_a_window_is_known_by_the_models_name_or_the_users_word(spec: str, windo
     assert window_tokens(spec, Settings(model_context_overrides=own)) == window
 
 
+@pytest.mark.requirement("B34")
 def test_a_command_line_never_takes_more_than_the_whole_window() -> None:
     settings = Settings(model_context_overrides={"tiny": 1_000}, runtime_overhead=60_000)
     assert window_tokens("[cli]codex:tiny", settings) == 1

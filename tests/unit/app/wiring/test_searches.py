@@ -217,6 +217,7 @@ def test_why_pages_were_not_read_is_said_once_for_each_reason(tmp_path: Path, se
     assert line.endswith("fetch_allow_hosts if it is your own (2 more likewise)")
 
 
+@pytest.mark.requirement("B6")
 def test_a_research_whose_searches_all_fail_ends_and_says_so(tmp_path: Path) -> None:
     user = User(folder=tmp_path, home=tmp_path / "home")
     environ = {"GRAPH_RESEARCH_SEARXNG_URL": "http://127.0.0.1:9"}

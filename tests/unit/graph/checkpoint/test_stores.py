@@ -136,6 +136,7 @@ async def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> 
             await store.runs()
 
 
+@pytest.mark.requirement("6.7")
 @pytest.mark.parametrize(("version", "told"), [(99, "newer version"), (2, "too old; move it away")])
 async def test_the_file_of_another_version_is_not_touched(tmp_path: Path, version: int, told: str) -> None:
     await filled(tmp_path / "runs.db")

@@ -210,6 +210,7 @@ async def test_a_failed_run_goes_on_at_the_failed_item_with_another_attempt(stor
     ]
 
 
+@pytest.mark.requirement("6.4")
 async def test_a_cancelled_subgraph_goes_on_from_its_own_last_finished_node(store: Checkpointer) -> None:
     hanging = asyncio.Event()
     tried: list[str] = []

@@ -32,6 +32,7 @@ async def packed(store: Checkpointer, run_id: str = "p") -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.requirement("6.6", "B36")
 async def test_a_run_comes_out_of_its_bundle_as_it_went_in(store: Checkpointer, tmp_path: Path) -> None:
     await finished(store)
     file = tmp_path / "run.grb"

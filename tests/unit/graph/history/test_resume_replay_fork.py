@@ -187,6 +187,7 @@ async def test_what_is_retried_was_tried_more_than_once(name: str) -> None:
     assert "retried" in {step.status for step in await store.steps("r") if step.path.startswith("middle")}
 
 
+@pytest.mark.requirement("6.4")
 @pytest.mark.parametrize("name", CONSTRUCTS)
 async def test_resumed_at_every_event_it_ends_the_same_and_asks_nothing_twice(name: str) -> None:
     first, outside, events = await whole(name)

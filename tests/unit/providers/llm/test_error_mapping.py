@@ -225,6 +225,7 @@ FOR_THE_USER = {
 READ = ErrorMapper(provider="tested", model="m", key_name="TESTED_KEY", parameters={"seed": re.compile(r"\bseed\b")})
 
 
+@pytest.mark.requirement("14.1")
 @pytest.mark.parametrize("name", TOO_LONG)
 def test_a_prompt_that_is_too_long_is_an_error_of_its_own_with_the_reported_limit(name: str) -> None:
     status, told, limit = TOO_LONG[name]

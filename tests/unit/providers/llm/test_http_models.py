@@ -97,6 +97,7 @@ async def test_a_model_that_declines_is_not_asked_again(dialect: Dialect, http: 
     assert len(server.received) == 1
 
 
+@pytest.mark.requirement("14.1")
 @every
 async def test_a_window_that_is_too_small_is_reported_with_its_size(
     dialect: Dialect, http: HttpClient, server: WireServer

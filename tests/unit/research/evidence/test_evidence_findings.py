@@ -79,6 +79,7 @@ def test_a_finding_without_any_quote_that_is_there_is_no_finding() -> None:
     assert result.confidence.confidence == 0.0
 
 
+@pytest.mark.requirement("17.4")
 def test_claims_are_scored_by_the_sources_of_the_evidence() -> None:
     result = analysed(finding("Fish have a channel.", FISH))
     [claim] = result.claims
@@ -87,6 +88,7 @@ def test_claims_are_scored_by_the_sources_of_the_evidence() -> None:
     assert claim.finding_id == result.findings[0].id
 
 
+@pytest.mark.requirement("2.6")
 def test_one_origin_alone_is_medium_whatever_the_analyzer_says() -> None:
     alone = analysed(finding("Fish have a channel.", FISH)).findings[0]
     both = analysed(finding("It opened, some time.", OPENED_2016, OPENED_2017)).findings[0]
@@ -100,6 +102,7 @@ def test_a_finding_rises_again_when_a_second_origin_carries_it() -> None:
     assert (first.findings[0].confidence, second.findings[0].confidence) == ("medium", "confirmed")
 
 
+@pytest.mark.requirement("17.3")
 def test_a_contradiction_that_the_answer_names_counts_against_the_claims_of_both_sides() -> None:
     named = {
         "kind": "date",
@@ -195,6 +198,7 @@ def test_the_analyzers_own_word_on_closed_gaps_goes_before_the_rule() -> None:
     assert denied.gaps == []
 
 
+@pytest.mark.requirement("2.5")
 def test_quality_is_updated_but_a_flagged_source_stays_as_it_is() -> None:
     sources = {name: source(name) for name in TEXTS}
     sources["src-0000000002"] = source("src-0000000002", tier=Tier.FLAGGED)

@@ -74,6 +74,7 @@ async def test_an_agent_of_a_users_own_graph_is_refused_with_a_way_out() -> None
     assert "choose a language model" in refused.value.help
 
 
+@pytest.mark.requirement("7.1")
 async def test_a_question_without_content_is_asked_back() -> None:
     answer = await ask("clarifier", {"question": "??"})
     assert answer["need_clarification"] is True
@@ -101,6 +102,7 @@ async def test_claims_name_the_sources_for_and_against_by_position() -> None:
     assert claims["The Alder Dam has 14 gates in its wall."] == ([0], [1])
 
 
+@pytest.mark.requirement("2.2")
 def test_the_plan_has_the_question_then_its_parts_and_no_overlap() -> None:
     plan = planner.plan({"question": PLANTED["question"], "max_sub_queries": 5})
     queries = [row["query"] for row in plan["sub_queries"]]

@@ -50,6 +50,7 @@ async def reported(bench: Bench, state: Mapping[str, Any]) -> Report:
     return build_report(state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
 
 
+@pytest.mark.requirement("2.10")
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(REPLIES, min_size=1, max_size=4), st.sampled_from(["deep_research", "pipeline"]))
 def test_any_replies_give_a_completed_run_whose_citations_can_be_proved(replies: list[str], graph: str) -> None:
@@ -203,6 +204,7 @@ async def test_guidance_of_a_supervisor_that_obeys_a_page_is_itself_quoted() -> 
         assert "obedient clerk" not in outside_quotations(request.user)
 
 
+@pytest.mark.requirement("1.9", "16.3")
 async def test_only_code_decides_what_is_fetched_and_no_prompt_offers_a_tool() -> None:
     bench = Bench(research_script(planner=[PLAN], supervisor=[proceed]), search=poisoned)
     await bench.run()

@@ -58,6 +58,7 @@ def actions(state: Mapping[str, Any]) -> list[str]:
     return [decision["action"] for decision in state["decisions"]]
 
 
+@pytest.mark.requirement("1.1", "1.3", "23.2")
 async def test_a_question_becomes_a_report_whose_evidence_is_in_the_archive() -> None:
     bench = Bench(research_script())
     result = await bench.run()
@@ -71,6 +72,7 @@ async def test_a_question_becomes_a_report_whose_evidence_is_in_the_archive() ->
     assert result.state["confidence"]["confidence"] > 0
 
 
+@pytest.mark.requirement("1.9", "1.10")
 async def test_every_decision_fits_its_tools_schema_and_carries_the_runs_time() -> None:
     bench = Bench(research_script(analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}]))
     state = (await bench.run(max_iterations=2)).state
@@ -90,6 +92,7 @@ async def test_every_decision_fits_its_tools_schema_and_carries_the_runs_time() 
         assert decision["timestamp"] == NOW.isoformat()
 
 
+@pytest.mark.requirement("1.8", "4.1")
 async def test_each_phase_is_dispatched_evaluated_paused_for_and_judged_in_this_order() -> None:
     state = (await Bench(research_script()).run()).state
     assert actions(state)[1:9] == [
@@ -109,6 +112,7 @@ THIN = {**PLAN, "sub_queries": PLAN["sub_queries"][:1]}
 ONE_FINDING = {"findings": [COST], "gaps": []}
 
 
+@pytest.mark.requirement("1.4", "B24")
 @pytest.mark.parametrize(
     ("phase", "node", "script"),
     [("planning", "plan", {"planner": [THIN]}), ("analysis", "analyze", {"analyzer": [ONE_FINDING]})],
@@ -155,6 +159,7 @@ async def test_no_guidance_comes_of_what_a_gate_objects_to_where_nobody_can_mend
     assert "Insufficient sources" not in bench.model.asked("analyzer")[0].user
 
 
+@pytest.mark.requirement("1.13")
 async def test_guidance_of_a_retry_reaches_the_agents_prompt() -> None:
     bench = Bench(research_script(planner=[THIN, PLAN], supervisor=[retries("planning", 1)]))
     await bench.run()
@@ -169,6 +174,7 @@ async def test_a_second_plan_replaces_the_first() -> None:
     assert [row["query"] for row in state["sub_queries"]] == ["maintenance cost of the Tarn plant"]
 
 
+@pytest.mark.requirement("3.6", "6.5", "B23")
 async def test_an_unreadable_plan_becomes_the_question_and_the_gate_is_recorded_as_degraded() -> None:
     bench = Bench(
         research_script(planner=["I would rather not."], analyzer=[{"findings": [OPENED], "gaps": []}]),
@@ -181,6 +187,7 @@ async def test_an_unreadable_plan_becomes_the_question_and_the_gate_is_recorded_
     assert "planning: Insufficient sub-queries (minimum: 2)" in reasons
 
 
+@pytest.mark.requirement("3.6")
 async def test_an_unreadable_analysis_becomes_a_finding_of_each_of_the_best_sources_with_valid_evidence() -> None:
     bench = Bench(research_script(analyzer=["Well, well."]))
     result = await bench.run()
@@ -222,6 +229,7 @@ async def test_where_no_model_writes_the_report_it_is_what_code_quotes_of_the_fi
     assert agent in {row["agent"] for row in state["degraded"]}
 
 
+@pytest.mark.requirement("B24")
 async def test_where_code_finds_nothing_to_quote_in_any_source_it_ends_in_an_error_after_one_retry() -> None:
     bench = Bench(research_script(analyzer=[{"findings": [], "gaps": []}]))
     bench.model.in_process = True
@@ -238,6 +246,7 @@ async def test_where_code_finds_nothing_to_quote_in_any_source_it_ends_in_an_err
     assert "found nothing in 3 sources" in result.state["metadata"]["abort_reason"]
 
 
+@pytest.mark.requirement("6.5", "B6")
 async def test_searches_that_find_nothing_go_on_to_a_report_with_the_issue_on_record() -> None:
     bench = Bench(research_script(), search=lambda request: [])
     result = await bench.run(max_iterations=1)
@@ -249,6 +258,7 @@ async def test_searches_that_find_nothing_go_on_to_a_report_with_the_issue_on_re
     assert bench.model.asked("analyzer") == []
 
 
+@pytest.mark.requirement("2.3")
 async def test_a_sub_query_whose_search_fails_is_marked_and_the_others_count() -> None:
     plan = {**PLAN, "sub_queries": [*PLAN["sub_queries"], {"query": "this search is down", "priority": 3}]}
     bench = Bench(research_script(planner=[plan]))
@@ -258,6 +268,7 @@ async def test_a_sub_query_whose_search_fails_is_marked_and_the_others_count() -
     assert len(state["sources"]) == 3
 
 
+@pytest.mark.requirement("6.4")
 async def test_failed_sub_queries_are_searched_again_once_where_the_supervisor_asks() -> None:
     plan = {**PLAN, "sub_queries": [*PLAN["sub_queries"], {"query": "this search is down"}]}
     bench = Bench(research_script(planner=[plan], supervisor=[retries("gathering", 9)]))
@@ -267,6 +278,7 @@ async def test_failed_sub_queries_are_searched_again_once_where_the_supervisor_a
     assert asked.count("opening of the Tarn plant") == 1
 
 
+@pytest.mark.requirement("1.1", "1.5", "5.2")
 async def test_a_gap_leads_to_a_second_iteration_that_keeps_what_was_found_and_closes_it() -> None:
     bench = Bench(
         research_script(
@@ -304,6 +316,7 @@ async def test_a_gap_leads_to_a_second_iteration_that_keeps_what_was_found_and_c
     assert "Say more of fish." in bench.model.asked("section_writer")[1].user
 
 
+@pytest.mark.requirement("1.5", "5.1", "5.4")
 async def test_gaps_that_stay_open_end_with_the_last_iteration() -> None:
     gaps = [{**FISH_GAP, "suggested_queries": [f"fish question number {n}" for n in range(9)]}]
 
@@ -324,6 +337,7 @@ async def test_gaps_that_stay_open_end_with_the_last_iteration() -> None:
     assert [row["next_phase"] for row in decisions] == ["refinement", "refinement", "COMPLETED"]
 
 
+@pytest.mark.requirement("2.9", "B1")
 async def test_a_refiner_that_declines_ends_the_research_completed() -> None:
     declines = {
         "gap_analysis": [{"gap_id": FISH, "severity": "minor", "addressable": False, "follow_up_queries": []}],
@@ -336,6 +350,7 @@ async def test_a_refiner_that_declines_ends_the_research_completed() -> None:
     assert (await bench.nodes())[-2:] == ["refine", "review_refine"]
 
 
+@pytest.mark.requirement("1.13")
 async def test_a_supervisor_who_says_complete_ends_the_rounds_after_the_refinement() -> None:
     def judge(request: ModelRequest) -> dict[str, Any]:
         return verdict("complete" if request.material["phase"] == "refinement" else "proceed")
@@ -379,6 +394,7 @@ async def test_the_supervisor_sees_the_beginning_of_each_section_of_a_long_repor
     assert len(request.material["result"]) <= RESULT_CHARS
 
 
+@pytest.mark.requirement("1.13")
 async def test_a_verdict_that_cannot_be_read_is_left_to_the_gate() -> None:
     bench = Bench(research_script(supervisor=["Hm."], planner=[{**PLAN, "sub_queries": PLAN["sub_queries"][:1]}, PLAN]))
     result = await bench.run()
@@ -387,6 +403,7 @@ async def test_a_verdict_that_cannot_be_read_is_left_to_the_gate() -> None:
     assert len(result.state["sub_queries"]) == 2
 
 
+@pytest.mark.requirement("B25")
 async def test_evidence_that_the_writer_made_up_is_taken_out_and_counted() -> None:
     def invents(request: ModelRequest) -> dict[str, Any]:
         made_up = {"text": "It floats.", "evidence_ids": ["ev-ffffffffff"]}
@@ -406,6 +423,7 @@ async def test_follow_ups_never_repeat_a_question_that_was_asked() -> None:
     assert (result.status, result.state["iteration"], len(result.state["sub_queries"])) == ("completed", 1, 2)
 
 
+@pytest.mark.requirement("7.2", "B26")
 async def test_the_clarifier_never_stops_a_run_that_is_not_interactive() -> None:
     asks = {"need_clarification": True, "question": "Which plant?", "verification": "Some plant."}
     bench = Bench(research_script(clarifier=[asks]))
@@ -414,6 +432,7 @@ async def test_the_clarifier_never_stops_a_run_that_is_not_interactive() -> None
     assert "Some plant." in bench.model.asked("planner")[0].user
 
 
+@pytest.mark.requirement("7.1", "7.2", "B26")
 async def test_an_interactive_run_waits_for_the_answer_and_every_agent_is_asked_with_it() -> None:
     asks = {"need_clarification": True, "question": "Which plant?", "verification": "Some plant."}
     bench = Bench(research_script(clarifier=[asks]), interactive=True)
@@ -428,6 +447,7 @@ async def test_an_interactive_run_waits_for_the_answer_and_every_agent_is_asked_
     assert len(bench.model.asked("clarifier")) == 1
 
 
+@pytest.mark.requirement("7.3")
 async def test_a_clarifier_that_cannot_be_read_is_asked_four_times_and_then_not_needed() -> None:
     bench = Bench(research_script(clarifier=["What?"]))
     result = await bench.run()
@@ -447,6 +467,7 @@ class Watcher:
         return "Mind the year." if state["current_phase"] == "gathering" else None
 
 
+@pytest.mark.requirement("4.1", "4.2")
 async def test_the_hook_is_called_between_evaluation_and_record_and_its_guidance_goes_on() -> None:
     watcher = Watcher()
     bench = Bench(research_script(), hooks=watcher)
@@ -471,6 +492,7 @@ async def test_a_resumed_run_does_not_ask_the_hook_a_second_time() -> None:
     assert [phase for phase, _ in watcher.seen] == ["planning", "gathering", "analysis", "synthesis"]
 
 
+@pytest.mark.requirement("1.6", "5.4", "6.5")
 async def test_an_unavailable_model_aborts_with_an_error_and_the_state_kept() -> None:
     bench = Bench(research_script(analyzer=[{"error": "refused", "message": "no quota"}]))
     result = await bench.run()
@@ -481,6 +503,7 @@ async def test_an_unavailable_model_aborts_with_an_error_and_the_state_kept() ->
     assert result.state["report"] is None
 
 
+@pytest.mark.requirement("1.3", "1.6", "6.4")
 async def test_an_aborted_run_goes_on_where_it_was_and_searches_nothing_again() -> None:
     bench = Bench(
         research_script(
@@ -498,6 +521,7 @@ async def test_an_aborted_run_goes_on_where_it_was_and_searches_nothing_again() 
     assert len(bench.model.asked("planner")) == 1
 
 
+@pytest.mark.requirement("1.6", "5.4", "6.3")
 async def test_cancelling_during_the_analysis_keeps_the_sources_and_says_where() -> None:
     reached, never = asyncio.Event(), asyncio.Event()
 
@@ -518,6 +542,7 @@ async def test_cancelling_during_the_analysis_keeps_the_sources_and_says_where()
     assert len(result.state["sources"]) == 3
 
 
+@pytest.mark.requirement("6.2", "B39")
 async def test_a_run_whose_time_is_over_says_where() -> None:
     never = asyncio.Event()
 
@@ -587,6 +612,7 @@ def guides_after(phase: str, guidance: str) -> Any:
     return judge
 
 
+@pytest.mark.requirement("4.3")
 async def test_guidance_after_the_plan_reaches_the_topic_researchers() -> None:
     class Guides:
         def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> str | None:
@@ -599,6 +625,7 @@ async def test_guidance_after_the_plan_reaches_the_topic_researchers() -> None:
     assert "Look for official figures." not in bench.model.asked("analyzer")[0].user
 
 
+@pytest.mark.requirement("4.3")
 async def test_guidance_after_the_refinement_reaches_the_topic_researchers_of_the_next_round() -> None:
     bench = Bench(
         research_script(
@@ -611,6 +638,7 @@ async def test_guidance_after_the_refinement_reaches_the_topic_researchers_of_th
     assert shown == [False, False, True]
 
 
+@pytest.mark.requirement("4.3", "B44")
 async def test_the_hook_sees_every_channel_of_the_run() -> None:
     seen: list[Mapping[str, Any]] = []
 
@@ -630,6 +658,7 @@ async def test_the_hook_sees_every_channel_of_the_run() -> None:
     assert seen[3]["report"] == final["report"]
 
 
+@pytest.mark.requirement("1.4", "B24")
 async def test_a_failed_gate_is_retried_once_although_the_supervisor_would_proceed() -> None:
     thin = {**PLAN, "sub_queries": PLAN["sub_queries"][:1]}
     bench = Bench(research_script(planner=[thin, PLAN]))
@@ -640,6 +669,7 @@ async def test_a_failed_gate_is_retried_once_although_the_supervisor_would_proce
     assert "Insufficient sub-queries (minimum: 2)" in bench.model.asked("planner")[1].user
 
 
+@pytest.mark.requirement("1.4", "B24")
 async def test_a_gate_that_fails_twice_is_passed_with_its_issue_recorded() -> None:
     thin = {**PLAN, "sub_queries": PLAN["sub_queries"][:1]}
     bench = Bench(research_script(planner=[thin], analyzer=[{"findings": [OPENED], "gaps": []}]))
@@ -650,6 +680,7 @@ async def test_a_gate_that_fails_twice_is_passed_with_its_issue_recorded() -> No
     assert reasons.count("planning: Insufficient sub-queries (minimum: 2)") == 1
 
 
+@pytest.mark.requirement("2.3", "8.6")
 async def test_more_topics_than_three_are_researched_at_the_same_time_where_the_setting_says_so() -> None:
     running, most = 0, 0
 
@@ -670,11 +701,13 @@ async def test_more_topics_than_three_are_researched_at_the_same_time_where_the_
     assert (result.status, most) == ("completed", 5)
 
 
+@pytest.mark.requirement("1.12")
 async def test_the_decision_on_another_round_is_kept_in_the_state() -> None:
     state = (await Bench(research_script()).run()).state
     assert state["next_phase"] == "COMPLETED"
 
 
+@pytest.mark.requirement("1.10")
 @pytest.mark.parametrize(("agent", "phase"), [("analyzer", "analysis"), ("planner", "planning")])
 async def test_the_dispatch_of_a_phase_that_failed_is_recorded_without_outputs(agent: str, phase: str) -> None:
     bench = Bench(research_script(**{agent: [{"error": "refused", "message": "no quota"}]}))

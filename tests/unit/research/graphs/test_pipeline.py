@@ -39,6 +39,7 @@ def script(**changes: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.requirement("18.1")
 async def test_four_stages_lead_from_the_question_to_a_report() -> None:
     bench = Bench(script(), graph="pipeline")
     result = await bench.run()
@@ -69,6 +70,7 @@ async def test_each_stage_tells_how_far_the_run_is() -> None:
     assert told[-2:] == [("scoring", 0.75), ("synthesis", 1.0)]
 
 
+@pytest.mark.requirement("18.1")
 @pytest.mark.parametrize("reply", ["no list here", {"error": "refused"}])
 async def test_a_decomposition_that_fails_leaves_the_question_itself(reply: Any) -> None:
     bench = Bench(script(decomposer=[reply], claim_extractor=[{"claims": []}]), graph="pipeline")
@@ -77,12 +79,14 @@ async def test_a_decomposition_that_fails_leaves_the_question_itself(reply: Any)
     assert state["degraded"][0]["agent"] == "decomposer"
 
 
+@pytest.mark.requirement("18.1", "B23")
 async def test_at_most_eight_questions_are_searched() -> None:
     questions = [f"question number {n} about the plant" for n in range(20)]
     bench = Bench(script(decomposer=[{"questions": questions}], claim_extractor=[{"claims": []}]), graph="pipeline")
     assert len((await bench.run()).state["sub_queries"]) == 8
 
 
+@pytest.mark.requirement("18.3")
 async def test_a_synthesis_that_fails_leaves_a_placeholder_and_all_that_was_scored() -> None:
     bench = Bench(script(outliner=[{"error": "refused", "message": "no quota"}]), graph="pipeline")
     result = await bench.run()

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from graph_research.graph.runtime import RunResult
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.text.document import Block, Document
@@ -33,6 +35,7 @@ def bench(*reflections: Any, search: Any = small_web) -> Bench:
     return Bench({"reflector": reflections}, graph="topic_research", search=search)
 
 
+@pytest.mark.requirement("8.1", "8.2", "8.5")
 async def test_a_reflection_follows_every_search_and_refines_the_query() -> None:
     topic = bench(go_on("cost of the plant"), go_on("fish at the plant"), STOP)
     result = await research(topic)
@@ -46,6 +49,7 @@ async def test_a_reflection_follows_every_search_and_refines_the_query() -> None
     assert result.state["topic"]["duplicates_skipped"] == 1
 
 
+@pytest.mark.requirement("8.3")
 async def test_max_searches_is_a_hard_cap_whatever_the_reflection_says() -> None:
     queries = iter(range(100))
     topic = bench(lambda request: go_on(f"query {next(queries)}"))
@@ -54,6 +58,7 @@ async def test_max_searches_is_a_hard_cap_whatever_the_reflection_says() -> None
     assert len(topic.web.requests) == 2
 
 
+@pytest.mark.requirement("8.3")
 async def test_research_complete_stops_at_once() -> None:
     topic = bench(go_on("another query", complete=True))
     result = await research(topic)
@@ -66,12 +71,14 @@ async def test_a_refined_query_that_was_asked_before_stops_the_search() -> None:
     assert (await research(topic)).state["topic"]["searches_performed"] == 1
 
 
+@pytest.mark.requirement("8.2")
 async def test_an_unreadable_reflection_stops_the_search_and_is_recorded() -> None:
     result = await research(bench("Let me think."))
     assert result.state["topic"]["searches_performed"] == 1
     assert [row["agent"] for row in result.state["degraded"]] == ["reflector"]
 
 
+@pytest.mark.requirement("8.4", "8.5")
 async def test_the_reflection_sees_counts_and_qualities_and_its_tokens_are_counted() -> None:
     topic = bench(STOP)
     result = await research(topic)
@@ -105,6 +112,7 @@ async def test_a_reflection_that_no_model_gives_leaves_what_was_found() -> None:
     assert "no quota" in result.state["degraded"][0]["reason"]
 
 
+@pytest.mark.requirement("2.3", "18.2")
 async def test_sources_are_archived_scored_and_merged_by_address_and_by_text() -> None:
     def twice(request: SearchRequest) -> Sequence[SearchHit]:
         return [
@@ -134,6 +142,7 @@ async def test_sources_are_archived_scored_and_merged_by_address_and_by_text() -
     assert rows[0]["retrieved_at"] == "2024-06-01T12:00:00+00:00"
 
 
+@pytest.mark.requirement("2.3")
 async def test_no_more_sources_than_asked_for_are_taken_from_a_search() -> None:
     def many(request: SearchRequest) -> Sequence[SearchHit]:
         return [hit(f"Text number {n}.", url=f"https://x.example/{n}", relevance=n / 10) for n in range(9)]

@@ -266,6 +266,7 @@ async def test_a_calculation_is_quoted_and_the_text_around_a_quote_has_no_marks_
     assert all(row["text"].count("⟧") == 1 for row in request.material["passages"])
 
 
+@pytest.mark.requirement("B45")
 async def test_without_a_model_for_verification_facts_stay_cited() -> None:
     bench = Bench(STORES.script(), search=STORES.search, roles={"verification": [ExtractiveModel()]})
     report, state = await report_of(bench)

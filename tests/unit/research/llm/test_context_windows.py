@@ -63,6 +63,7 @@ def lengths(model: ScriptedModel) -> list[int]:
     return [len(request.user) for request in model.requests]
 
 
+@pytest.mark.requirement("14.1", "B11")
 async def test_a_prompt_is_cut_straight_to_the_limit_that_the_error_tells(context: PlainContext) -> None:
     model = small(16_000, tells=4_000)
     result = await AGENT.call(make_services([model]), material(30_000), context)
@@ -94,6 +95,7 @@ async def test_a_prompt_in_any_script_fits_the_window_at_once(texts: list[str], 
     assert 0.6 * 6_000 < taken / 4 <= 6_000 - request.max_output_tokens
 
 
+@pytest.mark.requirement("B11")
 async def test_without_a_reported_limit_each_cut_takes_a_tenth_of_the_user_prompt_and_none_of_the_system_prompt(
     context: PlainContext,
 ) -> None:
@@ -143,6 +145,7 @@ async def test_a_model_that_refuses_every_prompt_is_sent_four(context: PlainCont
     assert len(model.requests) == 1 + TOKEN_LIMIT_RETRIES
 
 
+@pytest.mark.requirement("B11")
 async def test_a_prompt_that_fits_no_window_is_an_error_that_says_what_helps(context: PlainContext) -> None:
     with pytest.raises(ContextExceeded, match="although it was cut 3 times") as caught:
         await AGENT.call(make_services([small(100)]), material(60_000), context)

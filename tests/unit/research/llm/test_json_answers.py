@@ -23,6 +23,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.requirement("2.10")
 @given(st.dictionaries(st.text(max_size=5), VALUES, min_size=1, max_size=4))
 def test_an_object_is_found_alone_in_a_code_block_and_in_prose(value: dict[str, object]) -> None:
     text = json.dumps(value)

@@ -33,6 +33,7 @@ def scripted(services: Services) -> ScriptedModel:
     return model
 
 
+@pytest.mark.requirement("2.10")
 async def test_an_answer_in_prose_and_a_code_block_is_read(context: PlainContext) -> None:
     services = make_services({"planner": [f"Of course!\n```json\n{json.dumps(PLAN)}\n```"]})
     result = await AGENT.call(services, MATERIAL, context)
@@ -127,6 +128,7 @@ async def test_without_a_fallback_an_unusable_answer_is_an_error(context: PlainC
         await AGENT.call(make_services({"planner": ["no"]}), MATERIAL, context)
 
 
+@pytest.mark.requirement("16.4")
 async def test_the_next_model_of_the_list_answers_where_the_first_is_unavailable(context: PlainContext) -> None:
     first = ScriptedModel({"planner": [{"error": "unavailable"}]}, spec="first")
     second = ScriptedModel({"planner": [PLAN]}, spec="second")

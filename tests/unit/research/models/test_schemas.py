@@ -100,6 +100,7 @@ def test_a_schema_refuses_what_lacks_a_required_field(name: str) -> None:
         assert not contract.fits({key: value for key, value in whole.items() if key != field})
 
 
+@pytest.mark.requirement("23.1")
 @pytest.mark.parametrize(
     ("name", "field", "wrong"),
     [
@@ -126,6 +127,7 @@ def test_every_shipped_schema_is_one_and_refers_only_to_others_of_ours(file: Pat
     Contract(written, file.stem, SCHEMAS)
 
 
+@pytest.mark.requirement("1.2")
 @pytest.mark.parametrize("name", ["deep_research", "topic_research", "pipeline"])
 def test_a_shipped_graph_has_no_finding_not_even_a_warning(name: str) -> None:
     registry = Registry(

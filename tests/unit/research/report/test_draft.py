@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graph_research.research.models.draft import (
     Block,
     BlockType,
@@ -46,6 +48,7 @@ DRAFT = Draft(
 )
 
 
+@pytest.mark.requirement("B25")
 def test_ids_that_do_not_exist_are_taken_out_and_counted_and_the_statement_stays() -> None:
     draft, fabricated = checked_draft(DRAFT, {"ev-1", "ev-2"})
     assert fabricated == 3
@@ -81,6 +84,7 @@ def test_a_report_that_found_nothing_says_what_was_searched() -> None:
     assert "Searched for: a; b\n" in draft_markdown("Q", draft, labels_for("en"))
 
 
+@pytest.mark.requirement("2.8")
 def test_the_numbers_count_sections_words_citations_and_levels() -> None:
     draft, fabricated = checked_draft(DRAFT, {"ev-1", "ev-2"})
     findings = [{"confidence": level} for level in ("confirmed", "high", "medium", "low", "speculation")]

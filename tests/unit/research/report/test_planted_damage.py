@@ -63,6 +63,7 @@ def checked(row: dict[str, Any]) -> Verification:
     return verify(Report.model_validate_json(json.dumps(row)), study.texts(), study.layouts())
 
 
+@pytest.mark.requirement("B45")
 def test_every_kind_of_sentence_is_proved_again_from_the_report_and_the_archive() -> None:
     result = checked(report())
     assert result.problems == []

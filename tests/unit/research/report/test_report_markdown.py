@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -104,6 +105,7 @@ def hostile_report(text):
     )
 
 
+@pytest.mark.requirement("18.4")
 def test_the_report_of_the_study_reads_as_before(snapshot):
     assert render_markdown(built()) == snapshot
 
@@ -116,6 +118,7 @@ def test_the_same_research_gives_the_same_bytes_whenever_and_as_whichever_run_it
     assert render_markdown(built()) == render_markdown(built())
 
 
+@pytest.mark.requirement("B25")
 def test_every_number_has_a_citation_and_every_citation_a_number():
     report = built()
     assert {int(n) for n in OUR_NUMBER.findall(render_markdown(report))} == {one.n for one in report.citations}
@@ -145,6 +148,7 @@ def test_the_report_of_a_model_reads_as_before(snapshot):
     assert "127.0.0.1" not in text
 
 
+@pytest.mark.requirement("18.4")
 def test_both_sides_of_a_disagreement_stand_in_one_table():
     lines = render_markdown(built()).splitlines()
     row = next(line for line in lines if line.startswith("| “"))

@@ -68,6 +68,7 @@ def test_one_origin_is_never_rated_high():
     assert any("one origin" in line for line in report.limitations)
 
 
+@pytest.mark.requirement("18.4")
 def test_a_claim_is_strong_when_its_score_is_and_nothing_contradicts_it():
     confidence = built().confidence
     assert confidence.strong == ["claim-0000000001"]
@@ -247,6 +248,7 @@ def test_a_cancelled_run_without_a_draft_says_what_exists():
     assert "Sources collected: 3" in text
 
 
+@pytest.mark.requirement("5.4")
 def test_a_run_that_timed_out_after_synthesis_keeps_its_report_and_says_that_it_is_partial():
     text = render_markdown(built(run=finished_research.facts(status="aborted", cause="timeout")))
     assert "ran out of time" in text

@@ -35,6 +35,7 @@ def found(provider: str, text: str, **more: Any) -> SearchHit:
     return replace(hit(text, **more), provider=provider)
 
 
+@pytest.mark.requirement("18.2")
 @pytest.mark.parametrize("url", SAME_PAGE)
 def test_spellings_of_one_address_are_one(url: str) -> None:
     assert canonical_url(url) == "https://example.com/a/b?a=1&b=2"

@@ -27,6 +27,7 @@ def source(number: int, **fields: object) -> Source:
     return Source.model_validate({"id": f"src-{number:010x}", "archive_hash": HASH, **fields})
 
 
+@pytest.mark.requirement("17.1")
 def test_the_composite_weighs_authority_recency_relevance_and_credibility() -> None:
     assert composite(authority=80, recency=0.5, relevance=0.9, credibility=0.85) == pytest.approx(
         0.25 * 0.8 + 0.20 * 0.5 + 0.35 * 0.9 + 0.20 * 0.85
@@ -43,10 +44,12 @@ def test_the_composite_never_leaves_zero_to_one(authority: float, fresh: float, 
     assert 0.0 <= composite(authority=authority, recency=fresh, relevance=relevance, credibility=trust) <= 1.0
 
 
+@pytest.mark.requirement("17.1")
 def test_recency_falls_to_one_over_e_in_180_days() -> None:
     assert recency((NOW - timedelta(days=180)).isoformat(), NOW) == pytest.approx(1 / math.e)
 
 
+@pytest.mark.requirement("17.1")
 @pytest.mark.parametrize("unknown", [None, "", "last spring", "2024-13-40"])
 def test_an_unknown_date_counts_as_half_fresh(unknown: str | None) -> None:
     assert recency(unknown, NOW) == 0.5
@@ -60,6 +63,7 @@ def test_a_year_alone_stands_for_its_first_day() -> None:
     assert recency("2024", NOW) == recency("2024-01-01T00:00:00+00:00", NOW) == recency("2024-01", NOW)
 
 
+@pytest.mark.requirement("17.2", "B31")
 @pytest.mark.parametrize(
     ("tier", "authority", "credibility"),
     [
@@ -76,6 +80,7 @@ def test_authority_and_credibility_follow_the_tier(tier: Tier, authority: float,
     assert score.composite == pytest.approx(0.25 * authority / 100 + 0.1 + 0.35 * 0.6 + 0.2 * credibility)
 
 
+@pytest.mark.requirement("17.2")
 @pytest.mark.parametrize(
     ("url", "tier"),
     [
@@ -99,6 +104,7 @@ def test_the_host_of_an_address_suggests_a_tier(url: str | None, tier: Tier) -> 
     assert tier_of_address(url) is tier
 
 
+@pytest.mark.requirement("B8")
 def test_the_quality_before_analysis_follows_the_tier() -> None:
     assert [preliminary_quality(tier) for tier in Tier] == [
         Quality.HIGH,
@@ -109,6 +115,7 @@ def test_the_quality_before_analysis_follows_the_tier() -> None:
     ]
 
 
+@pytest.mark.requirement("17.4")
 def test_a_claim_gains_by_each_support_and_loses_by_each_contradiction() -> None:
     score = score_claim([0.6, 0.8], [0.5])
     assert score.support_strength == pytest.approx(0.7)
@@ -116,19 +123,23 @@ def test_a_claim_gains_by_each_support_and_loses_by_each_contradiction() -> None
     assert score.contradiction
 
 
+@pytest.mark.requirement("17.4")
 def test_the_gain_is_capped_at_one_before_contradictions_are_taken_off() -> None:
     assert score_claim([1.0] * 10, [0.1]).confidence == pytest.approx(0.85)
 
 
+@pytest.mark.requirement("17.4")
 def test_a_claim_without_support_is_worth_nothing() -> None:
     assert score_claim([], []).confidence == 0.0
     assert score_claim([0.3], [0.9] * 9).confidence == 0.0
 
 
+@pytest.mark.requirement("2.6", "B9")
 def test_one_origin_is_never_more_than_medium() -> None:
     assert confidence_level(Confidence.HIGH, 0.99, 1) is Confidence.MEDIUM
 
 
+@pytest.mark.requirement("2.6", "B9")
 def test_confirmed_and_speculation_come_from_the_claims_score() -> None:
     assert confidence_level(Confidence.HIGH, 0.95, 2) is Confidence.CONFIRMED
     assert confidence_level(Confidence.MEDIUM, 0.95, 2) is Confidence.MEDIUM
@@ -143,6 +154,7 @@ def claims(*confidences: float, contradicted: bool = False) -> list[Claim]:
     ]
 
 
+@pytest.mark.requirement("17.5")
 def test_the_jobs_confidence_is_the_mean_claim_times_how_many_of_ten_sources_there_are() -> None:
     result = job_confidence(claims(0.6, 0.8), 5, 4)
     assert result.confidence == pytest.approx(0.35)

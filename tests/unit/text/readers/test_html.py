@@ -20,21 +20,25 @@ def blocks(document: Document, kind: str | None = None) -> list[str]:
     return [document.text[one.start : one.end] for one in document.blocks if kind in (None, one.kind)]
 
 
+@pytest.mark.requirement("11.10", "B3")
 def test_entities_are_decoded_in_text_nodes_only() -> None:
     document = html_document("<p>a &lt; b and c &gt; d, &amp;lt;b&amp;gt; stays</p>")
     assert document.text == "a < b and c > d, &lt;b&gt; stays"
 
 
+@pytest.mark.requirement("11.10")
 def test_inline_tags_join_words_and_block_tags_part_them() -> None:
     document = html_document("<p>un<b>believ</b>able<i>!</i></p><div>next</div>line<br>break<ul><li>one<li>two</ul>")
     assert document.text == "unbelievable! next line break one two"
 
 
+@pytest.mark.requirement("B3")
 def test_scripts_styles_templates_and_noscript_give_no_text() -> None:
     page = "<script>var a = '<p>no</p>'</script><style>p{}</style><template>no</template><p>yes<noscript>no</noscript>"
     assert html_document(page).text == "yes"
 
 
+@pytest.mark.requirement("B4")
 def test_blocks_tell_headings_items_quotes_tables_and_code() -> None:
     page = (
         "<h1>Title</h1><p>Text.</p><h3>Part</h3><ul><li>One</li></ul><blockquote><p>Said.</p></blockquote>"
@@ -114,6 +118,7 @@ def test_any_markup_gives_a_document_with_exact_sorted_blocks(source: str) -> No
     assert html_document(source) == document
 
 
+@pytest.mark.requirement("11.12")
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=100))
 def test_escaped_text_comes_back_as_its_canonical_self(text: str) -> None:
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -71,6 +71,7 @@ def report(pages: int = 3) -> bytes:
     return make_pdf(*(page(number) for number in range(1, pages + 1)), title="Annual Report 2021")
 
 
+@pytest.mark.requirement("11.11")
 async def test_a_pdf_becomes_pages_with_headings_paragraphs_and_furniture() -> None:
     document = await read(report())
     assert document.warnings == ()

@@ -20,6 +20,7 @@ def catalog(folder: Path, text: str) -> Catalog:
     return Catalog.read(folder)
 
 
+@pytest.mark.requirement("B31")
 def test_the_first_entry_that_matches_counts(tmp_path: Path) -> None:
     read = catalog(
         tmp_path,

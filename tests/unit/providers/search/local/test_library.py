@@ -263,6 +263,7 @@ async def test_a_file_that_is_no_index_is_named(tmp_path: Path, folder: Path) ->
         await Library(tmp_path / "file" / "library.db").add([folder])
 
 
+@pytest.mark.requirement("B31")
 async def test_local_search_gives_whole_documents_with_what_library_toml_says(folder: Path, library: Library) -> None:
     (folder / "library.toml").write_text(
         '[[document]]\nmatch = "sub/*.md"\ntier = "PRIMARY_SOURCE"\npublisher = "Observatory"\ndate = 2020-03-08\n'

@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from graph_research.cli import bundle, config, doctor, graph, history, library, prune, revise, run, runs
+from graph_research.cli import bundle, config, doctor, graph, history, library, prune, run, runs
 from graph_research.cli.debug import command as debug_command
 from graph_research.cli.display.output import finish_output, open_streams, say, show, show_json
 from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded, end_with, install_crash_hook, wants_json
+from graph_research.cli.reports import check, revise
 from graph_research.errors import GraphResearchError
 
 __all__ = ["execute", "main"]
@@ -70,6 +71,7 @@ def _application() -> typer.Typer:
     run.register(app)
     runs.register(app)
     revise.register(app)
+    check.register(app)
     history.register(app)
     bundle.register(app)
     prune.register(app)

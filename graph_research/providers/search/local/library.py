@@ -84,9 +84,19 @@ class Library:
             found.setdefault(row["folder"], []).append(failure)
         return found
 
-    async def documents(self) -> Sequence[DocumentFacts]:
-        """Every indexed document, by folder and path."""
-        return [_facts(row) for row in await self._read(lambda index: index.rows("documents")) or []]
+    async def documents(self, root: Path | None = None) -> Sequence[DocumentFacts]:
+        """Every indexed document, or those below `root` or at it, by folder and path."""
+        rows = await self._read(lambda index: index.rows("documents")) or []
+        return [_facts(row) for row in rows if root is None or Path(row["path"]).is_relative_to(root)]
+
+    async def document(self, path: Path) -> Document | None:
+        """The document of an indexed file, None where it is not indexed or has no text."""
+
+        def find(index: Index) -> Document | None:
+            numbers = [row["id"] for row in index.rows("readable_at_path", path=str(path.resolve()))]
+            return index.document(numbers[0]) if numbers else None
+
+        return await self._read(find)
 
     async def remove(self, path: str | Path) -> int:
         """Forget an added folder or file, or a single document; how many documents were forgotten."""

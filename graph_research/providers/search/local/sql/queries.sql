@@ -67,6 +67,9 @@ SELECT id FROM documents WHERE folder = :folder
 -- name: ids_at_path
 SELECT id FROM documents WHERE path = :path
 
+-- name: readable_at_path
+SELECT id FROM documents WHERE path = :path AND text IS NOT NULL
+
 -- name: languages
 SELECT DISTINCT language FROM documents
 WHERE language IS NOT NULL AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders)))

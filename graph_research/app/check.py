@@ -1,0 +1,125 @@
+"""The audit of a report that anyone wrote, against a library folder. No model is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph_research.app.library import open_library, require_documents, require_folders
+from graph_research.app.workspace import Workspace
+from graph_research.errors import UserMistake
+from graph_research.providers.search.local import Library
+from graph_research.providers.search.local.library import OnProgress
+from graph_research.providers.search.local.records import DocumentFacts
+from graph_research.research.audit.judge import LibraryDocument, judged
+from graph_research.research.audit.model import Audit, AuditedSentence, counts_of
+from graph_research.research.audit.statements import ReportSentence, cited_entries, sentences_of
+from graph_research.text.document import Document
+
+_NEAREST = 6
+"""Documents of the library that a sentence is compared with, beside those it cites."""
+_LEAST_TITLE_CHARS = 8
+
+OnSentence = Callable[[int, int], None]
+"""Called before each sentence, with its number from 0 and how many there are."""
+
+
+class ReportUnreadable(UserMistake):
+    """The file of a report that is to be audited is not there or gives no text."""
+
+
+@dataclass(frozen=True)
+class _Shelf:
+    """The documents of one library folder, by what a report may call them."""
+
+    library: Library
+    folder: Path
+    facts: Sequence[DocumentFacts]
+
+    async def document(self, facts: DocumentFacts) -> LibraryDocument | None:
+        base = self.folder if self.folder.is_dir() else self.folder.parent
+        document = await self.library.document(base / facts.url)
+        return None if document is None else _named(facts, document)
+
+    def named_in(self, entry: str) -> list[DocumentFacts]:
+        """The documents whose path, file name or title an entry of a list of sources has, those by path first."""
+        text = " ".join(entry.casefold().replace("\\", "").split())
+        by_path = [row for row in self.facts if row.url.casefold() in text]
+        by_name = [row for row in self.facts if row.url.rsplit("/", 1)[-1].casefold() in text]
+        by_title = [row for row in self.facts if len(row.title) >= _LEAST_TITLE_CHARS and row.title.casefold() in text]
+        return by_path or by_name or by_title
+
+
+async def check_report(
+    workspace: Workspace,
+    file: Path,
+    folder: Path,
+    *,
+    on_index: OnProgress | None = None,
+    on_sentence: OnSentence | None = None,
+) -> Audit:
+    """Compare each sentence of a report with the documents of a folder, which is indexed first. The documents that a
+    sentence cites are asked before the others. `ReportUnreadable`, `LibraryMissing`, `LibraryEmpty`."""
+    path = _resolved(workspace, file)
+    report = await _read_report(path, file)
+    require_folders(workspace, [folder])
+    root = _resolved(workspace, folder)
+    library = open_library(workspace)
+    counts = await library.add([root], on_index)
+    await require_documents(library, [root])
+    shelf = _Shelf(library, root, await library.documents(root))
+    sentences = sentences_of(report)
+    entries = {name: shelf.named_in(entry) for name, entry in cited_entries(report).items()}
+    audited: list[AuditedSentence] = []
+    for n, sentence in enumerate(sentences, start=1):
+        if on_sentence:
+            on_sentence(n - 1, len(sentences))
+        audited.append(await _audited(n, sentence, shelf, entries, report))
+    return Audit(
+        file=str(file),
+        title=report.title or path.stem,
+        documents=len(shelf.facts),
+        counts=counts_of(audited),
+        sentences=audited,
+        unread=[f"{failure.path}: {failure.reason}" for failure in counts.failed],
+    )
+
+
+async def _read_report(path: Path, named: Path) -> Document:
+    """The report by the readers that libraries have, in an index of its own, which is thrown away."""
+    if not await asyncio.to_thread(path.is_file):
+        raise ReportUnreadable(f"there is no file {named}", help="name a report as .md, .txt, .html or .pdf")
+    with tempfile.TemporaryDirectory() as folder:
+        library = Library(Path(folder, "report.db"))
+        counts = await library.add([path])
+        document = await library.document(path)
+    if document is None:
+        reason = counts.failed[0].reason if counts.failed else "it has no text"
+        raise ReportUnreadable(f"{named} cannot be read: {reason}")
+    return document
+
+
+async def _audited(
+    n: int,
+    sentence: ReportSentence,
+    shelf: _Shelf,
+    entries: Mapping[str, Sequence[DocumentFacts]],
+    report: Document,
+) -> AuditedSentence:
+    facts = [row for mark in sentence.marks for row in entries.get(mark, ())]
+    cited = [document for row in facts if (document := await shelf.document(row)) is not None]
+    found = await shelf.library.find(sentence.text, folders=[shelf.folder], limit=_NEAREST)
+    near = [_named(row.facts, row.document) for row in found if row.document.hash != report.hash]
+    unfollowed = [mark for mark in sentence.marks if not entries.get(mark)]
+    return await asyncio.to_thread(judged, n, sentence, near, cited, unfollowed)
+
+
+def _named(facts: DocumentFacts, document: Document) -> LibraryDocument:
+    return LibraryDocument(source_id=facts.source_id, title=facts.title, path=facts.url, document=document)
+
+
+def _resolved(workspace: Workspace, path: Path) -> Path:
+    return (workspace.folder / path.expanduser()).resolve()

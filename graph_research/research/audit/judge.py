@@ -1,0 +1,138 @@
+"""The verdict on one sentence, from passages of documents: by code, with the score and the rules of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graph_research.research.audit.model import AuditedSentence, AuditQuote, Verdict
+from graph_research.research.audit.statements import ReportSentence
+from graph_research.research.evidence.citations import AROUND_CHARS
+from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
+from graph_research.research.models.draft import StatementKind
+from graph_research.text.document import Document
+from graph_research.text.locators import make_locator
+from graph_research.text.relevance.conflicts import find_contradictions
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
+from graph_research.text.relevance.statements import SourceSentence
+from graph_research.text.relevance.support import SUPPORTED, support
+from graph_research.text.relevance.units import Unit
+
+_COMPARED = 12
+"""Passages that a sentence is compared with."""
+_ABOUT_THE_SAME = 0.6
+"""The share of a sentence's words, by weight, in a passage that tells against it by a denial, an opposite or order."""
+_CLAIM = "the sentence"
+_OTHERWISE = ("denied", "opposed", "order")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LibraryDocument:
+    """A document of the library with what names it."""
+
+    source_id: str
+    title: str
+    path: str
+    document: Document
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Compared:
+    """A passage beside the sentence."""
+
+    quote: AuditQuote
+    is_supporting: bool
+    is_against: bool
+    problem: str
+
+
+def judged(
+    n: int,
+    sentence: ReportSentence,
+    documents: Sequence[LibraryDocument],
+    cited: Sequence[LibraryDocument],
+    unfollowed: Sequence[str],
+) -> AuditedSentence:
+    """The verdict on a sentence. The documents that it cites are asked first: what they say counts before the rest."""
+    plain = AuditedSentence(
+        n=n,
+        text=sentence.text,
+        verdict=Verdict.NOT_CHECKABLE,
+        citations=list(sentence.marks),
+        unfollowed=list(unfollowed),
+    )
+    if not sentence.is_checkable:
+        return plain
+    compared = [*_compared(sentence.text, cited, is_cited=True)]
+    if not any(row.is_supporting for row in compared):
+        names = {row.source_id for row in cited}
+        others = [row for row in documents if row.source_id not in names]
+        compared += _compared(sentence.text, others, is_cited=False)
+    supporting = [row for row in compared if row.is_supporting]
+    against = [row for row in compared if row.is_against]
+    best = max(supporting or against or compared, key=lambda row: row.quote.score, default=None)
+    if best is None:
+        return plain.model_copy(update={"verdict": Verdict.NOT_FOUND, "reason": "nothing in the library is near it"})
+    verdict = Verdict.SUPPORTED if supporting else Verdict.CONTRADICTED if against else Verdict.NOT_FOUND
+    return plain.model_copy(
+        update={
+            "verdict": verdict,
+            "score": best.quote.score,
+            "reason": "" if supporting else best.problem,
+            "quote": best.quote,
+            "against": against[0].quote if supporting and against else None,
+        }
+    )
+
+
+def _compared(text: str, documents: Sequence[LibraryDocument], *, is_cited: bool) -> list[_Compared]:
+    if not documents:
+        return []
+    by_id = {row.source_id: row for row in documents}
+    pool = Pool({name: row.document for name, row in by_id.items()})
+    ranked = rank(pool, parse(text))[:_COMPARED]
+    units = [(by_id[item.source], item.unit) for item in ranked]
+    return [_beside(text, owner, unit, is_cited=is_cited) for owner, unit in units]
+
+
+def _beside(text: str, owner: LibraryDocument, unit: Unit, *, is_cited: bool) -> _Compared:
+    whole = owner.document.text
+    around = whole[max(0, unit.start - AROUND_CHARS) : unit.end + AROUND_CHARS]
+    passage = CitedPassage(number=1, quote=unit.text, valid=True, surroundings=around, title=owner.title)
+    judgement = judge(text, StatementKind.FACT, [passage])
+    found = support(text, [unit.text, owner.title])
+    quote = AuditQuote(
+        source_id=owner.source_id,
+        title=owner.title,
+        path=owner.path,
+        locator=make_locator(owner.document, unit.start, unit.end),
+        quote=unit.text,
+        score=round(found.score, 2),
+        cited=is_cited,
+    )
+    is_supporting = judgement.status is Status.CITED and found.score >= SUPPORTED
+    return _Compared(
+        quote=quote,
+        is_supporting=is_supporting,
+        is_against=not is_supporting and (_excludes(text, owner, unit) or _says_otherwise(found.features)),
+        problem=judgement.problem,
+    )
+
+
+def _excludes(text: str, owner: LibraryDocument, unit: Unit) -> bool:
+    """Whether the passage gives another number or date for the same thing, or differs in a denial or a name."""
+    stated = SourceSentence(source_id=_CLAIM, text=text, start=0, end=len(text))
+    passage = SourceSentence(
+        source_id=owner.source_id,
+        text=unit.text,
+        start=unit.start,
+        end=unit.end,
+        title=owner.title,
+        heading=unit.heading,
+    )
+    return bool(find_contradictions([stated, passage]))
+
+
+def _says_otherwise(features: Mapping[str, float]) -> bool:
+    return features["coverage"] >= _ABOUT_THE_SAME and any(features[name] >= _ABOUT_THE_SAME for name in _OTHERWISE)

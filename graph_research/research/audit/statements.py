@@ -1,0 +1,180 @@
+"""The sentences of a report as it is written, each with the citation marks behind it, and its list of sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from graph_research.research.report.labels.languages import LANGUAGES, labels_for
+from graph_research.text.document import Document
+from graph_research.text.language.words import language_of, words
+from graph_research.text.sentences import PROSE, sentence_spans
+
+_MARK = re.compile(r"\s*\\?\[\^?([\w.-]{1,12}(?:\s*[,;–-]\s*\d{1,4})*)\\?\](?!\()")
+_RANGE = re.compile(r"(\d{1,4})\s*[–-]\s*(\d{1,4})")
+_ENTRY = re.compile(r"^\W*\[?\^?(\d{1,4})[\].:)|\t ]+\s*(\S.*)", re.DOTALL)
+_ENDS = re.compile(r"[.!?。！？]['\"”’»)\]]*$")
+_SENTENCE = re.compile(r"[.!?]['\"”’»)]*\s*\[")
+_QUOTED = re.compile(r"[“„«\"「](.*)[”“»\"」]", re.DOTALL)
+_SPACED = re.compile(r"\s+([.,;:!?])")
+_LEAST_WORDS = 4
+_MOST_RANGE = 50
+_SOURCE_HEADINGS = frozenset(
+    (
+        "references",
+        "bibliography",
+        "literature",
+        "footnotes",
+        "notes",
+        "citations",
+        "literaturverzeichnis",
+        "quellenverzeichnis",
+        "références",
+        "bibliographie",
+        "bibliografía",
+        "referencias",
+        "bibliografia",
+        "riferimenti",
+        "referências",
+        "bronnen",
+        "參考文獻",
+        "参考文献",
+        "works cited",
+        "further reading",
+    )
+)
+"""Beside the headings of this program's own reports."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportSentence:
+    """A sentence without its marks, and the marks: numbers and names in brackets behind or in it."""
+
+    text: str
+    marks: tuple[str, ...] = ()
+
+    @property
+    def is_checkable(self) -> bool:
+        """Whether it may state a fact: it asks nothing, leads to nothing, and has words that say something."""
+        if self.text.rstrip("”\"'»)* ").endswith(("?", ":")):
+            return False
+        said = sum(word.weight > 0.0 for word in words(self.text, language_of(self.text)))
+        return said >= _LEAST_WORDS - any(character.isdigit() for character in self.text)
+
+
+def sentences_of(document: Document) -> list[ReportSentence]:
+    """The sentences of the text in order, those of table rows too; without headings, the headers of tables and the list
+    of sources.
+
+    What follows a mark behind the end of a sentence without an end of its own, such as whom it quotes, is left out.
+    """
+    language = language_of(document.text)
+    found: list[ReportSentence] = []
+    for text, is_prose in _pieces(document):
+        spans = sentence_spans(text, language=language) if is_prose else [(0, len(text))]
+        first = len(found)
+        for start, end in spans:
+            found += _read(text[start:end], found.pop() if len(found) > first else None, language)
+    return found
+
+
+def cited_entries(document: Document) -> Mapping[str, str]:
+    """The text behind each number of the report's list of sources, its footnotes among them."""
+    entries: dict[str, str] = {}
+    for block in document.blocks:
+        for line in document.text[block.start : block.end].split("\n"):
+            if match := _ENTRY.match(line.strip()):
+                entries.setdefault(match[1], match[2].strip())
+    return entries
+
+
+def _read(piece: str, before: ReportSentence | None, language: str) -> Iterator[ReportSentence]:
+    """The sentence before, with the marks that a piece of text begins with, and the sentences of the piece."""
+    parts = _parts(piece)
+    while parts and not parts[0][0]:
+        _, marks = parts.pop(0)
+        if before:
+            before = ReportSentence(text=before.text, marks=(*before.marks, *marks))
+            if parts and not _ENDS.search(parts[0][0]):
+                parts.pop(0)
+    if before:
+        yield before
+    text, cited, ended = "", list[str](), False
+    for said, marks in parts:
+        if ended and not _ENDS.search(said):
+            continue
+        if ended:
+            yield from _split(text, cited, language)
+            text, cited = "", []
+        text = _SPACED.sub(r"\1", f"{text} {said}".strip())
+        cited += marks
+        ended = bool(marks and _ENDS.search(said))
+    if any(character.isalnum() for character in text):
+        yield from _split(text, cited, language)
+
+
+def _split(text: str, marks: Sequence[str], language: str) -> Iterator[ReportSentence]:
+    """The sentences of what stood in one pair of quotation marks; the marks behind it belong to each."""
+    for start, end in sentence_spans(text, language=language):
+        yield ReportSentence(text=text[start:end], marks=tuple(marks))
+
+
+def _parts(piece: str) -> list[tuple[str, list[str]]]:
+    """The text before each mark with the names in that mark, and the rest."""
+    parts, last = list[tuple[str, list[str]]](), 0
+    for match in _MARK.finditer(piece):
+        parts.append((_bare(piece[last : match.start()]), _names(match[1])))
+        last = match.end()
+    rest = _bare(piece[last:])
+    return [*parts, (rest, [])] if rest else parts
+
+
+def _bare(text: str) -> str:
+    """The text in one line, without quotation marks around all of it."""
+    line = " ".join(text.split()).strip("*| ")
+    quoted = _QUOTED.fullmatch(line)
+    return quoted[1].strip() if quoted else line
+
+
+def _pieces(document: Document) -> Iterator[tuple[str, bool]]:
+    """The text of each block that is no heading, with whether it is prose, up to the list of sources; what stands
+    behind that list under a heading of its own is read again. Of a table's row the cells that hold sentences, else the
+    whole row."""
+    listing = 0
+    before = ""
+    for block in document.blocks:
+        text = document.text[block.start : block.end]
+        if block.kind == "heading":
+            if not listing or block.level <= listing:
+                listing = block.level if " ".join(text.lower().split()) in _headings() else 0
+        elif listing:
+            pass
+        elif block.kind in PROSE:
+            yield text, True
+        elif block.kind == "table" and before == "table":
+            cells = document.rows.get(block.start, ())
+            with_sentences = [cell for cell in cells if _ENDS.search(_MARK.sub("", cell)) or _SENTENCE.search(cell)]
+            yield from ((cell, True) for cell in with_sentences)
+            if not with_sentences:
+                yield " ".join(cells) or text, False
+        before = block.kind
+
+
+@cache
+def _headings() -> frozenset[str]:
+    """Headings under which a report tells of itself instead of its subject, in lower case."""
+    own: list[str] = []
+    for language in LANGUAGES:
+        labels = labels_for(language)
+        own += [labels.sources, labels.methodology, labels.basis, labels.open_questions, labels.passages]
+    return _SOURCE_HEADINGS | {text.lower() for text in own}
+
+
+def _names(mark: str) -> list[str]:
+    """The names in a mark; a range of numbers as each of them."""
+    ranged = _RANGE.fullmatch(mark.strip())
+    if ranged and 0 <= int(ranged[2]) - int(ranged[1]) <= _MOST_RANGE:
+        return [str(number) for number in range(int(ranged[1]), int(ranged[2]) + 1)]
+    return [name.strip() for name in re.split("[,;]", mark)]

@@ -1,0 +1,108 @@
+"""`check`: a report of anyone, sentence by sentence, against a folder of documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_research.text.locators import resolve
+from graph_research.text.readers.markdown import markdown_document
+from tests.support.cli.cli_process import DEMO_LIBRARY, User
+
+REPORT = """# The lagoon
+
+The Marrow Bay tidal lagoon has an installed capacity of 240 megawatts [1]. The construction cost of the Marrow Bay
+tidal lagoon was 7.4 billion euros. Salmon smolt mortality at the Marrow Bay tidal lagoon was 4.2 percent [2]. The
+lagoon increased the number of wintering dunlin. The harbour of Port Hesket exports 40,000 tonnes of granite a year.
+Is it so?
+
+The construction cost of the Marrow Bay tidal lagoon reached 1.61 billion euros [3].
+
+## References
+
+[1] Annual report, official/annual-report-2021.pdf
+[2] Somebody, nowhere.html
+[3] audit-review-2018.md
+"""
+EXPECTED = ["supported", "contradicted", "supported", "contradicted", "not_found", "not_checkable", "supported"]
+
+
+def audit(user: User, name: str, *options: str) -> Any:
+    return user.run("check", name, "--library", str(DEMO_LIBRARY), "--json", *options).json
+
+
+def test_each_sentence_gets_a_verdict_and_the_best_passage_with_its_place(user: User) -> None:
+    user.write("mine.md", REPORT)
+    done = audit(user, "mine.md")
+    assert [row["verdict"] for row in done["sentences"]] == EXPECTED
+    assert done["counts"] == {name: EXPECTED.count(name) for name in done["counts"]}
+    cited = done["sentences"][0]["quote"]
+    assert (cited["path"], cited["cited"]) == ("official/annual-report-2021.pdf", True)
+    assert done["sentences"][2]["unfollowed"] == ["2"]
+    last = done["sentences"][-1]
+    document = markdown_document((DEMO_LIBRARY / last["quote"]["path"]).read_text())
+    start, end = resolve(document.text, last["quote"]["locator"], document.pages or None)
+    assert document.text[start:end] == last["quote"]["quote"]
+    assert "1.34 billion euros" in last["against"]["quote"]
+
+
+def test_the_same_report_as_a_page_and_as_text_gets_the_same_verdicts(user: User) -> None:
+    user.write("mine.md", REPORT)
+    paragraphs = "".join(f"<p>{part}</p>" for part in REPORT.split("\n\n")[1:3])
+    user.write("mine.html", f"<html><body><h1>The lagoon</h1>{paragraphs}</body></html>")
+    user.write("mine.txt", "\n\n".join(REPORT.split("\n\n")[1:3]))
+    for name in ("mine.html", "mine.txt"):
+        assert [row["verdict"] for row in audit(user, name)["sentences"]] == EXPECTED
+
+
+def test_the_programs_own_report_is_supported_by_its_library(user: User, researcher: User) -> None:
+    own = (researcher.folder / "out" / "report.md").read_text()
+    user.write("own.md", own)
+    done = user.run("check", "own.md", "--library", "library", "--json").json
+    assert done["counts"]["contradicted"] == 0
+    said = [row for row in done["sentences"] if row["citations"]]
+    assert said
+    assert all(row["verdict"] == "supported" and not row["unfollowed"] for row in said)
+
+
+@pytest.mark.parametrize("format", ["md", "html"])
+def test_a_page_to_hand_on_holds_no_markup_of_the_report(user: User, format: str) -> None:
+    user.write("evil.txt", "The <script>alert(1)</script> lagoon has an installed capacity of 240 megawatts.")
+    done = user.run("check", "evil.txt", "--library", str(DEMO_LIBRARY), "--format", format, "-o", "audit.out")
+    assert "written: audit.out" in done.err
+    page = (user.folder / "audit.out").read_text()
+    assert "<script>" not in page.replace("\\<", "")
+    assert "240 megawatts" in page
+
+
+def test_the_table_shows_verdict_passage_and_place(user: User) -> None:
+    user.write("mine.md", REPORT)
+    out = user.run("check", "mine.md", "--library", str(DEMO_LIBRARY)).out
+    assert "contradicted" in out
+    assert "official/annual-report-2021.pdf, page 2" in out
+    assert "7 sentences: 3 supported, 2 contradicted, 1 not found, 1 not checkable" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("missing.md", None, "there is no file missing.md"),
+        ("empty.md", b"", "it has no text"),
+        ("broken.pdf", b"%PDF-1.4\nnothing", "cannot be read"),
+        ("photo.jpg", b"\xff\xd8", "cannot be read"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused(user: User, name: str, content: bytes | None, words: str) -> None:
+    if content is not None:
+        Path(user.folder, name).write_bytes(content)
+    done = user.run("check", name, "--library", "library", expect=2)
+    assert words in done.err
+
+
+def test_a_library_that_is_not_there_or_empty_is_refused(user: User) -> None:
+    user.write("mine.md", REPORT)
+    assert "there is no folder" in user.run("check", "mine.md", "--library", "nowhere", expect=2).err
+    (user.folder / "bare").mkdir()
+    assert "no document can be read" in user.run("check", "mine.md", "--library", "bare", expect=2).err

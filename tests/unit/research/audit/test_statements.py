@@ -1,0 +1,46 @@
+"""The sentences of a foreign report, with the marks behind them."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.research.audit.statements import ReportSentence, cited_entries, sentences_of
+from graph_research.text.readers.markdown import markdown_document
+
+
+def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(row.text, row.marks) for row in sentences_of(markdown_document(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It turns [1]. It hums [2, 3].", [("It turns.", ("1",)), ("It hums.", ("2", "3"))]),
+        ("It turns.[1] It hums.[2–4]", [("It turns.", ("1",)), ("It hums.", ("2", "3", "4"))]),
+        ("- “It turns.” [4] *Company, 2022* (disputed)", [("It turns.", ("4",))]),
+        ("- “It turns. It hums.” [4]", [("It turns.", ("4",)), ("It hums.", ("4",))]),
+        ("See [the page](https://example.org/a). It hums.", [("See the page.", ()), ("It hums.", ())]),
+        ("# The mill\n\nIt turns.\n\n## References\n\n[1] A book.\n\n### Web\n\nA page.\n", [("It turns.", ())]),
+        ("It turns.\n\n## Sources\n\n1. A book.\n\n## More\n\nIt hums.", [("It turns.", ()), ("It hums.", ())]),
+        ("| What | Value |\n| --- | --- |\n| Turbines | 16 |\n", [("Turbines 16", ())]),
+    ],
+)
+def test_sentences_keep_their_marks_and_lose_what_is_not_said(
+    text: str, expected: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    assert read(text) == expected
+
+
+def test_entries_of_a_list_of_sources_are_found_however_they_are_numbered() -> None:
+    table = "| [3] | A page | b.html |\n| --- | --- | --- |\n"
+    text = f"It turns [1].\n\n## Sources\n\n[1] Annual report, a.pdf\n\n2. A book\n\n{table}"
+    entries = cited_entries(markdown_document(text))
+    assert "a.pdf" in entries["1"]
+    assert "b.html" in entries["3"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Is the lagoon the largest power station?", "The sources say this here:", "So it is."]
+)
+def test_questions_leads_and_empty_sentences_are_not_checkable(text: str) -> None:
+    assert not ReportSentence(text=text).is_checkable

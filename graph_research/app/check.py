@@ -91,7 +91,7 @@ async def check_report(
 async def _read_report(path: Path, named: Path) -> Document:
     """The report by the readers that libraries have, in an index of its own, which is thrown away."""
     if not await asyncio.to_thread(path.is_file):
-        raise ReportUnreadable(f"there is no file {named}", help="name a report as .md, .txt, .html or .pdf")
+        raise ReportUnreadable(f"there is no file {named}", help="name a report as .md, .docx, .html, .pdf or .txt")
     with tempfile.TemporaryDirectory() as folder:
         library = Library(Path(folder, "report.db"))
         counts = await library.add([path])

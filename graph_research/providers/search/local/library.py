@@ -24,6 +24,7 @@ from graph_research.providers.search.local.records import (
     FoundDocument,
     PassageHit,
 )
+from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.locators import make_locator
 from graph_research.text.readers import READERS

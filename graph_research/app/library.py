@@ -52,8 +52,21 @@ async def add_folders(workspace: Workspace, paths: Sequence[Path], on_progress: 
 
 
 async def list_folders(workspace: Workspace) -> list[dict[str, Any]]:
-    """`{folder, documents}` of everything that was added."""
-    return [{"folder": folder.path, "documents": folder.documents} for folder in await open_library(workspace).list()]
+    """`{folder, documents, unread, partly}` of everything that was added; the last two count files."""
+    return [
+        {"folder": row.path, "documents": row.documents, "unread": row.unread, "partly": row.partly}
+        for row in await open_library(workspace).list()
+    ]
+
+
+async def list_omissions(workspace: Workspace) -> list[dict[str, Any]]:
+    """`{folder, path, reason, partly}` of every file that the last indexing did not read, or only in part."""
+    found = await open_library(workspace).omissions()
+    return [
+        {"folder": folder, **failure.to_json(), "partly": failure.partly}
+        for folder, failures in found.items()
+        for failure in failures
+    ]
 
 
 async def search_passages(workspace: Workspace, text: str, *, most: int) -> list[dict[str, Any]]:
@@ -103,6 +116,12 @@ def require_folders(workspace: Workspace, paths: Sequence[Path]) -> None:
 async def count_documents(workspace: Workspace) -> int:
     """How many documents are indexed."""
     return sum(folder.documents for folder in await open_library(workspace).list())
+
+
+async def count_omissions(workspace: Workspace) -> int:
+    """How many files of types that are read were not read, or only in part."""
+    found = await open_library(workspace).omissions()
+    return sum(failure.partly or not failure.unsupported for failures in found.values() for failure in failures)
 
 
 async def pdf_child_works() -> bool:

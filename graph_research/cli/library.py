@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,8 +12,13 @@ from graph_research.cli.display.progress import IndexingLines
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, Library, examples
 from graph_research.cli.workspace import open_here, wait_for
+from graph_research.text.wording import counted
+
+if TYPE_CHECKING:
+    from graph_research.providers.search.local import Counts
 
 _EXCERPT_CHARS = 300
+_TYPES_SHOWN = 10
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +29,7 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
     )
     group.command("add", epilog=examples("library add papers/ notes/", "library add papers/ --json"))(_add)
-    group.command("list", epilog=examples("library list", "library list --json"))(_list)
+    group.command("list", epilog=examples("library list", "library list --unread", "library list --json"))(_list)
     group.command("search", epilog=examples("library search 'defrost cycle'", "library search defrost -n 3 --json"))(
         _search
     )
@@ -38,17 +43,17 @@ def _add(
 ) -> None:
     """Index folders, or what changed.
 
-    Every file that is not indexed is listed with the reason; exit code 1 if it was named itself.
+    Files that are not indexed are named with the reason, those of other types by their number; `library list --unread`
+    names them all. Exit code 1 if one was named itself.
     """
     from graph_research.app.library import add_folders
 
     workspace = open_here()
     counts = wait_for(add_folders(workspace, [Path(path) for path in paths], IndexingLines()))
-    for failure in counts.failed:
-        say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
+    _say_omissions(counts)
     documents = counts.added + counts.updated + counts.unchanged + counts.removed
     if not documents and all(failure.unsupported for failure in counts.failed):
-        say(f"no .md, .txt, .html or .pdf file was found in {', '.join(map(in_line, paths))}")
+        say(f"no file that can be read was found in {', '.join(map(in_line, paths))}")
     if json:
         show_json(counts.to_json())
     else:
@@ -63,17 +68,53 @@ def _add(
         raise CommandEnded(FAILED)
 
 
-def _list(json: Json = False) -> None:
-    """The indexed folders."""
-    from graph_research.app.library import list_folders
+def _say_omissions(counts: Counts) -> None:
+    """Name the files that are not indexed, and those that are in part; of types that are not read one each."""
+    for failure in [failure for failure in counts.failed if not failure.unsupported]:
+        say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
+    for failure in counts.partly:
+        say(f"indexed in part: {in_line(failure.path)}: {failure.reason}")
+    by_type: dict[str, list[str]] = {}
+    for failure in counts.failed:
+        if failure.unsupported:
+            by_type.setdefault(PurePath(failure.path).suffix.lower(), []).append(failure.path)
+    for suffix, files in sorted(by_type.items(), key=lambda item: -len(item[1]))[:_TYPES_SHOWN]:
+        kind = f"of type {in_line(suffix)}" if suffix else "without a suffix"
+        say(f"not indexed: {counted(len(files), 'file')} {kind}, which is not read, such as {in_line(files[0])}")
+    if len(by_type) > _TYPES_SHOWN:
+        rest = counted(len(by_type) - _TYPES_SHOWN, "more type")
+        say(f"not indexed: files of {rest}; `graph-research library list --unread` names them")
 
+
+def _list(
+    unread: Annotated[
+        bool, typer.Option("--unread", help="The files that were not read, or only in part, with the reason.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """The indexed folders."""
+    from graph_research.app.library import list_folders, list_omissions
+
+    if unread:
+        omissions = wait_for(list_omissions(open_here(reads_only=True)))
+        if json:
+            show_json(omissions)
+            return
+        for row in omissions:
+            show(f"{in_line(row['path'])}: {'only in part: ' if row['partly'] else ''}{row['reason']}")
+        if not omissions:
+            show("every file was read")
+        return
     folders = wait_for(list_folders(open_here(reads_only=True)))
     if json:
         show_json(folders)
     elif not folders:
         show("the index is empty; add documents with: graph-research library add FOLDER")
     else:
-        show_table(("DOCUMENTS", "FOLDER"), [(folder["documents"], folder["folder"]) for folder in folders])
+        columns = ("documents", "unread", "partly", "folder")
+        show_table(
+            ("DOCUMENTS", "UNREAD", "IN PART", "FOLDER"), [[folder[name] for name in columns] for folder in folders]
+        )
 
 
 def _search(
@@ -94,7 +135,8 @@ def _search(
     if not passages:
         show("nothing found")
     for passage in passages:
-        show(f"{passage['score']:.2f}  {in_line(passage['title'])}  ({in_line(passage['path'])}, {passage['locator']})")
+        where = ", ".join(in_line(part) for part in (passage["path"], passage["place"], passage["locator"]) if part)
+        show(f"{passage['score']:.2f}  {in_line(passage['title'])}  ({where})")
         excerpt = " ".join(passage["text"].split())
         show("      " + (excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS] + "…"))
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from graph_research.text.canonical import canonical_text
 from graph_research.text.document import PlaceKind, Places
 
+WORDS: Mapping[str, str] = {
+    "attachment": "attachment {at}",
+    "cell": "sheet {within}, {at}",
+    "chapter": "chapter {at}",
+    "line": "line {at}",
+    "notebook_cell": "cell {at}",
+    "paragraph": "paragraph {at}",
+    "row": "table {within}, row {at}",
+    "slide": "slide {at}",
+}
 _CELL = re.compile(r"([A-Z]+)([0-9]+)")
 
 
@@ -37,6 +47,15 @@ def place_of(tables: Sequence[Places], start: int, end: int) -> FilePlace | None
     if table.kind == "cell":
         return FilePlace(table.kind, table.within, *_corners([str(at) for at in table.at[first : last + 1]]))
     return FilePlace(table.kind, table.within, str(table.at[first]), str(table.at[last]))
+
+
+def in_words(place: FilePlace, words: Mapping[str, str] = WORDS) -> str:
+    """A place as it is shown, such as `sheet Costs, B4:D7`; `words` is a template for each kind."""
+    between = ":" if place.kind == "cell" else "–"
+    at = place.first if place.first == place.last else f"{place.first}{between}{place.last}"
+    template = words[place.kind]
+    shown = template.format(within=place.within, at=at)
+    return f"{place.within}, {shown}" if place.within and "{within}" not in template else shown
 
 
 def line_places(lines: Sequence[str], text: str) -> tuple[Places, ...]:

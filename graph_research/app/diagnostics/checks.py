@@ -19,7 +19,7 @@ from graph_research.app.diagnostics.providers import (
     with_names,
 )
 from graph_research.app.graphs import GraphFormat
-from graph_research.app.library import count_documents, pdf_child_works
+from graph_research.app.library import count_documents, count_omissions, pdf_child_works
 from graph_research.app.store import open_store
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.mcp_servers import build_mcp, mcp_names
@@ -182,10 +182,12 @@ async def _store(workspace: Workspace) -> Check:
 
 async def _index(workspace: Workspace) -> Check:
     try:
-        count = await count_documents(workspace)
+        count, omitted = await count_documents(workspace), await count_omissions(workspace)
     except GraphResearchError as error:
         return Check(name="library index", ok=False, text=str(error))
     text = f"{count} documents" if count else "empty; add folders to search your own documents"
+    if omitted:
+        text += f"; files not read, or only in part: {omitted}"
     return Check(name="library index", ok=count > 0, text=text, optional=True)
 
 

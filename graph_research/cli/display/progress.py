@@ -178,7 +178,7 @@ class IndexingLines:
             say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
         if len(documents) > _UNREADABLE_SHOWN:
             rest = len(documents) - _UNREADABLE_SHOWN
-            say(f"not indexed: {counted(rest, 'more file')}; `graph-research library add FOLDER` names them all")
+            say(f"not indexed: {counted(rest, 'more file')}; `graph-research library list --unread` names them all")
 
 
 @contextmanager

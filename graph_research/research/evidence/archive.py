@@ -11,7 +11,7 @@ from graph_research.errors import GraphResearchError
 from graph_research.graph.context import Context
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
-from graph_research.text.document import Document, text_hash
+from graph_research.text.document import Document, Places, places_of, text_hash
 from graph_research.text.locators import resolve
 from graph_research.text.wording import shortened
 
@@ -49,6 +49,7 @@ class Archive:
         self._texts = texts
         self._layouts = layouts or {}
         self._sound: dict[str, bool] = {}
+        self._places: dict[str, tuple[Places, ...]] = {}
 
     def prove(self, quote: str, locator: str, archive_hash: str) -> Proof:
         """Check `archive[locator] == quote`, to the character."""
@@ -81,6 +82,12 @@ class Archive:
     def layout(self, archive_hash: str) -> Mapping[str, Any]:
         """The blocks and pages of a text; an empty mapping where none are known."""
         return self._layouts.get(archive_hash, {})
+
+    def places(self, archive_hash: str) -> tuple[Places, ...]:
+        """Where stretches of a text stand in its file; empty where that is not known."""
+        if archive_hash not in self._places:
+            self._places[archive_hash] = places_of(self.layout(archive_hash))
+        return self._places[archive_hash]
 
     def pages(self, archive_hash: str) -> Sequence[int] | None:
         """The offset of each page, page 1 first, or None where the text has no page table."""

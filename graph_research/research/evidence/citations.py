@@ -24,6 +24,8 @@ from graph_research.research.models.draft import (
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
+from graph_research.text.document import PlaceKind
+from graph_research.text.places import place_of
 
 _SELECTOR_CHARS = 32
 AROUND_CHARS = 600
@@ -49,11 +51,21 @@ class PositionSelector(Record):
     end: int
 
 
+class CitedPlace(Record):
+    """Where a passage stands in its file: `first` to `last` of a kind such as lines or cells, counted in the part
+    `within`, such as a sheet or an attachment."""
+
+    kind: PlaceKind
+    within: str
+    first: str
+    last: str
+
+
 class Citation(Record):
     """One passage of one source. `n` is the source's number, printed as `[n]`; `id` is the passage's own.
 
     `problem` says why it is not valid: what is missing, or what stands there. `selectors` lead to the passage without
-    this program; a citation that is not valid has none.
+    this program; a citation that is not valid has none. `place` is null where the file has pages or no places.
     """
 
     id: str
@@ -66,6 +78,7 @@ class Citation(Record):
     valid: bool = True
     problem: str = ""
     selectors: list[QuoteSelector | PositionSelector] = Field(default_factory=list)
+    place: CitedPlace | None = None
 
 
 class CitedStatement(Record):
@@ -299,7 +312,12 @@ class _Numbering:
             valid=not problem,
             problem=problem,
             selectors=[] if problem else _selectors(self._archive.text(evidence.archive_hash), proof),
+            place=None if problem else self._place(evidence.archive_hash, proof),
         )
+
+    def _place(self, archive_hash: str, proof: Proof) -> CitedPlace | None:
+        place = place_of(self._archive.places(archive_hash), proof.start, proof.end)
+        return CitedPlace(**place._asdict()) if place else None
 
 
 def passage_of(citation: Citation, archive: Archive, titles: Mapping[str, str]) -> CitedPassage:

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote, urlsplit
 
-from graph_research.research.evidence.citations import Citation, CitedContradiction, QuoteSelector
+from graph_research.research.evidence.citations import Citation, CitedContradiction, CitedPlace, QuoteSelector
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource, Retries, RoleUse
 from graph_research.text.language.dates import date_parts
+from graph_research.text.places import FilePlace, in_words
 from graph_research.text.wording import shortened
 
 # Controls but tab and newline, direction overrides and isolates, and the invisible tag characters; a text must not
@@ -103,13 +104,17 @@ def quoted(text: str, labels: Labels) -> str:
     return text.join(labels.quotes)
 
 
-def place(locator: str, labels: Labels) -> str:
-    """A locator in words: `page 3, characters 120–180`, counted as the locator counts, from 0."""
+def place(locator: str, labels: Labels, in_file: CitedPlace | None = None) -> str:
+    """Where a passage stands in words: `sheet Costs, B4, characters 120–180`, the latter counted as the locator counts,
+    from 0."""
     match = _LOCATOR.fullmatch(locator)
     if not match:
         return one_line(locator)
     template = labels.place_on_page if match[1] else labels.place
-    return template.format(page=match[1], start=match[2], end=match[3])
+    characters = template.format(page=match[1], start=match[2], end=match[3])
+    if in_file is None:
+        return characters
+    return f"{one_line(in_words(FilePlace(**in_file.model_dump()), labels.file_places))}, {characters}"
 
 
 def live_link(url: str | None, citation: Citation) -> str | None:

@@ -13,7 +13,7 @@ def test_every_file_that_is_not_indexed_is_listed_with_the_reason(user: User) ->
     assert failed.keys() == {"table.xyz", "empty.md"}
     assert failed["table.xyz"].startswith("unsupported file type")
     assert all(entry.keys() == {"path", "reason"} for entry in done.json["failed"])
-    assert "table.xyz: unsupported file type" in done.err
+    assert "1 file of type .xyz, which is not read, such as" in done.err
     assert "table.xyz" not in user.run("run", "How do tide mills store water?", "--library", "library").err
 
 
@@ -33,3 +33,21 @@ def test_an_embedding_model_that_is_not_there_is_named_before_anything_is_search
     user.run("library", "add", "library")
     done = user.run(*command, environ={"GRAPH_RESEARCH_EMBEDDING_MODEL": "no/such/model"}, expect=2)
     assert "embedding_model 'no/such/model'" in done.err
+
+
+def test_files_of_other_types_are_counted_and_listed_on_demand(user: User) -> None:
+    user.write("papers/notes.md", "The dam is five metres high.")
+    for name in ("a.png", "b.png", "c.iso", "broken.docx"):
+        user.write(f"papers/{name}", "PK")
+    done = user.run("library", "add", "papers")
+    assert "1 added, 0 updated, 0 unchanged, 0 removed, 4 failed" in done.out
+    assert "broken.docx: it is damaged" in done.err
+    assert (
+        f"not indexed: 2 files of type .png, which is not read, such as {user.folder / 'papers' / 'a.png'}" in done.err
+    )
+    assert "b.png" not in done.err
+    listed = user.run("library", "list", "--unread", "--json").json
+    assert sorted(row["path"].rpartition("/")[2] for row in listed) == ["a.png", "b.png", "broken.docx", "c.iso"]
+    folder = str(user.folder / "papers")
+    assert user.run("library", "list", "--json").json == [{"folder": folder, "documents": 1, "unread": 4, "partly": 0}]
+    user.run("library", "add", "papers/broken.docx", expect=1)

@@ -27,6 +27,7 @@ from graph_research.providers.search.local.records import (
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.locators import make_locator
+from graph_research.text.places import in_words, place_of
 from graph_research.text.readers import READERS
 from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.formats import ZIP, type_of_bytes
@@ -405,6 +406,12 @@ def _hits(found: FoundDocument) -> list[PassageHit]:
             locator=make_locator(found.document, passage.start, passage.end),
             text=found.document.text[passage.start : passage.end],
             score=round(passage.score, 4),
+            place=_place(found.document, passage.start, passage.end),
         )
         for passage in found.passages[:_HITS_A_DOCUMENT]
     ]
+
+
+def _place(document: Document, start: int, end: int) -> str:
+    place = place_of(document.places, start, end)
+    return in_words(place) if place else ""

@@ -87,7 +87,8 @@ class FoundDocument:
 
 @dataclass(frozen=True, kw_only=True)
 class PassageHit:
-    """One passage: `text` stands at `locator` in the canonical text of the document at `path` (relative)."""
+    """One passage: `text` stands at `locator` in the canonical text of the document at `path` (relative), and at
+    in words, in its file; empty where the file has pages or no places."""
 
     source_id: str
     title: str
@@ -95,6 +96,7 @@ class PassageHit:
     locator: str
     text: str
     score: float
+    place: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

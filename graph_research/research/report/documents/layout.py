@@ -205,7 +205,7 @@ class _Layout:
                 quote=quoted(one_line(citation.quote), self.labels)
                 + ("" if citation.valid else f" ({self.labels.unsupported})"),
                 source=source_title(source) if source else citation.source_id,
-                where=place(citation.locator, self.labels),
+                where=place(citation.locator, self.labels, citation.place),
             )
 
 

@@ -142,6 +142,7 @@ class Labels:
     live_page: str
     place: str
     place_on_page: str
+    file_places: Mapping[str, str]
     page: str
     hash_title: str
 

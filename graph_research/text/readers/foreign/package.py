@@ -27,6 +27,7 @@ _CHUNK_BYTES = 1 << 16
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _DCTERMS = "{http://purl.org/dc/terms/}"
+_META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
@@ -135,7 +136,13 @@ def dublin_core(root: etree._Element | None) -> tuple[str, tuple[str, ...], str]
     if root is None:
         return "", (), ""
     title = text_of(root.find(f".//{_DC}title")).strip()
-    names = [text_of(element).strip() for element in root.iter(f"{_DC}creator")]
+    creators = list(root.iter(f"{_META}initial-creator")) or root.iter(f"{_DC}creator")
+    names = [text_of(element).strip() for element in creators]
     authors = tuple(part for name in names for part in re.split(r"\s*;\s*", name) if part)
-    dates = [*root.iter(f"{_DC}date"), *root.iter(f"{_DCTERMS}modified"), *root.iter(f"{_DCTERMS}created")]
+    dates = [
+        *root.iter(f"{_DC}date"),
+        *root.iter(f"{_DCTERMS}modified"),
+        *root.iter(f"{_DCTERMS}created"),
+        *root.iter(f"{_META}creation-date"),
+    ]
     return title, authors, next((date for element in dates if (date := iso_date(text_of(element).strip()))), "")

@@ -18,6 +18,7 @@ from graph_research.text.readers.foreign.hyphenation import Vocabulary
 _PAGE_NUMBER = re.compile(
     r"(?:page|p\.)?\s*[-–—|]?\s*(?:\d{1,4}|[ivxl]{1,7})\s*[-–—|]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
 )
+_VALUE = re.compile(r"[-+−±~<>≤≥(]?[$€£¥]?\d[\d.,'’]*\d?\s?[%‰)*†]?|[-–—]|n/?a", re.I)
 _CONTENTS = re.compile(r"(?:\.\s?){4,}\s*(?:\d{1,4}|[ivxl]{1,7})\s*$")
 _BULLET = re.compile(r"\s*(?:[•‣◦▪●–*-]|\(?(?:\d{1,2}|[a-z])\))\s+(?=\S)")
 _EDGE_LINES = 2
@@ -93,9 +94,12 @@ class _Reader:
 
     def _blocks(self, lines: Sequence[PdfLine], running: frozenset[PdfLine]) -> list[tuple[BlockKind, list[PdfLine]]]:
         rows = _rows(lines)
+        tabular = _tabular(rows)
         blocks: list[tuple[BlockKind, list[PdfLine]]] = []
-        for row in rows:
+        for number, row in enumerate(rows):
             kind = self._kind(row, running)
+            if number in tabular and kind in ("heading", "paragraph"):
+                kind = "table"
             if blocks and self._belongs(blocks[-1], kind, row):
                 blocks[-1][1].extend(row)
             else:
@@ -168,6 +172,27 @@ def _rows(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
         else:
             rows.append([line])
     return rows
+
+
+def _tabular(rows: Sequence[Sequence[PdfLine]]) -> frozenset[int]:
+    """The numbers of lines that are rows of a table although their cells came as a single line: neighbours that all end
+    in numbers, most of them in several."""
+    found: set[int] = set()
+    group: list[int] = []
+    counts = [*(_last_numbers(row[0].text) if len(row) == 1 else 0 for row in rows), 0]
+    for number, count in enumerate(counts):
+        if count:
+            group.append(number)
+            continue
+        if len(group) > 1 and sum(counts[member] > 1 for member in group) * 2 > len(group):
+            found.update(group)
+        group = []
+    return frozenset(found)
+
+
+def _last_numbers(text: str) -> int:
+    words = text.split()
+    return next((count for count, word in enumerate(reversed(words)) if not _VALUE.fullmatch(word)), len(words))
 
 
 def _usual_gap(pages: Sequence[Sequence[PdfLine]]) -> float:

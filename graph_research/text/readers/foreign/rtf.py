@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from striprtf.striprtf import rtf_to_text
 
+from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.dates import iso_date
@@ -19,7 +20,7 @@ _MADE = re.compile(r"\{\\(?:revtim|creatim)\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})
 
 
 def read_rtf(data: bytes, limits: Limits) -> Document:
-    """The text; its paragraphs are counted from 1. Cells of a table's row have `|` between them."""
+    """The text; its paragraphs are counted from 1."""
     if not data.lstrip().startswith(b"{\\rtf"):
         raise DocumentUnreadable("it is not RTF: it does not start with {\\rtf")
     source = data.decode("latin-1")
@@ -27,13 +28,19 @@ def read_rtf(data: bytes, limits: Limits) -> Document:
     made = _MADE.search(source[:_HEAD_CHARS])
     text = _text(source)
     warnings = (f"stopped after {limits.chars:,} characters",) if len(text) > limits.chars else ()
-    document = plain_document(text[: limits.chars])
+    builder = DocumentBuilder()
+    for number, line in enumerate(text[: limits.chars].splitlines(), start=1):
+        builder.place("paragraph", number)
+        if line.endswith("|"):
+            builder.add_row(line.split("|")[:-1])
+        else:
+            builder.add_document(replace(plain_document(line), places=()))
+    document = builder.document()
     return replace(
         document,
         title=facts.get("title", "").strip() or document.title,
         authors=tuple(name for name in [facts.get("author", "").strip()] if name),
         date=(iso_date(f"{made[1]}-{int(made[2]):02}-{int(made[3]):02}") or "") if made else "",
-        places=tuple(table._replace(kind="paragraph") for table in document.places),
         warnings=warnings,
     )
 

@@ -1,0 +1,218 @@
+"""Office files, books, mails and archives: text, headings, tables and metadata, and where each passage stands."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.locators import make_locator, resolve
+from graph_research.text.passages import passages
+from graph_research.text.places import in_words, place_of
+from graph_research.text.readers import READERS, media_type_of
+from graph_research.text.readers.foreign.limited import LimitedReader
+from graph_research.text.readers.formats import FORMATS
+from tests.support.documents import foreign_files
+
+
+async def read(data: bytes, name: str) -> Document:
+    media_type = media_type_of(name) or ""
+    if media_type in READERS:
+        document = READERS[media_type](data.decode())
+    else:
+        async with LimitedReader() as reader:
+            document = await reader.document(data, media_type, name)
+    assert Document.from_layout(document.text, json.loads(json.dumps(document.layout()))) == document
+    for passage in passages(document):
+        locator = make_locator(document, passage.start, passage.end)
+        assert resolve(document.text, locator, document.pages) == (passage.start, passage.end)
+    return document
+
+
+def blocks(document: Document) -> list[tuple[str, str]]:
+    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
+
+
+def where(document: Document, first: str, last: str = "") -> str:
+    """Where the text from `first` to `last` stands, in words."""
+    start = document.text.index(first)
+    end = document.text.index(last or first, start) + len(last or first)
+    place = place_of(document.places, start, end)
+    return in_words(place) if place else ""
+
+
+BODY = [
+    ("heading", "Annual report of the lagoon"),
+    ("paragraph", "The lagoon produced 412 GWh in 2021, more than in any year before."),
+    ("heading", "Costs"),
+    ("paragraph", "All figures are in million pounds."),
+    ("table", "Item 2020 2021"),
+    ("table", "Turbines 14.5 17.25"),
+    ("table", "Dredging 3.1"),
+    ("item", "First point of the list."),
+    ("item", "Second point of the list."),
+    ("heading", "Outlook"),
+    ("paragraph", "Two seals will be exchanged in May."),
+]
+
+
+@pytest.mark.parametrize("suffix", ["docx", "odt"])
+async def test_a_text_document_has_headings_items_tables_and_places(tmp_path: Path, suffix: str) -> None:
+    document = await read(foreign_files.office(tmp_path, suffix), f"report.{suffix}")
+    assert blocks(document) == BODY
+    assert (document.title, document.authors) == ("Annual report of the lagoon", ("Ann Writer",))
+    assert list(document.rows.values())[1:] == [("Turbines", "14.5", "17.25"), ("Dredging", "3.1", "")]
+    assert where(document, "The lagoon produced") == "paragraph 2"
+    assert where(document, "Turbines") == "table 1, row 2"
+    assert where(document, "Turbines", "3.1") == "table 1, row 2–3"
+    assert where(document, "Two seals") == "paragraph 8"
+
+
+@pytest.mark.parametrize("suffix", ["rtf", "epub", "pdf"])
+@pytest.mark.requirement("12.1")
+async def test_other_formats_of_a_word_processor_give_the_same_words(tmp_path: Path, suffix: str) -> None:
+    document = await read(foreign_files.office(tmp_path, suffix), f"report.{suffix}")
+    words = " ".join(text for _, text in BODY).split()
+    assert [word for word in document.text.split() if word not in ("•", "●")] == words
+    assert (document.title, document.authors) == ("Annual report of the lagoon", ("Ann Writer",))
+    tables = [text for kind, text in blocks(document) if kind == "table"]
+    assert tables == [text for kind, text in BODY if kind == "table"]
+
+
+async def test_a_workbook_gives_each_value_in_its_cell_and_no_hidden_sheet() -> None:
+    document = await read(foreign_files.workbook(), "costs.xlsx")
+    assert blocks(document) == [
+        ("heading", "Costs, all"),
+        ("table", "Item 2020 2021"),
+        ("table", "Turbines 14.5 17.25"),
+        ("table", "Dredging 12.5%"),
+        ("heading", "Notes"),
+        ("table", "The audit was closed in May."),
+    ]
+    assert (document.title, document.authors) == ("Costs of the lagoon", ("Bob Counter",))
+    assert list(document.rows.values())[2] == ("Dredging", "", "12.5%")
+    assert where(document, "17.25") == "sheet Costs, all, D4"
+    assert where(document, "Turbines", "12.5%") == "sheet Costs, all, B4:D5"
+    assert where(document, "audit") == "sheet Notes, A1"
+
+
+async def test_repeated_rows_and_columns_of_a_spreadsheet_are_counted() -> None:
+    document = await read(foreign_files.spreadsheet(), "output.ods")
+    assert blocks(document) == [("heading", "Output"), ("table", "Year GWh"), ("table", "412")]
+    assert where(document, "412") == "sheet Output, C5"
+
+
+@pytest.mark.parametrize(("data", "name"), [(foreign_files.slides(), "a.pptx"), (foreign_files.open_slides(), "a.odp")])
+async def test_slides_are_read_in_their_order(data: bytes, name: str) -> None:
+    document = await read(data, name)
+    assert [text for kind, text in blocks(document) if kind == "heading"] == ["The lagoon", "Costs"]
+    assert where(document, "Sixteen turbines") == "slide 1"
+    assert where(document, "1.2 billion") == "slide 2"
+    assert where(document, "Sixteen turbines", "1.2 billion") == "slide 1–2"
+    if name.endswith("pptx"):
+        assert where(document, "year was wet") == "slide 1"
+        assert ("table", "Year GWh") in blocks(document)
+
+
+async def test_a_mail_has_sender_date_body_and_readable_attachments() -> None:
+    document = await read(foreign_files.mail(), "seals.eml")
+    assert (document.title, document.authors, document.date) == ("Seals of turbine 7", ("Ann Writer",), "2021-05-04")
+    assert where(document, "exchanged on Monday") == "line 3"
+    assert where(document, "Seals 1200") == "costs.csv, line 2"
+    assert where(document, "17.25") == "sheet all.xlsx, Costs, all, D4"
+    assert document.warnings == ("the attachment photo.png is not read: unsupported file type",)
+
+
+async def test_a_notebook_has_its_cells_and_what_they_printed() -> None:
+    notebook = {
+        "cells": [
+            {"cell_type": "markdown", "source": ["# Output\n", "of the lagoon"]},
+            {
+                "cell_type": "code",
+                "source": "print(410 + 2)",
+                "outputs": [{"output_type": "stream", "text": ["412\n"]}, {"data": {"image/png": "aGk="}}],
+            },
+        ]
+    }
+    document = await read(json.dumps(notebook).encode(), "a.ipynb")
+    assert blocks(document) == [
+        ("heading", "Output"),
+        ("paragraph", "of the lagoon"),
+        ("code", "print(410 + 2)"),
+        ("code", "412"),
+    ]
+    assert where(document, "412") == "cell 2"
+
+
+async def test_rows_of_a_table_as_text_stand_at_their_lines() -> None:
+    document = await read(b'Item;2020\n"Turbines,\nall";14,5\nDredging;\n', "costs.csv")
+    assert list(document.rows.values()) == [("Item", "2020"), ("Turbines, all", "14,5"), ("Dredging", "")]
+    assert where(document, "14,5") == "line 2"
+    assert where(document, "Dredging") == "line 4"
+
+
+async def test_docbook_has_headings_code_and_the_authors_of_its_info() -> None:
+    source = b"""<!DOCTYPE article [<!ENTITY name "the lagoon">]><article><info><title>Manual</title><author>
+<personname><firstname>Ann</firstname><surname>Writer</surname></personname></author><pubdate>2021-05-04</pubdate></info>
+<section><title>Start</title><para>Open <emphasis>both</emphasis> gates of &name;.</para>
+<programlisting>open --all</programlisting>
+<itemizedlist><listitem><para>One item.</para></listitem></itemizedlist></section></article>"""
+    document = await read(source, "manual.xml")
+    assert (document.title, document.authors, document.date) == ("Manual", ("Ann Writer",), "2021-05-04")
+    assert [row for row in blocks(document) if row[1] in ("Start", "Open both gates of the lagoon.", "One item.")] == [
+        ("heading", "Start"),
+        ("paragraph", "Open both gates of the lagoon."),
+        ("item", "One item."),
+    ]
+    assert where(document, "Open both") == "line 3"
+
+
+async def test_source_code_and_plain_text_stand_at_their_lines() -> None:
+    document = await read(b"import os\n\n\ndef gate():\n    return 7\n", "gate.py")
+    assert blocks(document) == [("code", "import os"), ("code", "def gate(): return 7")]
+    assert where(document, "return 7") == "line 5"
+    document = await read(b"Gates\n=====\n\nOpen both gates\nbefore noon.\n", "gates.txt")
+    assert where(document, "Open both", "noon") == "line 4–5"
+
+
+async def test_a_compressed_file_is_read_by_the_name_below_its_own() -> None:
+    document = await read(gzip.compress(b"<h1>Gates</h1><p>Open both.</p>"), "manual.html.gz")
+    assert blocks(document) == [("heading", "Gates"), ("paragraph", "Open both.")]
+
+
+async def test_each_document_of_an_archive_has_its_own_name_or_reason() -> None:
+    members = {
+        "notes/a.md": "# Gates\n\nOpen both.",
+        "b.xlsx": foreign_files.workbook(),
+        "photo.png": b"\x89PNG",
+        "../out.txt": "outside",
+        "/etc/abs.txt": "outside",
+        "inner.zip": foreign_files.packed({"a.txt": "a"}),
+        "broken.docx": b"PK",
+        ".hidden.txt": "hidden",
+    }
+    async with LimitedReader() as reader:
+        parts = await reader.parts(foreign_files.packed(members), media_type_of("a.zip") or "", "a.zip")
+    assert {part.name: part.error or (part.document.title if part.document else "") for part in parts} == {
+        "../out.txt": "its path leads out of the archive",
+        "etc/abs.txt": "its path leads out of the archive",
+        "b.xlsx": "Costs of the lagoon",
+        "broken.docx": "it is damaged: it is not a complete zip file",
+        "inner.zip": "it is an archive in an archive",
+        "notes/a.md": "Gates",
+        "photo.png": "unsupported file type",
+    }
+
+
+@pytest.mark.parametrize("media_type", [name for name in FORMATS if name not in READERS])
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" * 9, b"\0" * 99, b"<a>" * 9])
+async def test_what_is_not_of_its_format_is_refused_in_plain_words(media_type: str, data: bytes) -> None:
+    async with LimitedReader() as reader:
+        with pytest.raises(DocumentUnreadable) as refused:
+            await reader.document(data, media_type, "file.txt.gz")
+    assert refused.value.message.startswith("it ")
+    assert "Error" not in refused.value.message

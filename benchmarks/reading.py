@@ -101,7 +101,7 @@ async def tell(question: Mapping[str, Any], most: int, *, missed: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sources", type=int, default=5)
+    parser.add_argument("--sources", type=int, default=15)
     parser.add_argument("--missed", action="store_true")
     options = parser.parse_args()
     print(f"Sentences that reach a prompt for extraction, at most {options.sources} sources a sub-query")

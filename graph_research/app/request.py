@@ -20,16 +20,12 @@ from graph_research.settings.config import ROLES, Settings
 QUESTION_CHARS = 50_000
 """The longest question."""
 
-_SOURCES_READ = 5
-_SOURCES_QUOTED = 15
-"""Sources of a sub-query where no number is set: those that a model reads share one prompt, so that few are read well;
-`extractive` reads each as a whole and at no cost."""
-
 _Number = TypeVar("_Number", int, float)
 
 _INPUT_SETTINGS = (
     "max_iterations",
     "max_sub_queries",
+    "max_sources_per_query",
     "max_searches",
     "max_concurrent",
     "source_types",
@@ -140,7 +136,6 @@ def request_for(
     roles_of_run = {**_configured_roles(workspace), **_roles_of(roles, workspace.folder)}
     if question is not None:
         configured = {name: getattr(settings, name) for name in _INPUT_SETTINGS}
-        configured["max_sources_per_query"] = settings.max_sources_per_query or _sources_for(models, roles_of_run)
         configured["plan_first"] = plan_first or None
         configured["report_options"] = _report_options(settings)
         given = {name: _as_json(value) for name, value in configured.items() if value is not None} | given
@@ -205,11 +200,6 @@ def _report_options(settings: Settings) -> dict[str, Any]:
         language=settings.language,
         audience=settings.audience,
     ).to_json()
-
-
-def _sources_for(models: Sequence[str], roles: Mapping[str, Sequence[str]]) -> int:
-    reader = next(iter(roles.get("compression") or models), EXTRACTIVE)
-    return _SOURCES_QUOTED if reader == EXTRACTIVE else _SOURCES_READ
 
 
 def _as_json(value: Any) -> Any:

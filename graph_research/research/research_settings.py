@@ -56,7 +56,7 @@ class ResearchSettings:
     """How much of a text a summary is made of, around the passages that were found."""
     summarization_timeout: float = 60.0
     topic_compression: bool = True
-    compression_chars: int = 40_000
+    compression_chars: int = 80_000
     """How much material of one topic is read for notes and findings; its sources share it."""
     digest: DigestOptions = field(default_factory=DigestOptions)
     """Which sources are digested before the analysis, and how."""

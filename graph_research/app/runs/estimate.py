@@ -39,7 +39,7 @@ LEAST_SECONDS = 3.0
 
 _LATER_SUB_QUERIES = 2
 _FINDINGS = 8
-_SOURCE_TOKENS, _FINDING_TOKENS, _NOTES_TOKENS, _TOKENS_A_WORD = 1_200, 120, 2_500, 3
+_SOURCE_TOKENS, _FINDING_TOKENS, _NOTES_TOKENS, _TOKENS_A_WORD = 2_000, 120, 2_500, 3
 _WORDS_A_SECTION, _LEAST_SECTIONS = 300, 3
 _WORDS_A_STATEMENT, _STATEMENT_TOKENS, _VERDICT_TOKENS = 10, 200, 12
 """A cell of a table is a statement, too."""
@@ -121,7 +121,7 @@ class Shape:
         return cls(
             sub_queries=inputs.get("max_sub_queries") or 5,
             searches=searches,
-            sources=min(inputs.get("max_sources_per_query") or 5, 5 * searches),
+            sources=min(inputs.get("max_sources_per_query") or 15, 5 * searches),
             rounds=min(inputs.get("max_iterations") or 3, 2),
             at_once=inputs.get("max_concurrent") or 3,
             words=sum(wanted.words) // 2,

@@ -93,12 +93,11 @@ def test_wishes_of_a_call_in_python_reach_the_run(user: User, monkeypatch: pytes
     ("options", "most"),
     [
         ({}, 15),
-        ({"default_provider": ["openai:a-model"]}, 5),
-        ({"default_provider": ["openai:a-model"], "compression_model": ["extractive"]}, 15),
+        ({"default_provider": ["openai:a-model"]}, 15),
         ({"max_sources_per_query": 7}, 7),
     ],
 )
-def test_a_model_reads_five_sources_a_sub_query_unless_a_number_is_set(
+def test_fifteen_sources_a_sub_query_are_read_unless_a_number_is_set(
     tmp_path: Path, options: dict[str, Any], most: int
 ) -> None:
     home = {"GRAPH_RESEARCH_HOME": str(tmp_path / "home")}
